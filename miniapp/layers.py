@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Checks the layers of miniapp/src: includes point downwards only, and MPI, OpenMP, clocks stay in their files.
+
+    0 base    1 description    2 neuron, synapse, transport, measurement (none includes another)    3 assembly
+
+Prints one line per breach and exits with 1 if there is one.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LAYER = {"base": 0, "description": 1, "neuron": 2, "synapse": 2, "transport": 2, "measurement": 2, "assembly": 3}
+MAY_CALL = {
+    r"\bMPI_[A-Z][a-z]\w*\(": r"transport/exchange(\.c|/.*)|transport/routes\.c|assembly/(agree|build|lane|tally|trace|report|main)\.c",
+    r"#\s*pragma\s+omp": r"assembly/(build|simulate)\.c",
+    r"\bclock_(now|cost)\(": r"measurement/clock\.h|assembly/(simulate|main)\.c",
+}
+GLOBAL = re.compile(r"^(?:static\s+)?(?!.*\bconst\b)(?!.*\b(?:typedef|extern|struct\s+\w+\s*\{|enum|return)\b)[a-z_][\w\s\*]*\b\w+(?:\[[^\]]*\])?\s*(?:=[^=].*)?;")
+LINES = {".c": 300, ".h": 100, "main.c": 180}
+
+
+def breaches(source: Path):
+    """Yields one line of text for every breach below `source`."""
+    for file in sorted(source.rglob("*.[ch]")):
+        name = file.relative_to(source).as_posix()
+        layer = name.split("/")[0]
+        text = file.read_text()
+        if layer not in LAYER:
+            yield f"{name}: no layer is called {layer}; layers: {', '.join(LAYER)}"
+            continue
+        for included in re.findall(r'#include "(\w+)/', text):
+            if LAYER.get(included, 9) > LAYER[layer]:
+                yield f"{name}: includes {included}, which is above {layer}"
+            elif LAYER[included] == LAYER[layer] and included != layer:
+                yield f"{name}: includes {included}, which is beside {layer}"
+        for pattern, allowed in MAY_CALL.items():
+            found = re.search(pattern, text)
+            if found and not re.fullmatch(allowed, name):
+                yield f"{name}: {found[0].strip('(')} belongs into {allowed}"
+        for number, line in enumerate(text.splitlines(), 1):
+            if GLOBAL.match(line):
+                yield f"{name}:{number}: a mutable global: {line}"
+        limit = LINES.get(file.name, LINES[file.suffix])
+        if (count := len(text.splitlines())) > limit:
+            yield f"{name}: {count} lines, more than {limit}"
+
+
+if __name__ == "__main__":
+    found = list(breaches(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "src"))
+    print("\n".join(found) if found else "layers: in order")
+    sys.exit(bool(found))

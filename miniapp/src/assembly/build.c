@@ -1,0 +1,179 @@
+#include "assembly/build.h"
+
+#include "assembly/agree.h"
+#include "assembly/build_lists.h"
+#include "base/alloc.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// Numbers the distinct weights of the projections.
+static void classify_weights(struct model *model) {
+    const struct network *network = &model->description->network;
+    model->weights = ALLOC(int32_t, network->n_projections);
+    model->weight_class = ALLOC(uint32_t, network->n_projections);
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        int32_t weight = network->projections[i].weight_units;
+        uint32_t c = 0;
+        while (c < model->n_classes && model->weights[c] != weight) c++;
+        if (c == model->n_classes) model->weights[model->n_classes++] = weight;
+        model->weight_class[i] = c;
+    }
+}
+
+/// Makes the neurons of one thread.
+static struct part *open_part(const struct model *model, int thread, struct error *error) {
+    const struct description *description = model->description;
+    const struct network *network = &description->network;
+    struct part *part = ALLOC_ZERO(struct part, 1);
+    part->blocks = ALLOC_ZERO(struct block, network->n_populations);
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        struct neuron_setup setup = {.seed = network->seed,
+                                     .resolution_ms = description->given.resolution_ms,
+                                     .population = p,
+                                     .share = placement_share(model->placement, p, model->rank, thread)};
+        struct block *block = &part->blocks[part->n_blocks];
+        *block = (struct block){.share = setup.share, .first = part->neurons};
+        if (!neuron_model_read(&network->populations[p], &block->model, setup.parameters, error)) break;
+        if (setup.share.count == 0) continue;
+        block->state = block->model->open(&setup);
+        part->neurons += setup.share.count;
+        part->n_blocks++;
+    }
+    part->ring = ring_open(part->neurons, network->longest_delay);
+    part->spikes = ALLOC(struct spike, (size_t)part->neurons * description->steps_per_cycle);
+    part->fired = ALLOC(uint32_t, part->neurons);
+    return part;
+}
+
+static void close_part(struct part *part) {
+    for (uint32_t i = 0; i < part->n_blocks; i++) part->blocks[i].model->close(part->blocks[i].state);
+    ring_close(&part->ring);
+    free(part->blocks);
+    free(part->spikes);
+    free(part->fired);
+    free(part);
+}
+
+/// The ids of the rank's neurons, in the order of threads, blocks, neurons; numbers the parts.
+static uint32_t *number_neurons(struct model *model) {
+    for (int t = 0; t < model->threads; t++) {
+        model->parts[t]->first_neuron = model->neurons;
+        model->neurons += model->parts[t]->neurons;
+    }
+    uint32_t *gids = ALLOC(uint32_t, model->neurons), n = 0;
+    for (int t = 0; t < model->threads; t++)
+        for (uint32_t b = 0; b < model->parts[t]->n_blocks; b++) {
+            struct share share = model->parts[t]->blocks[b].share;
+            for (uint32_t i = 0; i < share.count; i++) gids[n++] = share.first + i * share.stride;
+        }
+    return gids;
+}
+
+/// Makes the synapse tables of all lanes and threads, and says which sources they need.
+static void build_tables(struct model *model, struct wanted *wanted, struct error *error) {
+    struct lists lists;
+    lists_open(&lists, model);
+#pragma omp parallel num_threads(model->threads)
+    lists_count(&lists, model, omp_get_thread_num());
+
+    for (int l = 0; l < model->n_lanes; l++) wanted[l] = lists_number(&lists, model, l, error);
+    if (!error_stands(error)) {
+#pragma omp parallel num_threads(model->threads)
+        {
+            struct error own = {""};
+            int thread = omp_get_thread_num();
+            lists_fill(&lists, model, thread, &own);
+#pragma omp critical
+            if (error_stands(&own)) error_set(error, "%s", own.text);
+        }
+    }
+    lists_close(&lists, model);
+}
+
+bool build(struct model *model, const struct description *description, const struct placement *placement,
+           const struct schedule *schedule, MPI_Comm world, struct error *error) {
+    *model = (struct model){.description = description, .placement = placement, .schedule = schedule};
+    MPI_Comm_rank(world, &model->rank);
+    model->ranks = placement->ranks;
+    model->threads = placement->threads;
+    classify_weights(model);
+    model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
+#pragma omp parallel num_threads(model->threads)
+    {
+        struct error own = {""};
+        int thread = omp_get_thread_num();
+        model->parts[thread] = open_part(model, thread, &own);
+#pragma omp critical
+        if (error_stands(&own)) error_set(error, "%s", own.text);
+    }
+    uint32_t *gids = number_neurons(model);
+
+    model->n_lanes = schedule->n_lanes;
+    model->lanes = ALLOC_ZERO(struct lane, (size_t)model->n_lanes);
+    struct wanted *wanted = ALLOC_ZERO(struct wanted, (size_t)model->n_lanes);
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct lane *lane = &model->lanes[l];
+        lane->plan = &schedule->lanes[l];
+        lane->comm = lane->plan->within_rank ? MPI_COMM_SELF : world;
+        lane->format = spike_format(lane->plan->period * description->steps_per_cycle);
+        lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
+    }
+    if (!error_stands(error)) build_tables(model, wanted, error);
+    bool built = agree(world, error);
+    for (int l = 0; built && l < model->n_lanes; l++)
+        lane_open(&model->lanes[l], &wanted[l], gids, model->neurons);
+    for (int l = 0; l < model->n_lanes; l++) {
+        free(wanted[l].gids);
+        free(wanted[l].per_owner);
+    }
+    free(wanted);
+    free(gids);
+    return built;
+}
+
+void build_close(struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        for (int t = 0; t < model->threads; t++) synapse_table_close(&model->lanes[l].tables[t]);
+        lane_close(&model->lanes[l]);
+    }
+    for (int t = 0; t < model->threads; t++) close_part(model->parts[t]);
+    free(model->lanes);
+    free(model->parts);
+    free(model->weights);
+    free(model->weight_class);
+}
+
+uint64_t build_synapses(const struct model *model) {
+    uint64_t n = 0;
+    for (int l = 0; l < model->n_lanes; l++)
+        for (int t = 0; t < model->threads; t++) n += synapse_table_size(&model->lanes[l].tables[t]);
+    return n;
+}
+
+const char *const build_part_names[build_parts] = {"neurons", "synapses", "lists",
+                                                   "routes",  "ring",     "buffers"};
+
+void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
+    enum { neurons, synapses, lists, routes, ring, buffers };
+    memset(bytes, 0, build_parts * sizeof *bytes);
+    for (int t = 0; t < model->threads; t++) {
+        const struct part *part = model->parts[t];
+        for (uint32_t b = 0; b < part->n_blocks; b++)
+            bytes[neurons] += part->blocks[b].share.count * part->blocks[b].model->bytes_per_neuron;
+        bytes[ring] += (uint64_t)ring_size(&part->ring) * sizeof *part->ring.input;
+        bytes[buffers] += (uint64_t)part->neurons *
+                          (model->description->steps_per_cycle * sizeof *part->spikes + sizeof *part->fired);
+        for (int l = 0; l < model->n_lanes; l++) {
+            const struct synapse_table *table = &model->lanes[l].tables[t];
+            bytes[synapses] += (uint64_t)synapse_table_size(table) * sizeof *table->synapses;
+            bytes[lists] += ((uint64_t)table->lists + 1) * sizeof *table->start;
+        }
+    }
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        bytes[routes] += routes_bytes(&lane->routes);
+        bytes[buffers] += (uint64_t)lane->outbox.ranks * lane->outbox.capacity * sizeof *lane->outbox.words +
+                          lane->exchange->backend->bytes(lane->exchange);
+    }
+}

@@ -1,0 +1,61 @@
+/// \file
+/// One rank's share of the network, ready to run: neurons, synapses, lanes.
+///
+/// Each thread draws the incoming synapses of its own neurons twice: once to count them per source, once to
+/// put them in place. Nothing is stored in between and nothing is sorted.
+
+#ifndef ASSEMBLY_BUILD_H
+#define ASSEMBLY_BUILD_H
+
+#include "assembly/lane.h"
+#include "neuron/model.h"
+
+/// The neurons of one population on one thread.
+struct block {
+    const struct neuron_model *model;
+    void *state;
+    struct share share;
+    uint32_t first; ///< number of its first neuron on the thread
+};
+
+/// What one thread owns. Allocated apart, so that threads do not share cache lines.
+struct part {
+    struct block *blocks;
+    uint32_t n_blocks, neurons;
+    uint32_t first_neuron; ///< number on the rank of the thread's first neuron
+    struct ring ring;
+    struct spike *spikes; ///< emitted in the current cycle; room for every neuron in every step
+    uint32_t n_spikes;
+    uint32_t *fired; ///< scratch of update, [neurons]
+    struct part_counts {
+        uint64_t spikes, synaptic_events, first_accesses, checksum;
+    } counts;
+};
+
+struct model {
+    const struct description *description; ///< borrowed
+    const struct placement *placement;     ///< borrowed
+    const struct schedule *schedule;       ///< borrowed
+    int rank, ranks, threads;
+    uint32_t neurons;    ///< of this rank
+    struct part **parts; ///< [threads]
+    struct lane *lanes;
+    int n_lanes;
+    int32_t *weights;                  ///< [classes] the distinct weights of the projections, in units
+    uint32_t *weight_class, n_classes; ///< [projections]
+};
+
+/// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks.
+bool build(struct model *model, const struct description *description, const struct placement *placement,
+           const struct schedule *schedule, MPI_Comm world, struct error *error);
+
+void build_close(struct model *model);
+
+uint64_t build_synapses(const struct model *model);
+
+/// Bytes that each kind of structure holds on this rank, in the order of build_part_names.
+enum { build_parts = 6 };
+extern const char *const build_part_names[build_parts];
+void build_bytes(const struct model *model, uint64_t bytes[build_parts]);
+
+#endif

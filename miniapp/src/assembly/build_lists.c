@@ -1,0 +1,157 @@
+#include "assembly/build_lists.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+
+void lists_open(struct lists *lists, const struct model *model) {
+    lists->counts = ALLOC_ZERO(uint32_t **, (size_t)model->threads);
+    lists->list_of = ALLOC_ZERO(uint32_t *, (size_t)model->n_lanes);
+    lists->n_lists = ALLOC_ZERO(uint32_t, (size_t)model->n_lanes);
+}
+
+void lists_close(struct lists *lists, const struct model *model) {
+    for (int t = 0; t < model->threads; t++) {
+        for (int l = 0; l < model->n_lanes; l++) free(lists->counts[t][l]);
+        free(lists->counts[t]);
+    }
+    for (int l = 0; l < model->n_lanes; l++) free(lists->list_of[l]);
+    free(lists->counts);
+    free(lists->list_of);
+    free(lists->n_lists);
+}
+
+/// The number of the lane that carries the synapses that stay within an area, or those that do not.
+static int lane_for(const struct model *model, bool near) {
+    int lane = 0;
+    while (!lane_carries(model->lanes[lane].plan, near)) lane++;
+    return lane;
+}
+
+/// A neuron of the thread and a projection onto it: whose synapses are drawn together.
+struct draw {
+    uint32_t projection;
+    uint32_t gid;
+    uint32_t target; ///< number on the thread
+};
+
+/// Calls `take` for every neuron of the thread and projection onto it, in an order that is always the same.
+static void for_each_draw(const struct model *model, int thread,
+                          void (*take)(const struct model *, const struct draw *, void *), void *context) {
+    const struct network *network = &model->description->network;
+    const struct part *part = model->parts[thread];
+    for (uint32_t b = 0; b < part->n_blocks; b++) {
+        const struct block *block = &part->blocks[b];
+        uint32_t population = network_population(network, block->share.first);
+        for (uint32_t i = 0; i < block->share.count; i++)
+            for (uint32_t p = 0; p < network->n_projections; p++) {
+                struct draw draw = {p, block->share.first + i * block->share.stride, block->first + i};
+                if (network->projections[p].target == population) take(model, &draw, context);
+            }
+    }
+}
+
+struct sink {
+    uint32_t **counts;            ///< [lanes], while counting
+    uint32_t **list_of;           ///< [lanes], while filling
+    struct synapse_table *tables; ///< [lanes], while filling
+    int near, far;                ///< lanes
+};
+
+static void count_draw(const struct model *model, const struct draw *draw, void *context) {
+    const struct network *network = &model->description->network;
+    const struct projection *projection = &network->projections[draw->projection];
+    struct sink *sink = context;
+    for (uint32_t k = 0; k < projection->indegree; k++) {
+        struct synapse synapse = network_synapse(network, draw->projection, draw->gid, k);
+        int lane = network_is_near(network, projection, synapse.source) ? sink->near : sink->far;
+        sink->counts[lane][synapse.source]++;
+    }
+}
+
+static void put_draw(const struct model *model, const struct draw *draw, void *context) {
+    const struct network *network = &model->description->network;
+    const struct projection *projection = &network->projections[draw->projection];
+    const uint32_t weight_class = model->weight_class[draw->projection];
+    struct sink *sink = context;
+    for (uint32_t k = 0; k < projection->indegree; k++) {
+        struct synapse synapse = network_synapse(network, draw->projection, draw->gid, k);
+        int lane = network_is_near(network, projection, synapse.source) ? sink->near : sink->far;
+        struct synapse_table *table = &sink->tables[lane];
+        synapse_table_put(table, sink->list_of[lane][synapse.source],
+                          synapse_pack(&table->format, draw->target, synapse.delay, weight_class));
+    }
+}
+
+void lists_count(struct lists *lists, const struct model *model, int thread) {
+    size_t sources = model->description->network.n_neurons;
+    lists->counts[thread] = ALLOC(uint32_t *, (size_t)model->n_lanes);
+    for (int l = 0; l < model->n_lanes; l++) lists->counts[thread][l] = ALLOC_ZERO(uint32_t, sources);
+    struct sink sink = {
+        .counts = lists->counts[thread], .near = lane_for(model, true), .far = lane_for(model, false)};
+    for_each_draw(model, thread, count_draw, &sink);
+}
+
+struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
+    const struct network *network = &model->description->network;
+    const bool alone = model->lanes[lane].plan->within_rank; // then the lane's communicator is this rank
+    const size_t owners = alone ? 1 : (size_t)model->ranks;
+    struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
+    uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
+    uint32_t *next = ALLOC_ZERO(uint32_t, owners);
+
+    // Two passes over all neurons: how many lists each owner gets, then their numbers.
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t p = 0; p < network->n_populations; p++) {
+            const struct population *population = &network->populations[p];
+            for (uint32_t gid = population->first; gid < population->first + population->size; gid++) {
+                bool any = false;
+                for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
+                if (!any) continue;
+                int owner = alone ? 0 : placement_rank(model->placement, p, gid);
+                if (pass == 0)
+                    wanted.per_owner[owner]++;
+                else
+                    wanted.gids[list_of[gid] = next[owner]++] = gid;
+            }
+        }
+        if (pass == 1) break;
+        uint64_t total = 0;
+        for (size_t owner = 0; owner < owners; owner++) {
+            next[owner] = (uint32_t)total;
+            total += wanted.per_owner[owner];
+        }
+        wanted.gids = ALLOC(uint32_t, total);
+        lists->n_lists[lane] = (uint32_t)total;
+        if (total > spike_lists_limit(model->lanes[lane].format) || total > INT32_MAX)
+            error_set(
+                error,
+                "delay_ratio: %u; allowed: less, or more ranks, since lane %s has %llu lists on a rank, "
+                "and a four-byte spike can name %llu beside the step",
+                model->lanes[lane].plan->period, model->lanes[lane].plan->name, (unsigned long long)total,
+                (unsigned long long)spike_lists_limit(model->lanes[lane].format));
+    }
+    free(next);
+    return wanted;
+}
+
+void lists_fill(struct lists *lists, const struct model *model, int thread, struct error *error) {
+    const struct network *network = &model->description->network;
+    struct sink sink = {
+        .list_of = lists->list_of, .near = lane_for(model, true), .far = lane_for(model, false)};
+    sink.tables = ALLOC_ZERO(struct synapse_table, (size_t)model->n_lanes);
+    struct synapse_format format;
+    synapse_format(&format, model->parts[thread]->neurons, network->longest_delay, model->weights,
+                   model->n_classes, error);
+
+    for (int l = 0; l < model->n_lanes && !error_stands(error); l++) {
+        const uint32_t *counts = lists->counts[thread][l];
+        synapse_table_open(&sink.tables[l], format, lists->n_lists[l]);
+        for (uint32_t gid = 0; gid < network->n_neurons; gid++)
+            if (counts[gid] > 0)
+                synapse_table_add_count(&sink.tables[l], lists->list_of[l][gid], counts[gid]);
+        synapse_table_allocate(&sink.tables[l], error);
+    }
+    if (!error_stands(error)) for_each_draw(model, thread, put_draw, &sink);
+    for (int l = 0; l < model->n_lanes; l++) model->lanes[l].tables[thread] = sink.tables[l];
+    free(sink.tables);
+}

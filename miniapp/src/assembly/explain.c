@@ -1,0 +1,129 @@
+#include "assembly/explain.h"
+
+#include "base/spike.h"
+#include "neuron/model.h"
+#include "transport/routes.h"
+#include <math.h>
+#include <stdio.h>
+
+#define LIST(title, table)                                                                                   \
+    printf("%s\n", title);                                                                                   \
+    for (int i = 0; table[i]; i++) printf("  %-16s  %s\n", table[i]->name, table[i]->summary);
+
+void explain_list(void) {
+    LIST("placement", placement_rules)
+    LIST("schedule", schedule_rules)
+    LIST("exchange", exchange_backends)
+    LIST("neuron model", neuron_models)
+}
+
+/// Bytes that one rank will hold, by expectation over the random sources.
+struct estimate {
+    double neurons, synapses, lists, routes, ring, buffers;
+};
+
+/// Expected number of sources out of `pool` that `draws` uniform draws hit.
+static double distinct(double pool, double draws) {
+    return pool > 0 ? -pool * expm1(draws * log1p(-1 / fmax(pool, 1.0000001))) : 0;
+}
+
+/// Expected lists on a rank: the sources of its synapses, lane by lane, projection by projection. Projections
+/// that share their sources are counted together if they are alike; others are bounded by the network's size.
+static double expected_lists(const struct schedule *schedule, const struct placement *placement, int rank) {
+    const struct network *network = placement->network;
+    double lists = 0;
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        double in_lane = 0;
+        for (uint32_t i = 0; i < network->n_projections; i++) {
+            const struct projection *p = &network->projections[i];
+            bool carried = (lane_carries(&schedule->lanes[l], true) && p->relation != relation_far) ||
+                           (lane_carries(&schedule->lanes[l], false) && p->relation != relation_near);
+            double targets = 0;
+            for (int t = 0; t < placement->threads; t++)
+                targets += placement_share(placement, p->target, rank, t).count;
+            if (carried) in_lane += distinct(p->pool, targets * p->indegree);
+        }
+        lists += fmin(in_lane, network->n_neurons);
+    }
+    return lists;
+}
+
+static struct estimate estimate_rank(const struct description *description, const struct placement *placement,
+                                     const struct schedule *schedule, int rank) {
+    const struct network *network = &description->network;
+    struct estimate e = {0};
+    double neurons = 0;
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        double here = 0;
+        for (int t = 0; t < placement->threads; t++) here += placement_share(placement, p, rank, t).count;
+        neurons += here;
+        e.neurons += here * (double)neuron_model_find(network->populations[p].model)->bytes_per_neuron;
+        for (uint32_t i = 0; i < network->n_projections; i++)
+            if (network->projections[i].target == p)
+                e.synapses += 4.0 * here * network->projections[i].indegree;
+    }
+    double lists = expected_lists(schedule, placement, rank);
+    e.lists = 4 * lists * placement->threads;
+    // Every list somewhere is a route somewhere; by symmetry a rank holds as many as it asks for.
+    e.routes = lists * (double)sizeof(struct route) + 8 * neurons * schedule->n_lanes;
+    e.ring = 4 * neurons * (network->longest_delay + 1);
+    e.buffers = neurons * (description->steps_per_cycle * (double)sizeof(struct spike) + 4);
+    return e;
+}
+
+static double sum(const struct estimate *e) {
+    return e->neurons + e->synapses + e->lists + e->routes + e->ring + e->buffers;
+}
+
+static void explain_memory(const struct description *description, const struct placement *placement,
+                           const struct schedule *schedule) {
+    struct estimate most = {0};
+    double all = 0;
+    int largest = 0;
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        struct estimate e = estimate_rank(description, placement, schedule, rank);
+        all += sum(&e);
+        if (sum(&e) <= sum(&most)) continue;
+        most = e;
+        largest = rank;
+    }
+    const double mib = 1024.0 * 1024.0;
+    printf("memory     %.1f MiB in all, %.1f MiB on the largest rank (%d): synapses %.1f, lists %.1f, routes "
+           "%.1f, ring %.1f, neurons %.1f, buffers %.1f; MPI and the program itself come on top\n",
+           all / mib, sum(&most) / mib, largest, most.synapses / mib, most.lists / mib, most.routes / mib,
+           most.ring / mib, most.neurons / mib, most.buffers / mib);
+}
+
+static void explain_lane(const struct lane_plan *lane, const struct description *d, int ranks) {
+    double h = d->given.resolution_ms;
+    double window = (double)lane->period * (lane->lag + 1) * d->steps_per_cycle * h;
+    printf("lane       %-8s every %u cycle(s), lag %u, %s over %d rank(s), %llu synapses, ", lane->name,
+           lane->period, lane->lag, lane->backend->name, lane->within_rank ? 1 : ranks,
+           (unsigned long long)lane->n_synapses);
+    if (lane->shortest_delay == 0)
+        printf("no delay to keep\n");
+    else
+        printf("delays from %.10g ms, slack %.10g ms\n", lane->shortest_delay * h,
+               nearbyint((lane->shortest_delay * h - window) * 1e9) / 1e9);
+}
+
+void explain_run(const struct description *d, const struct placement *placement,
+                 const struct schedule *schedule) {
+    const struct network *network = &d->network;
+    uint32_t fewest = UINT32_MAX, most = 0;
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        uint32_t n = placement_neurons(placement, rank);
+        fewest = n < fewest ? n : fewest;
+        most = n > most ? n : most;
+    }
+    printf("network    %u neurons in %u population(s) and %u area(s), %llu synapses, seed %llu\n",
+           network->n_neurons, network->n_populations, network->n_areas,
+           (unsigned long long)network_synapses(network), (unsigned long long)network->seed);
+    printf("time       %u cycles of %.10g ms (%u step(s) of %.10g ms) after %u of warm-up\n", d->cycles,
+           d->given.cycle_ms, d->steps_per_cycle, d->given.resolution_ms, d->warmup_cycles);
+    printf("layout     %d rank(s) x %d thread(s), placement %s, %u to %u neurons per rank\n",
+           placement->ranks, placement->threads, placement->rule->name, fewest, most);
+    printf("schedule   %s, D = %u\n", schedule->rule->name, d->delay_ratio);
+    for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d, placement->ranks);
+    explain_memory(d, placement, schedule);
+}

@@ -1,0 +1,169 @@
+/// \file
+/// miniapp RUN.json --out DIR: reads the description, builds, simulates, writes the record.
+
+#include "assembly/agree.h"
+#include "assembly/explain.h"
+#include "assembly/options.h"
+#include "assembly/provenance.h"
+#include "assembly/report.h"
+#include "base/alloc.h"
+#include "measurement/clock.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
+
+/// Rank 0 reads the file; all get the text, so that all ranks work with the same description.
+static json_t *load(const struct options *options, MPI_Comm world, struct error *error) {
+    int rank;
+    unsigned long long bytes = 0;
+    char *text = NULL;
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0) {
+        json_error_t where;
+        json_t *run = json_load_file(options->description, JSON_REJECT_DUPLICATES, &where);
+        if (!run && where.line < 1)
+            error_set(error, "%s: %s; allowed: a run description that can be read", options->description,
+                      where.text);
+        else if (!run)
+            error_set(error, "%s:%d: %s; allowed: one JSON object", options->description, where.line,
+                      where.text);
+        for (int i = 0; run && i < options->n_overrides && !error_stands(error); i++)
+            description_override(run, options->overrides[i], error);
+        if (!error_stands(error)) text = json_dumps(run, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+        bytes = text ? strlen(text) + 1 : 0;
+        json_decref(run);
+    }
+    if (!agree(world, error)) return NULL;
+    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
+    if (rank != 0) text = alloc(bytes, 1);
+    MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);
+    json_t *run = json_loads(text, JSON_DECODE_ANY, NULL);
+    free(text);
+    return run;
+}
+
+/// Reads and checks everything that can be checked before anything is built.
+static bool prepare(const struct options *options, MPI_Comm world, struct description *description,
+                    struct placement *placement, struct schedule *schedule, struct error *error) {
+    int ranks, threads = options->threads ? options->threads : omp_get_max_threads();
+    MPI_Comm_size(world, &ranks);
+    if (options->ranks) ranks = options->ranks;
+    const struct placement_rule *rule;
+    const struct neuron_model *model;
+    double parameters[neuron_parameters_max];
+    json_t *run = load(options, world, error);
+    if (!run || !description_open(description, run, error)) return false;
+    for (uint32_t p = 0; p < description->network.n_populations; p++)
+        if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
+    return schedule_placement(description, &rule, error) &&
+           placement_open(placement, rule, &description->network, ranks, threads, error) &&
+           schedule_plan(schedule, description, placement, error);
+}
+
+/// Writes the record. Collective; rank 0 does the writing.
+static bool write_record(const struct report *report, struct run_directory *directory, MPI_Comm world,
+                         struct error *error) {
+    const struct description *d = report->description;
+    bool first = report->model->rank == 0;
+    if (d->given.record_cycles != 0) {
+        FILE *file = first ? run_directory_file(directory, "cycles.npy", error) : NULL;
+        if (!agree(world, error)) return false;
+        bool written = trace_write_cycles(&report->measured->log, world, file);
+        if (file) run_directory_close_file("cycles.npy", file, written, error);
+    }
+    if (d->given.record_spikes != 0) {
+        FILE *file = first ? run_directory_file(directory, "spikes.npy", error) : NULL;
+        if (!agree(world, error)) return false;
+        bool written = trace_write_spikes(&report->measured->trace, world, file);
+        if (file) run_directory_close_file("spikes.npy", file, written, error);
+    }
+    if (first && !error_stands(error) && report_write(report, directory, error) &&
+        run_directory_commit(directory, error))
+        report_summary(report, directory->path);
+    return agree(world, error);
+}
+
+/// \return the exit status.
+static int run(const struct options *options, MPI_Comm world, struct error *error) {
+    struct description description;
+    struct placement placement;
+    struct schedule schedule;
+    struct run_directory directory = {NULL, NULL};
+    struct host host;
+    struct model model;
+    struct measured measured;
+    struct report report = {
+        .description = &description, .model = &model, .measured = &measured, .host = &host};
+
+    time_t now = time(NULL);
+    strftime(report.started, sizeof report.started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    double start = clock_now();
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    bool ready = prepare(options, world, &description, &placement, &schedule, error);
+    if (ready && rank == 0) run_directory_open(&directory, options->out, error);
+    if (!agree(world, error) || !build(&model, &description, &placement, &schedule, world, error)) {
+        run_directory_close(&directory);
+        return status_bad_input;
+    }
+    MPI_Barrier(world);
+    double build_s = clock_now() - start;
+    simulate(&model, &measured);
+
+    report.clock_read_s = clock_cost();
+    host_read(&host);
+    struct rank_tally *ranks = tally(&model, &measured, &host, build_s, world);
+    report.ranks = ranks;
+    bool written = write_record(&report, &directory, world, error);
+    run_directory_close(&directory);
+    free(ranks);
+    measured_close(&measured);
+    build_close(&model);
+    placement_close(&placement);
+    description_close(&description);
+    return written ? status_done : status_failed;
+}
+
+static int explain(const struct options *options, MPI_Comm world, int rank, struct error *error) {
+    struct description description;
+    struct placement placement;
+    struct schedule schedule;
+    if (!prepare(options, world, &description, &placement, &schedule, error)) return status_bad_input;
+    if (rank == 0) explain_run(&description, &placement, &schedule);
+    placement_close(&placement);
+    description_close(&description);
+    return status_done;
+}
+
+int main(int argc, char **argv) {
+    int rank, provided, status = status_done;
+    struct error error = {""};
+    struct options options;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (provided < MPI_THREAD_FUNNELED && omp_get_max_threads() > 1)
+        error_set(&error, "OMP_NUM_THREADS: %d; allowed: 1, since this MPI library has no thread support",
+                  omp_get_max_threads());
+
+    if (error_stands(&error) || !options_read(&options, argc, argv, &error))
+        status = status_bad_input;
+    else if (options.action == action_run)
+        status = run(&options, MPI_COMM_WORLD, &error);
+    else if (options.action == action_explain)
+        status = explain(&options, MPI_COMM_WORLD, rank, &error);
+    else if (rank == 0 && options.action == action_list)
+        explain_list();
+    else if (rank == 0 && options.action == action_help)
+        fputs(options_help, stdout);
+    else if (rank == 0)
+        printf("miniapp %s, commit %s, %s %s\n", provenance_version, provenance_commit, provenance_compiler,
+               provenance_flags);
+
+    if (rank == 0 && error_stands(&error)) fprintf(stderr, "miniapp: %s\n", error.text);
+    free(options.overrides);
+    MPI_Finalize();
+    return status;
+}

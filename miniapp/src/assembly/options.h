@@ -1,0 +1,25 @@
+/// \file
+/// The command line.
+
+#ifndef ASSEMBLY_OPTIONS_H
+#define ASSEMBLY_OPTIONS_H
+
+#include "base/error.h"
+
+enum action { action_run, action_list, action_explain, action_help, action_version };
+
+struct options {
+    enum action action;
+    const char *description; ///< path of the run description
+    const char *out;
+    const char **overrides; ///< [n_overrides] of --set
+    int n_overrides;
+    int ranks, threads; ///< for --explain; 0: as started
+};
+
+extern const char *const options_help;
+
+/// Reads the command line; strings are borrowed from it.
+bool options_read(struct options *options, int argc, char **argv, struct error *error);
+
+#endif

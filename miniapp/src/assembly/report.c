@@ -1,0 +1,211 @@
+#include "assembly/report.h"
+
+#include "assembly/provenance.h"
+#include "assembly/warnings.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// A number, or null where it is unknown.
+static json_t *known(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *bytes_or_null(uint64_t bytes) {
+    return bytes ? json_integer((json_int_t)bytes) : json_null();
+}
+
+static double largest(const struct report *report, size_t member) {
+    double value = -INFINITY;
+    for (int r = 0; r < report->model->ranks; r++)
+        value = fmax(value, *(const double *)((const char *)&report->ranks[r] + member));
+    return value;
+}
+
+static uint64_t total(const struct report *report, size_t member) {
+    uint64_t sum = 0;
+    for (int r = 0; r < report->model->ranks; r++)
+        sum += *(const uint64_t *)((const char *)&report->ranks[r] + member);
+    return sum;
+}
+
+#define LARGEST(report, member) largest(report, offsetof(struct rank_tally, member))
+#define TOTAL(report, member)   total(report, offsetof(struct rank_tally, member))
+#define COUNT(report, member)   json_integer((json_int_t)TOTAL(report, member))
+
+static json_t *totals(const struct report *report) {
+    return json_pack("{so so so so si so so so}", "neurons", COUNT(report, neurons), "synapses",
+                     COUNT(report, synapses), "spikes", COUNT(report, counts.spikes), "synaptic_events",
+                     COUNT(report, counts.synaptic_events), "external_events", 0, "first_accesses",
+                     COUNT(report, counts.first_accesses), "messages", COUNT(report, traffic.messages),
+                     "bytes_sent", COUNT(report, traffic.bytes));
+}
+
+static json_t *phases(const struct report *report) {
+    json_t *all = json_object();
+    for (int p = 0; p < n_phases; p++) {
+        double sum = 0, most = 0;
+        for (int r = 0; r < report->model->ranks; r++) {
+            sum += report->ranks[r].phase_s[p];
+            most = fmax(most, report->ranks[r].phase_s[p]);
+        }
+        json_t *phase = json_pack("{so so}", "mean_s", known(sum / report->model->ranks), "max_s",
+                                  known(isnan(sum) ? NAN : most));
+        if (isnan(sum))
+            json_object_set_new(phase, "reason",
+                                json_string("record.barrier is false: the waiting is part of exchange"));
+        json_object_set_new(all, phase_names[p], phase);
+    }
+    return all;
+}
+
+static json_t *timing(const struct report *report) {
+    const struct description *d = report->description;
+    double simulate_s = LARGEST(report, simulate_s);
+    double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
+    double overhead = (double)report->measured->clock_reads * report->clock_read_s / simulate_s;
+    return json_pack("{so so so so si so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
+                     known(simulate_s), "model_s", known(model_s), "real_time_factor",
+                     known(simulate_s / model_s), "cycles", (int)d->cycles, "timer_overhead", known(overhead),
+                     "timer_read_s", known(report->clock_read_s), "phases", phases(report));
+}
+
+static json_t *memory(const struct report *report) {
+    uint64_t peak = 0, synapses = TOTAL(report, synapses);
+    bool all_known = true;
+    for (int r = 0; r < report->model->ranks; r++) {
+        peak += report->ranks[r].peak_bytes;
+        all_known = all_known && report->ranks[r].peak_bytes > 0;
+    }
+    json_t *parts = json_object();
+    for (int i = 0; i < build_parts; i++) {
+        uint64_t bytes = 0;
+        for (int r = 0; r < report->model->ranks; r++) bytes += report->ranks[r].part_bytes[i];
+        json_object_set_new(parts, build_part_names[i], json_integer((json_int_t)bytes));
+    }
+    json_object_set_new(parts, "log", COUNT(report, log_bytes));
+    if (!all_known) peak = 0;
+    return json_pack("{so so so}", "peak_bytes", bytes_or_null(peak), "bytes_per_synapse",
+                     known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
+}
+
+static json_t *lanes(const struct report *report) {
+    json_t *list = json_array();
+    const struct description *d = report->description;
+    for (int l = 0; l < report->model->n_lanes; l++) {
+        const struct lane_plan *plan = report->model->lanes[l].plan;
+        struct lane_tally sum = {0};
+        for (int r = 0; r < report->model->ranks; r++) {
+            const struct lane_tally *lane = &report->ranks[r].lanes[l];
+            sum.synapses += lane->synapses;
+            sum.messages += lane->messages;
+            sum.bytes += lane->bytes;
+            sum.spikes += lane->spikes;
+        }
+        double h = d->given.resolution_ms, shortest = plan->shortest_delay ? plan->shortest_delay * h : NAN;
+        double window = (double)plan->period * (plan->lag + 1) * d->steps_per_cycle * h;
+        json_array_append_new(
+            list, json_pack("{ss si si ss si so so sI sI sI sI sI}", "name", plan->name, "period",
+                            (int)plan->period, "lag", (int)plan->lag, "exchange", plan->backend->name,
+                            "ranks", plan->within_rank ? 1 : report->model->ranks, "slack",
+                            known(nearbyint((shortest - window) * 1e9) / 1e9), "shortest_delay_ms",
+                            known(shortest), "synapses", (json_int_t)sum.synapses, "windows",
+                            (json_int_t)report->model->lanes[l].windows, "messages", (json_int_t)sum.messages,
+                            "bytes_sent", (json_int_t)sum.bytes, "spikes_sent", (json_int_t)sum.spikes));
+    }
+    return list;
+}
+
+static json_t *provenance(const struct report *report) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    json_t *commit = *provenance_commit ? json_string(provenance_commit) : json_null();
+    json_t *dirty = provenance_dirty < 0 ? json_null() : json_boolean(provenance_dirty);
+    return json_pack("{so so ss ss ss ss ss}", "commit", commit, "dirty", dirty, "compiler",
+                     provenance_compiler, "flags", provenance_flags, "mpi_library", library, "version",
+                     provenance_version, "started", report->started);
+}
+
+static json_t *host(const struct report *report) {
+    const struct host *h = report->host;
+    json_t *binding = json_array();
+    int nodes = 0;
+    for (int r = 0; r < report->model->ranks; r++) {
+        json_array_append_new(binding, json_string(report->ranks[r].binding));
+        nodes += report->ranks[r].node == r;
+    }
+    json_t *caches = json_pack("{so so so}", "L1d", bytes_or_null(h->l1d_bytes), "L2",
+                               bytes_or_null(h->l2_bytes), "L3", bytes_or_null(h->l3_bytes));
+    return json_pack("{ss ss ss si si si so so sb si so so}", "name", h->name, "system", h->system, "cpu",
+                     h->cpu, "cores", h->cores, "threads_per_core", h->threads_per_core, "sockets",
+                     h->sockets, "memory_bytes", bytes_or_null(h->memory_bytes), "cache_bytes", caches,
+                     "virtual_machine", h->virtual_machine, "nodes", nodes, "foreign_load",
+                     known(foreign_load(report)), "binding", binding);
+}
+
+static json_t *checksum(const struct report *report, bool with_state) {
+    uint64_t sum = TOTAL(report, counts.checksum) + (with_state ? TOTAL(report, state_checksum) : 0);
+    return json_sprintf("%016llx", (unsigned long long)sum);
+}
+
+static json_t *record(const struct report *report) {
+    json_t *names = json_array();
+    for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
+    return json_pack(
+        "{si ss so so sO so so so si si so so so so so s[{ss ss ss ss}] sn}", "format_version", 1, "status",
+        "complete", "checksum", checksum(report, true), "spike_checksum", checksum(report, false),
+        "description", report->description->json.object, "provenance", provenance(report), "host",
+        host(report), "warnings", warnings(report), "ranks", report->model->ranks, "threads",
+        report->model->threads, "totals", totals(report), "timing", timing(report), "memory", memory(report),
+        "lanes", lanes(report), "phases", names, "meters", "name", "resident_peak", "unit", "byte", "source",
+        "/proc/self/status VmHWM", "status", report->ranks[0].peak_bytes ? "ok" : "unavailable", "energy");
+}
+
+static bool write_ranks(const struct report *report, FILE *file) {
+    fprintf(file,
+            "rank,neurons,synapses,spikes,synaptic_events,first_accesses,messages,bytes_sent,peak_bytes,"
+            "build_s,simulate_s\n");
+    for (int r = 0; r < report->model->ranks; r++) {
+        const struct rank_tally *t = &report->ranks[r];
+        const uint64_t counts[] = {t->neurons,
+                                   t->synapses,
+                                   t->counts.spikes,
+                                   t->counts.synaptic_events,
+                                   t->counts.first_accesses,
+                                   t->traffic.messages,
+                                   t->traffic.bytes};
+        fprintf(file, "%d", r);
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            fprintf(file, ",%llu", (unsigned long long)counts[i]);
+        if (t->peak_bytes)
+            fprintf(file, ",%llu", (unsigned long long)t->peak_bytes);
+        else
+            fprintf(file, ",");
+        fprintf(file, ",%.9g,%.9g\n", t->build_s, t->simulate_s);
+    }
+    return !ferror(file);
+}
+
+void report_summary(const struct report *report, const char *path) {
+    double simulate_s = LARGEST(report, simulate_s),
+           model_s = 1e-3 * report->description->given.cycle_ms * report->description->cycles;
+    printf("%s: real-time factor %.3g (%.3g s for %.3g s), %llu spikes, %llu synaptic events, checksum "
+           "%016llx\n",
+           path, simulate_s / model_s, simulate_s, model_s, (unsigned long long)TOTAL(report, counts.spikes),
+           (unsigned long long)TOTAL(report, counts.synaptic_events),
+           (unsigned long long)(TOTAL(report, counts.checksum) + TOTAL(report, state_checksum)));
+}
+
+bool report_write(const struct report *report, const struct run_directory *directory, struct error *error) {
+    FILE *file = run_directory_file(directory, "ranks.csv", error);
+    if (!file || !run_directory_close_file("ranks.csv", file, write_ranks(report, file), error)) return false;
+    file = run_directory_file(directory, "record.json", error);
+    if (!file) return false;
+    json_t *json = record(report);
+    bool written = json && json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+                   fputc('\n', file) != EOF;
+    json_decref(json);
+    return run_directory_close_file("record.json", file, written, error);
+}

@@ -1,0 +1,27 @@
+/// \file
+/// The run record: record.json and ranks.csv (miniapp/FORMAT.md), written by rank 0.
+
+#ifndef ASSEMBLY_REPORT_H
+#define ASSEMBLY_REPORT_H
+
+#include "assembly/run_directory.h"
+#include "assembly/tally.h"
+
+/// All that the record is made of.
+struct report {
+    const struct description *description;
+    const struct model *model;
+    const struct measured *measured;
+    const struct host *host;
+    const struct rank_tally *ranks; ///< [model->ranks]
+    double clock_read_s;
+    char started[32]; ///< ISO 8601, UTC
+};
+
+/// Writes record.json and ranks.csv into the partial directory.
+bool report_write(const struct report *report, const struct run_directory *directory, struct error *error);
+
+/// Prints one line: what came out, and where it lies.
+void report_summary(const struct report *report, const char *path);
+
+#endif

@@ -1,0 +1,27 @@
+/// \file
+/// The cycle loop. All reads of the clock during the simulation are made here.
+
+#ifndef ASSEMBLY_SIMULATE_H
+#define ASSEMBLY_SIMULATE_H
+
+#include "assembly/build.h"
+#include "assembly/trace.h"
+#include "measurement/phases.h"
+
+/// What was measured, on one rank.
+struct measured {
+    struct cycle_log log;
+    double simulate_s;    ///< wall-clock time of the cycles
+    double process_s;     ///< processor time of this process in them
+    double node_busy_s;   ///< processor time of the whole node in them, NAN where unknown
+    double node_stolen_s; ///< taken away by a hypervisor, NAN where unknown
+    uint64_t clock_reads;
+    struct trace trace; ///< spikes, if asked for
+};
+
+/// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
+void simulate(struct model *model, struct measured *measured);
+
+void measured_close(struct measured *measured);
+
+#endif

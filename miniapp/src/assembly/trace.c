@@ -1,0 +1,103 @@
+#include "assembly/trace.h"
+
+#include "base/alloc.h"
+#include "base/npy.h"
+#include <stdlib.h>
+#include <string.h>
+
+void trace_open(struct trace *trace, bool wanted) {
+    *trace = (struct trace){.wanted = wanted};
+}
+
+void trace_close(struct trace *trace) {
+    free(trace->spikes);
+}
+
+void trace_add(struct trace *trace, const struct spike *spikes, uint32_t n) {
+    if (!trace->wanted || n == 0) return;
+    if (trace->count + n > trace->capacity) {
+        size_t capacity = 2 * (trace->count + n);
+        void *grown = alloc(capacity, sizeof *trace->spikes);
+        if (trace->count) memcpy(grown, trace->spikes, trace->count * sizeof *trace->spikes);
+        free(trace->spikes);
+        trace->spikes = grown;
+        trace->capacity = capacity;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        trace->spikes[trace->count][0] = spikes[i].gid;
+        trace->spikes[trace->count++][1] = spikes[i].step;
+    }
+}
+
+static int by_step_then_gid(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    if (x[1] != y[1]) return x[1] < y[1] ? -1 : 1;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/// Collective. Calls `take` on rank 0 with the block of every rank in turn: `count` items of `size` bytes.
+static bool for_each_rank(MPI_Comm comm, const void *own, size_t count, size_t size,
+                          bool (*take)(const void *, size_t, void *), void *context) {
+    enum { piece = 1 << 28 }; // bytes per message, within what an int can count
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    unsigned long long bytes = count * size;
+    bool taken = rank != 0 || take(own, count, context);
+    if (rank != 0) {
+        MPI_Send(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, comm);
+        for (size_t at = 0; at < bytes; at += piece)
+            MPI_Send((const char *)own + at, (int)(bytes - at < piece ? bytes - at : piece), MPI_BYTE, 0, 0,
+                     comm);
+    }
+    for (int other = 1; rank == 0 && other < ranks; other++) {
+        MPI_Recv(&bytes, 1, MPI_UNSIGNED_LONG_LONG, other, 0, comm, MPI_STATUS_IGNORE);
+        char *block = alloc(bytes, 1);
+        for (size_t at = 0; at < bytes; at += piece)
+            MPI_Recv(block + at, (int)(bytes - at < piece ? bytes - at : piece), MPI_BYTE, other, 0, comm,
+                     MPI_STATUS_IGNORE);
+        taken = take(block, bytes / size, context) && taken;
+        free(block);
+    }
+    return taken;
+}
+
+struct all_spikes {
+    uint32_t (*spikes)[2];
+    size_t count;
+};
+
+static bool append_spikes(const void *block, size_t count, void *context) {
+    struct all_spikes *all = context;
+    if (count) memcpy(all->spikes + all->count, block, count * sizeof *all->spikes);
+    all->count += count;
+    return true;
+}
+
+bool trace_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file) {
+    int rank;
+    unsigned long long own = trace->count, total = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Reduce(&own, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, comm);
+
+    struct all_spikes all = {.spikes = rank == 0 ? alloc(total, sizeof *all.spikes) : NULL};
+    for_each_rank(comm, trace->spikes, trace->count, sizeof *trace->spikes, append_spikes, &all);
+    if (rank != 0) return true;
+    qsort(all.spikes, all.count, sizeof *all.spikes, by_step_then_gid);
+    bool written = npy_header(file, "<u4", (size_t[]){all.count, 2}, 2) &&
+                   fwrite(all.spikes, sizeof *all.spikes, all.count, file) == all.count;
+    free(all.spikes);
+    return written;
+}
+
+static bool write_block(const void *block, size_t count, void *file) {
+    return fwrite(block, sizeof(float[n_phases]), count, file) == count;
+}
+
+bool trace_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) {
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
+    return for_each_rank(comm, log->seconds, log->cycles, sizeof *log->seconds, write_block, file) && headed;
+}

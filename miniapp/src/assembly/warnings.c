@@ -1,0 +1,43 @@
+#include "assembly/warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+double foreign_load(const struct report *report) {
+    const struct rank_tally *first = &report->ranks[0];
+    const double shortest_s = 0.2; // the system counts in ticks of 10 ms
+    if (!(first->simulate_s >= shortest_s)) return NAN;
+    double own_s = 0;
+    for (int r = 0; r < report->model->ranks; r++)
+        if (report->ranks[r].node == first->node) own_s += report->ranks[r].process_s;
+    return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
+}
+
+json_t *warnings(const struct report *report) {
+    json_t *list = json_array();
+    const struct model *model = report->model;
+    const struct host *host = report->host;
+    int wanted = report->ranks[0].node_ranks * model->threads;
+    if (host->cores > 0 && wanted > host->cores)
+        json_array_append_new(
+            list, json_sprintf("oversubscribed: %d ranks x %d threads on %d cores of a node; times "
+                               "are no evidence of speed",
+                               report->ranks[0].node_ranks, model->threads, host->cores));
+    if (host->virtual_machine)
+        json_array_append_new(list,
+                              json_string("virtual machine: other guests and the hypervisor take part in "
+                                          "the times"));
+    double foreign = foreign_load(report),
+           stolen = report->ranks[0].node_stolen_s / report->ranks[0].simulate_s;
+    if (foreign > 0.1)
+        json_array_append_new(list,
+                              json_sprintf("foreign load: other processes kept %.2f cores busy", foreign));
+    if (stolen > 0.02)
+        json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
+    if (strcmp(report->description->schedule, "placement_only") == 0 &&
+        strcmp(model->placement->rule->name, "area") != 0)
+        json_array_append_new(
+            list, json_sprintf("schedule placement_only with placement %s does what conventional does",
+                               model->placement->rule->name));
+    return list;
+}

@@ -1,0 +1,16 @@
+/// \file
+/// What a reader of the figures must know about how they came about.
+
+#ifndef ASSEMBLY_WARNINGS_H
+#define ASSEMBLY_WARNINGS_H
+
+#include "assembly/report.h"
+
+/// Processors of the first rank's node that were busy with something else during the simulation, as a mean;
+/// NAN where unknown or too short to tell.
+double foreign_load(const struct report *report);
+
+/// A new list of sentences.
+json_t *warnings(const struct report *report);
+
+#endif

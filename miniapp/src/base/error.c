@@ -1,0 +1,13 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool error_set(struct error *error, const char *format, ...) {
+    if (error_stands(error)) return false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return false;
+}

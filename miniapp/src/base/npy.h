@@ -1,0 +1,17 @@
+/// \file
+/// NumPy's array file format, version 1.0, C order, little endian.
+
+#ifndef BASE_NPY_H
+#define BASE_NPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/// Writes the header of an array; the caller appends the elements.
+/// \param type numpy type string, such as "<f4" or "<u4".
+/// \param shape `dimensions` extents, at most 8.
+/// \return false if it could not be written.
+bool npy_header(FILE *file, const char *type, const size_t *shape, int dimensions);
+
+#endif

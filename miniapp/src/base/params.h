@@ -1,0 +1,36 @@
+/// \file
+/// The scalar fields of a run description, one line each: reader, defaults and limits come from here.
+///
+/// PARAMETER(kind, member, section, field, fallback, low, high)
+/// kind is number, integer or boolean; section is "" at the top level; a fallback of PARAMETER_REQUIRED means
+/// that the field must be there. Lists, names and what depends on another field are read in description.c.
+
+#ifndef BASE_PARAMS_H
+#define BASE_PARAMS_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#define PARAMETER_REQUIRED NAN
+
+// clang-format off
+#define RUN_PARAMETERS(PARAMETER)                                                                             \
+    PARAMETER(integer, format_version, "",       "format_version", PARAMETER_REQUIRED, 1,     1)              \
+    PARAMETER(integer, seed,           "",       "seed",           1,                  0,     9007199254740992.0) \
+    PARAMETER(number,  resolution_ms,  "time",   "resolution_ms",  0.1,                1e-6,  1000)           \
+    PARAMETER(number,  cycle_ms,       "time",   "cycle_ms",       0,                  0,     1000)           \
+    PARAMETER(number,  warmup_ms,      "time",   "warmup_ms",      0,                  0,     1e9)            \
+    PARAMETER(number,  simulate_ms,    "time",   "simulate_ms",    PARAMETER_REQUIRED, 1e-6,  1e9)            \
+    PARAMETER(boolean, record_cycles,  "record", "cycles",         1,                  0,     1)              \
+    PARAMETER(boolean, record_spikes,  "record", "spikes",         0,                  0,     1)              \
+    PARAMETER(boolean, barrier,        "record", "barrier",        1,                  0,     1)
+// clang-format on
+
+/// A parameter of a neuron model: the same, as data, since each model brings its own.
+struct parameter {
+    const char *name; ///< with its unit at the end
+    double fallback, low, high;
+};
+
+#endif

@@ -1,0 +1,37 @@
+/// \file
+/// Distribution of delays on the grid of the resolution.
+///
+/// "Normal, redrawn until within [min, max], then rounded to the grid" has a probability for each grid
+/// point, the integral of the normal density over the part of [min, max] that rounds to it. A delay is
+/// therefore drawn with one 32-bit word and a table, without a loop that redraws: the cost does not depend on
+/// the limits, and the result does not depend on how a loop is vectorised.
+
+#ifndef DESCRIPTION_DELAY_H
+#define DESCRIPTION_DELAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { delay_guide_size = 256 };
+
+struct delay {
+    uint32_t shortest, longest;       ///< steps; only these and what lies between is drawn
+    uint32_t *upper;                  ///< [longest - shortest + 1]: largest word that draws this delay
+    uint32_t guide[delay_guide_size]; ///< by the word's top byte: where the search starts
+};
+
+/// Normal with `mean` and `sd` within [low, high], all in ms; sd 0 is the constant `mean`.
+/// The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in [low, high],
+/// or if low is shorter than half a step, which would round to no delay.
+bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms);
+
+void delay_close(struct delay *delay);
+
+/// The delay in steps that `word`, uniform over 32 bits, draws.
+static inline uint32_t delay_draw(const struct delay *delay, uint32_t word) {
+    uint32_t i = delay->guide[word >> 24];
+    while (word > delay->upper[i]) i++;
+    return delay->shortest + i;
+}
+
+#endif

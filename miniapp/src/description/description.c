@@ -1,0 +1,124 @@
+#include "description/description.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/// Reads all scalar fields of one section; `section_fields` is the object that holds them.
+static bool read_section(struct description *description, const char *section, const struct fields *fields,
+                         struct error *error) {
+#define PARAMETER_READ(kind, member, in, field, fallback, low, high)                                         \
+    if (strcmp(section, in) == 0 &&                                                                          \
+        !fields_##kind(fields, field, fallback,                                                              \
+                       PARAMETER_LIMITS_##kind(low, high) & description->given.member, error))               \
+        return false;
+#define PARAMETER_LIMITS_number(low, high)  low, high,
+#define PARAMETER_LIMITS_integer(low, high) low, high,
+#define PARAMETER_LIMITS_boolean(low, high)
+    RUN_PARAMETERS(PARAMETER_READ)
+    return true;
+}
+
+/// Refuses what is neither a scalar field of the section nor one of the `extra` names.
+static bool only_known(const char *section, const struct fields *fields, const char *const *extra,
+                       size_t n_extra, struct error *error) {
+    const char *names[32];
+    size_t n = 0;
+#define PARAMETER_NAME(kind, member, in, field, fallback, low, high)                                         \
+    if (strcmp(section, in) == 0) names[n++] = field;
+    RUN_PARAMETERS(PARAMETER_NAME)
+    for (size_t i = 0; i < n_extra; i++) names[n++] = extra[i];
+    return fields_only(fields, names, n, error);
+}
+
+/// ms as a whole number of units, or 0 with an error.
+static bool whole(const struct fields *fields, const char *name, double ms, double unit_ms, const char *unit,
+                  uint32_t *count, struct error *error) {
+    double n = nearbyint(ms / unit_ms);
+    if (fabs(ms / unit_ms - n) > 1e-6 * fmax(1, n) || n > 4e9) {
+        char allowed[120];
+        snprintf(allowed, sizeof allowed, "a multiple of %s, %.10g ms, up to 4e9 of them", unit, unit_ms);
+        return fields_refuse(fields, name, allowed, error);
+    }
+    *count = (uint32_t)n;
+    return true;
+}
+
+static bool read_time(struct description *d, struct error *error) {
+    struct fields time;
+    if (!fields_enter(&d->json, "time", true, &time, error) || !only_known("time", &time, NULL, 0, error) ||
+        !read_section(d, "time", &time, error))
+        return false;
+    if (d->given.cycle_ms == 0) {
+        d->given.cycle_ms = d->given.resolution_ms;
+        json_object_set_new(time.object, "cycle_ms", json_real(d->given.cycle_ms));
+    }
+    double h = d->given.resolution_ms, d_min = d->given.cycle_ms;
+    if (!whole(&time, "cycle_ms", d_min, h, "the resolution", &d->steps_per_cycle, error)) return false;
+    if (d->steps_per_cycle == 0)
+        return fields_refuse(&time, "cycle_ms", "at least the resolution time.resolution_ms", error);
+    if (!whole(&time, "warmup_ms", d->given.warmup_ms, d_min, "the cycle", &d->warmup_cycles, error) ||
+        !whole(&time, "simulate_ms", d->given.simulate_ms, d_min, "the cycle", &d->cycles, error))
+        return false;
+    if (d->cycles == 0) return fields_refuse(&time, "simulate_ms", "at least one cycle", error);
+    double steps = ((double)d->warmup_cycles + d->cycles) * d->steps_per_cycle;
+    if (steps > 4e9) return fields_refuse(&time, "simulate_ms", "at most 4e9 steps with the warm-up", error);
+    return true;
+}
+
+static bool read_delay_ratio(struct description *d, struct error *error) {
+    const char *field = "delay_ratio", *text = json_string_value(json_object_get(d->json.object, field));
+    double ratio = 0;
+    if (text && strcmp(text, "auto") != 0)
+        return fields_refuse(&d->json, field, "an integer >= 1, or auto", error);
+    if (!text && !fields_integer(&d->json, field, 1, 1, 1e6, &ratio, error)) return false;
+    d->delay_ratio = (uint32_t)ratio;
+    return true;
+}
+
+static bool read_names(struct description *d, struct error *error) {
+    if (!fields_string(&d->json, "schedule", "conventional", &d->schedule, error)) return false;
+    d->placement = NULL;
+    if (json_object_get(d->json.object, "placement") &&
+        !fields_string(&d->json, "placement", NULL, &d->placement, error))
+        return false;
+
+    json_t *exchange = json_object_get(d->json.object, "exchange"), *value;
+    const char *lane;
+    if (!exchange) json_object_set_new(d->json.object, "exchange", json_string("alltoallv"));
+    bool valid = !exchange || json_is_string(exchange) || json_is_object(exchange);
+    if (json_is_object(exchange))
+        json_object_foreach(exchange, lane, value) valid = valid && json_is_string(value);
+    return valid || fields_refuse(&d->json, "exchange", "a name, or an object {lane: name}", error);
+}
+
+bool description_open(struct description *d, json_t *run, struct error *error) {
+    static const char *const names[] = {"time",     "delay_ratio", "schedule", "placement",
+                                        "exchange", "network",     "record"};
+    struct fields record;
+    memset(d, 0, sizeof *d);
+    d->json = (struct fields){.object = run};
+    if (!json_is_object(run))
+        return error_set(error, "the run description: not an object; allowed: a JSON object");
+    return only_known("", &d->json, names, COUNT(names), error) && read_section(d, "", &d->json, error) &&
+           read_time(d, error) && read_delay_ratio(d, error) && read_names(d, error) &&
+           fields_enter(&d->json, "record", false, &record, error) &&
+           only_known("record", &record, NULL, 0, error) && read_section(d, "record", &record, error) &&
+           network_open(&d->network, &d->json, (uint64_t)d->given.seed, d->given.resolution_ms, error);
+}
+
+void description_close(struct description *description) {
+    network_close(&description->network);
+    json_decref(description->json.object);
+}
+
+const char *description_exchange(const struct description *description, const char *lane) {
+    json_t *exchange = json_object_get(description->json.object, "exchange");
+    return json_string_value(json_is_object(exchange) ? json_object_get(exchange, lane) : exchange);
+}
+
+bool description_refuse_name(const struct description *description, const char *field, const char *allowed,
+                             struct error *error) {
+    return fields_refuse(&description->json, field, allowed, error);
+}

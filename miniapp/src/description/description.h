@@ -1,0 +1,43 @@
+/// \file
+/// A run description, read and checked (miniapp/FORMAT.md states the format).
+
+#ifndef DESCRIPTION_DESCRIPTION_H
+#define DESCRIPTION_DESCRIPTION_H
+
+#include "base/params.h"
+#include "description/network.h"
+
+#define PARAMETER_MEMBER(kind, member, section, field, fallback, low, high) double member;
+
+struct description {
+    struct fields json; ///< the object as run: overrides applied and defaults filled in; owned
+
+    struct {
+        RUN_PARAMETERS(PARAMETER_MEMBER)
+    } given; ///< the scalar fields, as numbers
+
+    uint32_t steps_per_cycle;
+    uint32_t warmup_cycles, cycles; ///< before and in the measured part
+    uint32_t delay_ratio;           ///< D; 0 stands for "auto"
+    const char *schedule;
+    const char *placement; ///< NULL: the one that the schedule implies
+    struct network network;
+};
+
+/// Applies one "path.to.field=value" to the JSON object, before it is read. Objects on the path are
+/// made where missing (reading then refuses unknown names); list items must exist.
+bool description_override(json_t *run, const char *assignment, struct error *error);
+
+/// Reads and checks `run`, and takes ownership of it, also when it fails.
+bool description_open(struct description *description, json_t *run, struct error *error);
+
+void description_close(struct description *description);
+
+/// The exchange asked for lane `lane`: NULL if the description names none for it. Borrowed.
+const char *description_exchange(const struct description *description, const char *lane);
+
+/// Refuses the name in top-level field `field`, listing the allowed ones.
+bool description_refuse_name(const struct description *description, const char *field, const char *allowed,
+                             struct error *error);
+
+#endif

@@ -1,0 +1,234 @@
+#include "description/network.h"
+
+#include "base/alloc.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+uint32_t network_population(const struct network *network, uint32_t gid) {
+    uint32_t low = 0, high = network->n_populations;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (network->populations[middle].first <= gid)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low; // the last population that starts at or before gid, so never an empty one
+}
+
+uint64_t network_synapses(const struct network *network) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *projection = &network->projections[i];
+        n += (uint64_t)projection->indegree * network->populations[projection->target].size;
+    }
+    return n;
+}
+
+static bool read_population(struct network *network, struct population *population,
+                            const struct fields *fields, struct error *error) {
+    static const char *const names[] = {"name", "area", "size", "neuron"};
+    double size;
+    if (!fields_only(fields, names, COUNT(names), error) ||
+        !fields_string(fields, "name", NULL, &population->name, error) ||
+        !fields_string(fields, "area", population->name, &population->area_name, error) ||
+        !fields_integer(fields, "size", NAN, 0, 4e9, &size, error) ||
+        !fields_enter(fields, "neuron", true, &population->neuron, error) ||
+        !fields_string(&population->neuron, "model", NULL, &population->model, error))
+        return false;
+
+    population->first = network->n_neurons;
+    population->size = (uint32_t)size;
+    if (size + network->n_neurons > 4e9)
+        return fields_refuse(fields, "size", "at most 4000000000 neurons in all", error);
+    network->n_neurons += population->size;
+
+    population->area = network->n_areas;
+    for (const struct population *p = network->populations; p < population; p++) {
+        if (strcmp(p->name, population->name) == 0)
+            return fields_refuse(fields, "name", "a name that no other population has", error);
+        if (strcmp(p->area_name, population->area_name) == 0) population->area = p->area;
+    }
+    network->n_areas += population->area == network->n_areas;
+    return true;
+}
+
+static const struct population *find(const struct network *network, const char *name) {
+    for (uint32_t i = 0; name && i < network->n_populations; i++)
+        if (strcmp(network->populations[i].name, name) == 0) return &network->populations[i];
+    return NULL;
+}
+
+static bool refuse_population(const struct network *network, const struct fields *fields, const char *name,
+                              struct error *error) {
+    char allowed[500] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < network->n_populations && n < sizeof allowed - 40; i++)
+        n +=
+            (size_t)snprintf(allowed + n, sizeof allowed - n,
+                             i ? ", %.30s" : "the name of a population: %.30s", network->populations[i].name);
+    return fields_refuse(fields, name, allowed, error);
+}
+
+/// Appends a source population to the pool; neighbouring populations make one range.
+static void add_source(const struct network *network, struct projection *projection,
+                       const struct population *source) {
+    bool near = source->area == network->populations[projection->target].area;
+    enum relation relation = near ? relation_near : relation_far;
+    if (source->size == 0) return;
+    if (projection->n_ranges == 0) projection->relation = relation;
+    if (projection->relation != relation) projection->relation = relation_mixed;
+
+    struct source_range *last = projection->ranges + projection->n_ranges - 1;
+    if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
+        last->end += source->size;
+    else
+        projection->ranges[projection->n_ranges++] =
+            (struct source_range){source->first, projection->pool + source->size, projection->pool};
+    projection->pool += source->size;
+}
+
+static bool read_sources(const struct network *network, struct projection *projection,
+                         const struct fields *fields, struct error *error) {
+    json_t *names = json_object_get(fields->object, "source");
+    if (!names)
+        return error_set(error, "%ssource: missing; allowed: a name or a list of names", fields->path);
+    size_t count = json_is_array(names) ? json_array_size(names) : 1;
+    projection->ranges = ALLOC(struct source_range, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        json_t *name = json_is_array(names) ? json_array_get(names, i) : names;
+        const struct population *source = find(network, json_string_value(name));
+        if (!source) return refuse_population(network, fields, "source", error);
+        if ((uint64_t)projection->pool + source->size > UINT32_MAX)
+            return fields_refuse(fields, "source", "at most 4294967295 neurons in the pool", error);
+        add_source(network, projection, source);
+    }
+    return true;
+}
+
+static bool read_delay(struct projection *projection, const struct fields *fields, double resolution_ms,
+                       struct error *error) {
+    static const char *const names[] = {"distribution", "mean", "sd", "min", "max"};
+    struct fields delay;
+    const char *distribution;
+    double mean, sd, low, high;
+    if (!fields_enter(fields, "delay", true, &delay, error) ||
+        !fields_only(&delay, names, COUNT(names), error) ||
+        !fields_string(&delay, "distribution", "normal", &distribution, error))
+        return false;
+    bool constant = strcmp(distribution, "constant") == 0;
+    if (!constant && strcmp(distribution, "normal") != 0)
+        return fields_refuse(&delay, "distribution", "normal, constant", error);
+
+    if (!fields_number(&delay, "mean", NAN, 1e-6, 1e6, &mean, error) ||
+        !fields_number(&delay, "sd", 0, 0, 1e6, &sd, error) ||
+        !fields_number(&delay, "min", constant ? mean : fmin(resolution_ms, mean), 0, 1e6, &low, error) ||
+        !fields_number(&delay, "max", mean + 4 * sd, 0, 1e6, &high, error))
+        return false;
+    if (constant && sd > 0) return fields_refuse(&delay, "sd", "0 for the constant distribution", error);
+    if (low < resolution_ms * (1 - 1e-9))
+        return error_set(error, "%smin: %.10g; allowed: at least the resolution, %.10g ms", delay.path, low,
+                         resolution_ms);
+    if (high < low)
+        return error_set(error, "%smax: %.10g; allowed: at least min, %.10g ms", delay.path, high, low);
+    if (high / resolution_ms > 1e6)
+        return error_set(error, "%smax: %.10g; allowed: at most 1000000 steps of %.10g ms", delay.path, high,
+                         resolution_ms);
+    if (!delay_open(&projection->delay, mean, sd, low, high, resolution_ms))
+        return error_set(error,
+                         "%smean: %.10g; allowed: a distribution with some weight in [%.10g, %.10g] ms",
+                         delay.path, mean, low, high);
+    return true;
+}
+
+static bool read_projection(struct network *network, struct projection *projection,
+                            const struct fields *fields, double resolution_ms, struct error *error) {
+    static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
+    const char *target;
+    double indegree;
+    if (!fields_only(fields, names, COUNT(names), error) ||
+        !fields_string(fields, "target", NULL, &target, error))
+        return false;
+    const struct population *population = find(network, target);
+    if (!population) return refuse_population(network, fields, "target", error);
+    projection->target = (uint32_t)(population - network->populations);
+
+    if (!read_sources(network, projection, fields, error) ||
+        !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
+        !fields_number(fields, "weight", 1, -1e12, 1e12, &projection->weight, error) ||
+        !read_delay(projection, fields, resolution_ms, error))
+        return false;
+    projection->indegree = (uint32_t)indegree;
+    if (projection->indegree > 0 && projection->pool == 0)
+        return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
+    if (projection->delay.longest > network->longest_delay)
+        network->longest_delay = projection->delay.longest;
+    return true;
+}
+
+/// Chooses the unit of the weights: a neuron whose synapses all fire in one step must stay within 31 bits.
+static bool quantise_weights(struct network *network, const struct fields *fields, struct error *error) {
+    double largest = 0;
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < network->n_projections; i++)
+            if (network->projections[i].target == p)
+                sum += fabs(network->projections[i].weight) * network->projections[i].indegree;
+        largest = fmax(largest, sum);
+    }
+    network->weight_unit = largest > 0 ? exp2(ceil(log2(largest)) - 30) : 1;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        struct projection *projection = &network->projections[i];
+        double units = nearbyint(projection->weight / network->weight_unit);
+        if (projection->weight != 0 && fabs(units) < 16)
+            return error_set(
+                error,
+                "%sprojections.%u.weight: %.10g; allowed: 0 or at least %.3g in magnitude, since "
+                "the input of a neuron, up to %.3g, is summed in 32-bit fixed point",
+                fields->path, i, projection->weight, 16 * network->weight_unit, largest);
+        projection->weight_units = (int32_t)units;
+    }
+    return true;
+}
+
+bool network_open(struct network *network, const struct fields *run, uint64_t seed, double resolution_ms,
+                  struct error *error) {
+    static const char *const names[] = {"populations", "projections"};
+    struct fields fields, item;
+    json_t *populations, *projections;
+    *network = (struct network){.seed = seed, .weight_unit = 1};
+    if (!fields_enter(run, "network", true, &fields, error) ||
+        !fields_only(&fields, names, COUNT(names), error) ||
+        !fields_list(&fields, "populations", true, &populations, error) ||
+        !fields_list(&fields, "projections", false, &projections, error))
+        return false;
+
+    network->populations = ALLOC_ZERO(struct population, json_array_size(populations));
+    for (size_t i = 0; i < json_array_size(populations); i++, network->n_populations++)
+        if (!fields_item(&fields, "populations", i, &item, error) ||
+            !read_population(network, &network->populations[i], &item, error))
+            return false;
+    if (network->n_neurons == 0)
+        return error_set(error, "network.populations: no neuron; allowed: at least one neuron in all");
+
+    network->projections = ALLOC_ZERO(struct projection, json_array_size(projections));
+    for (size_t i = 0; i < json_array_size(projections); i++) {
+        network->n_projections = (uint32_t)i + 1; // so that network_close() frees what this one holds
+        if (!fields_item(&fields, "projections", i, &item, error) ||
+            !read_projection(network, &network->projections[i], &item, resolution_ms, error))
+            return false;
+    }
+    return quantise_weights(network, &fields, error);
+}
+
+void network_close(struct network *network) {
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        free(network->projections[i].ranges);
+        delay_close(&network->projections[i].delay);
+    }
+    free(network->projections);
+    free(network->populations);
+}

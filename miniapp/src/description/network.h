@@ -1,0 +1,93 @@
+/// \file
+/// The network: populations of neurons, and projections that say what the k-th synapse of a neuron is.
+///
+/// No synapse is stored here. network_synapse() computes any of them from the seed, the projection, the
+/// target and k, so every rank and thread can build its own share, and a test can build the whole by brute
+/// force.
+
+#ifndef DESCRIPTION_NETWORK_H
+#define DESCRIPTION_NETWORK_H
+
+#include "base/rng.h"
+#include "description/delay.h"
+#include "description/json_fields.h"
+
+/// Neurons of one area that share a model; their ids are first, first + 1, ...
+struct population {
+    const char *name; ///< borrowed from the description's JSON, as all strings here
+    const char *area_name;
+    const char *model;    ///< name; looked up where models are known
+    struct fields neuron; ///< the JSON object "neuron", for the model to read its parameters from
+    uint32_t area;        ///< number of the area, in order of first appearance
+    uint32_t first, size;
+};
+
+/// A run of consecutive ids in a projection's pool of sources.
+struct source_range {
+    uint32_t first; ///< id
+    uint32_t end;   ///< position in the pool after the last of the range
+    uint32_t begin; ///< position in the pool of the first
+};
+
+/// Do sources and targets share their area?
+enum relation { relation_near, relation_far, relation_mixed };
+
+struct projection {
+    uint32_t target; ///< number of the population
+    uint32_t indegree;
+    uint32_t pool; ///< neurons in the sources together
+    struct source_range *ranges;
+    uint32_t n_ranges;
+    enum relation relation;
+    double weight;
+    int32_t weight_units; ///< weight as a multiple of network.weight_unit
+    struct delay delay;
+};
+
+struct network {
+    uint64_t seed;
+    struct population *populations;
+    struct projection *projections;
+    uint32_t n_populations, n_projections, n_areas, n_neurons;
+    uint32_t longest_delay; ///< steps, 0 without projections
+    double weight_unit;     ///< a power of two, so fine that no neuron's input can overflow 32 bits
+};
+
+struct synapse {
+    uint32_t source; ///< id
+    uint32_t delay;  ///< steps
+};
+
+/// Reads the object "network" of `run`. The strings and JSON of `run` must outlive the network.
+bool network_open(struct network *network, const struct fields *run, uint64_t seed, double resolution_ms,
+                  struct error *error);
+
+void network_close(struct network *network);
+
+/// The population of neuron `gid`, by bisection.
+uint32_t network_population(const struct network *network, uint32_t gid);
+
+/// The k-th synapse (k < indegree) of projection number `number` on the neuron `target`.
+static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
+                                             uint32_t k) {
+    const struct projection *projection = &network->projections[number];
+    struct rng_words drawn = rng_draw(network->seed, rng_synapse, number, target, k);
+    uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
+    const struct source_range *range = projection->ranges;
+    while (position >= range->end) range++;
+    return (struct synapse){.source = range->first + (position - range->begin),
+                            .delay = delay_draw(&projection->delay, drawn.word[2])};
+}
+
+/// Whether a synapse of the projection with this source stays within one area.
+static inline bool network_is_near(const struct network *network, const struct projection *projection,
+                                   uint32_t source) {
+    if (projection->relation != relation_mixed) return projection->relation == relation_near;
+    return network->populations[network_population(network, source)].area ==
+           network->populations[projection->target].area;
+}
+
+/// Synapses of all neurons.
+uint64_t network_synapses(const struct network *network);
+
+#endif

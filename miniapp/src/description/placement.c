@@ -1,0 +1,60 @@
+#include "description/placement.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct placement_rule placement_round_robin, placement_area;
+
+const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area, NULL};
+
+const struct placement_rule *placement_find(const char *name) {
+    for (const struct placement_rule *const *rule = placement_rules; *rule; rule++)
+        if (strcmp((*rule)->name, name) == 0) return *rule;
+    return NULL;
+}
+
+bool placement_open(struct placement *placement, const struct placement_rule *rule,
+                    const struct network *network, int ranks, int threads, struct error *error) {
+    *placement = (struct placement){.rule = rule, .network = network, .ranks = ranks, .threads = threads};
+    placement->deals = ALLOC_ZERO(struct deal, network->n_populations);
+    return rule->deal(network, ranks, placement->deals, error);
+}
+
+void placement_close(struct placement *placement) {
+    free(placement->deals);
+}
+
+struct share placement_share(const struct placement *placement, uint32_t population, int rank, int thread) {
+    const struct population *p = &placement->network->populations[population];
+    const struct deal *deal = &placement->deals[population];
+    uint32_t stride = (uint32_t)(deal->ranks * placement->threads);
+    if (rank < deal->first_rank || rank >= deal->first_rank + deal->ranks)
+        return (struct share){0, stride, 0};
+
+    uint32_t unit = (uint32_t)(rank - deal->first_rank + thread * deal->ranks);
+    uint32_t at_first = (p->first - deal->origin) % stride; // unit that owns the population's first neuron
+    uint32_t skip = (unit + stride - at_first) % stride;
+    uint32_t count = p->size > skip ? (p->size - skip - 1) / stride + 1 : 0;
+    return (struct share){p->first + skip, stride, count};
+}
+
+uint32_t placement_neurons(const struct placement *placement, int rank) {
+    uint32_t neurons = 0;
+    for (uint32_t p = 0; p < placement->network->n_populations; p++)
+        for (int thread = 0; thread < placement->threads; thread++)
+            neurons += placement_share(placement, p, rank, thread).count;
+    return neurons;
+}
+
+bool placement_keeps_areas(const struct placement *placement) {
+    const struct network *network = placement->network;
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        if (placement->deals[p].ranks > 1) return false;
+        for (uint32_t q = 0; q < p; q++)
+            if (network->populations[q].area == network->populations[p].area &&
+                placement->deals[q].first_rank != placement->deals[p].first_rank)
+                return false;
+    }
+    return true;
+}

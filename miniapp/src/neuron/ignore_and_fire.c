@@ -1,0 +1,105 @@
+/// \file
+/// Fires at its own interval whatever it receives: the load of a network without its dynamics
+/// (the MAM-benchmark of Lober et al. 2026, section 4.2; NEST's model of the same name).
+///
+/// The input is not ignored altogether: it is read, as it would be in any model, and summed into a
+/// fingerprint with a factor that differs from step to step. The fingerprint ends in the checksum, so a
+/// synapse that is missing, late or delivered twice shows.
+
+#include "neuron/model.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+
+enum { rate_hz, rate_cv, n_parameters };
+
+static const struct parameter parameters[n_parameters] = {
+    [rate_hz] = {"rate_hz", 2.5, 0, 1e6},
+    [rate_cv] = {"rate_cv", 0, 0, 1},
+};
+
+static const uint32_t never = UINT32_MAX;
+
+struct block {
+    uint32_t n;
+    uint32_t *next;        ///< [n] step of the next spike
+    uint32_t *interval;    ///< [n] steps from spike to spike
+    uint32_t *fingerprint; ///< [n] of the input received
+};
+
+/// The neuron's rate: normal around the mean, redrawn until positive.
+static double draw_rate(const struct neuron_setup *setup, uint32_t gid) {
+    double mean = setup->parameters[rate_hz], rate = mean;
+    if (setup->parameters[rate_cv] == 0 || mean == 0) return mean;
+    uint32_t attempt = 1;
+    do {
+        struct rng_words drawn = rng_draw(setup->seed, rng_neuron, setup->population, gid, attempt++);
+        rate = mean * (1 + setup->parameters[rate_cv] * rng_normal(drawn.word[0], drawn.word[1]));
+    } while (!(rate > 0));
+    return rate;
+}
+
+static void *open(const struct neuron_setup *setup) {
+    struct block *block = ALLOC(struct block, 1);
+    uint32_t n = setup->share.count;
+    *block = (struct block){n, ALLOC(uint32_t, n), ALLOC(uint32_t, n), ALLOC_ZERO(uint32_t, n)};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t gid = setup->share.first + i * setup->share.stride;
+        double rate = draw_rate(setup, gid);
+        double steps = rate > 0 ? nearbyint(1000 / (rate * setup->resolution_ms)) : never;
+        block->interval[i] = steps < 1 ? 1 : steps >= never ? never : (uint32_t)steps;
+        struct rng_words phase = rng_draw(setup->seed, rng_neuron, setup->population, gid, 0);
+        block->next[i] = rng_below(phase.word[0], phase.word[1], block->interval[i]);
+        if (block->interval[i] == never) block->next[i] = never;
+    }
+    return block;
+}
+
+static void close(void *state) {
+    struct block *block = state;
+    free(block->next);
+    free(block->interval);
+    free(block->fingerprint);
+    free(block);
+}
+
+static uint32_t update(void *state, int32_t *input, uint32_t step, uint32_t *fired) {
+    struct block *block = state;
+    const uint32_t n = block->n, factor = (step * 2654435761u) | 1;
+    uint32_t *restrict fingerprint = block->fingerprint, *restrict next = block->next;
+    int32_t *restrict in = input;
+    for (uint32_t i = 0; i < n; i++) {
+        fingerprint[i] += (uint32_t)in[i] * factor;
+        in[i] = 0;
+    }
+
+    enum { stripe = 64 }; // looked at as a whole: most stripes hold no neuron that fires
+    uint32_t count = 0;
+    for (uint32_t first = 0; first < n; first += stripe) {
+        uint32_t end = n - first < stripe ? n : first + stripe, any = 0;
+        for (uint32_t i = first; i < end; i++) any |= next[i] == step;
+        for (uint32_t i = first; any && i < end; i++) {
+            if (next[i] != step) continue;
+            fired[count++] = i;
+            next[i] = block->interval[i] < never - step ? step + block->interval[i] : never;
+        }
+    }
+    return count;
+}
+
+static uint64_t state_of(const void *state, uint32_t i) {
+    const struct block *block = state;
+    return ((uint64_t)block->next[i] << 32) | block->fingerprint[i];
+}
+
+const struct neuron_model neuron_ignore_and_fire = {
+    .name = "ignore_and_fire",
+    .summary = "fires at its own interval; input is received and has no effect",
+    .parameters = parameters,
+    .n_parameters = n_parameters,
+    .bytes_per_neuron = 3 * sizeof(uint32_t),
+    .open = open,
+    .close = close,
+    .update = update,
+    .state_of = state_of,
+};

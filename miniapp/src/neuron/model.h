@@ -1,0 +1,56 @@
+/// \file
+/// Neuron models: one file each, exporting one `const struct neuron_model`, and one line in model.c.
+///
+/// A block is all neurons of one population on one thread. The model owns its state; calls are made per
+/// block and step, never per neuron. State is kept in integers or IEEE floating point with
+/// contraction off, so that spikes do not depend on vector width or optimisation.
+
+#ifndef NEURON_MODEL_H
+#define NEURON_MODEL_H
+
+#include "base/params.h"
+#include "description/network.h"
+#include "description/placement.h"
+
+enum { neuron_parameters_max = 16 };
+
+/// What a model needs to set up a block.
+struct neuron_setup {
+    uint64_t seed;
+    double resolution_ms;
+    uint32_t population; ///< number, for the random numbers
+    struct share share;  ///< the neurons' ids
+    double parameters[neuron_parameters_max];
+};
+
+struct neuron_model {
+    const char *name;
+    const char *summary; ///< one line for --list
+    const struct parameter *parameters;
+    uint32_t n_parameters;
+    size_t bytes_per_neuron; ///< of state
+
+    /// The block's state. Never fails; free with close().
+    void *(*open)(const struct neuron_setup *setup);
+    void (*close)(void *state);
+
+    /// Advances the block by the step `step`. Reads input[neuron], fixed point, and sets it to zero.
+    /// Writes the numbers within the block of the neurons that fire, ascending, to fired (room for all).
+    /// \return how many fire.
+    uint32_t (*update)(void *state, int32_t *input, uint32_t step, uint32_t *fired);
+
+    /// What neuron number i of the block is left with, for the checksum.
+    uint64_t (*state_of)(const void *state, uint32_t i);
+};
+
+/// All models, ended by NULL.
+extern const struct neuron_model *const neuron_models[];
+
+/// The model of that name, or NULL.
+const struct neuron_model *neuron_model_find(const char *name);
+
+/// Finds a population's model and reads its parameters from the description, filling in defaults.
+bool neuron_model_read(const struct population *population, const struct neuron_model **model,
+                       double parameters[neuron_parameters_max], struct error *error);
+
+#endif

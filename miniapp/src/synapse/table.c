@@ -1,0 +1,87 @@
+#include "synapse/table.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+
+bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t longest_delay,
+                    const int32_t *weights, uint32_t classes, struct error *error) {
+    uint64_t places = ((uint64_t)longest_delay + 1) * neurons;
+    unsigned bits = 1;
+    while (bits < 31 && ((uint64_t)1 << bits) < places) bits++;
+    *format = (struct synapse_format){.neurons = neurons, .place_bits = bits, .weights = weights};
+    if (places <= (uint64_t)1 << bits && classes <= (uint64_t)1 << (32 - bits)) return true;
+    return error_set(
+        error,
+        "network: %u neurons per thread x %u delays x %u weights do not fit a four-byte synapse; "
+        "allowed: 2^32 in all, so take more ranks or threads",
+        neurons, longest_delay + 1, classes);
+}
+
+void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists) {
+    *table = (struct synapse_table){.format = format, .lists = lists};
+    table->start = ALLOC_ZERO(uint32_t, (size_t)lists + 1);
+}
+
+// While counting, start[l] is the size of list l. While putting, it is the place of the list's next synapse,
+// counted down from the end of the list, so that after the last one it is the start of the list.
+
+void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count) {
+    table->start[list] += count;
+}
+
+bool synapse_table_allocate(struct synapse_table *table, struct error *error) {
+    uint64_t sum = 0;
+    for (uint32_t list = 0; list < table->lists; list++) {
+        sum += table->start[list];
+        if (sum > UINT32_MAX)
+            return error_set(
+                error, "network: more than 4294967295 synapses on a thread; take more ranks or threads");
+        table->start[list] = (uint32_t)sum;
+    }
+    table->start[table->lists] = (uint32_t)sum;
+    table->synapses = ALLOC(uint32_t, sum);
+    return true;
+}
+
+void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed) {
+    table->synapses[--table->start[list]] = packed;
+}
+
+void synapse_table_close(struct synapse_table *table) {
+    free(table->start);
+    free(table->synapses);
+}
+
+/// Adds one list to the ring; `row` is the place of the row of the spike's step.
+static inline void deliver_list(const uint32_t *restrict synapse, const uint32_t *end,
+                                const struct synapse_format *format, uint32_t row, int32_t *restrict input,
+                                uint32_t size) {
+    const uint32_t mask = ((uint32_t)1 << format->place_bits) - 1;
+    for (; synapse < end; synapse++) {
+        uint32_t place = (*synapse & mask) + row;
+        place = place < size ? place : place - size;
+        input[place] += format->weights[*synapse >> format->place_bits];
+    }
+}
+
+struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
+                                       struct spike_format spikes, uint32_t window, struct ring *ring) {
+    enum { ahead = 8 }; // spikes: list starts are fetched this far ahead, first synapses half as far
+    const uint32_t *start = table->start;
+    const uint32_t size = ring_size(ring), slot = window % ring->slots;
+    struct delivered delivered = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (i + ahead < n) __builtin_prefetch(&start[spike_list(spikes, words[i + ahead])]);
+        if (i + ahead / 2 < n)
+            __builtin_prefetch(&table->synapses[start[spike_list(spikes, words[i + ahead / 2])]]);
+
+        uint32_t list = spike_list(spikes, words[i]), first = start[list], end = start[list + 1];
+        uint32_t row_slot = slot + spike_step(spikes, words[i]);
+        if (row_slot >= ring->slots) row_slot -= ring->slots;
+        deliver_list(table->synapses + first, table->synapses + end, &table->format, row_slot * ring->neurons,
+                     ring->input, size);
+        delivered.synaptic_events += end - first;
+        delivered.first_accesses += end > first;
+    }
+    return delivered;
+}

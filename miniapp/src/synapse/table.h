@@ -1,0 +1,65 @@
+/// \file
+/// The synapses of one lane on one thread, sorted by source, and their delivery.
+///
+/// All synapses of a source are one list; a spike names its list, so delivery reads one list start and then
+/// runs through memory. A synapse is one 32-bit word: its weight class above, its place below, place =
+/// delay x neurons + target. The place of the input in the ring buffer is then place + (row of the spike's
+/// step), modulo the size of the ring: one addition and one comparison per synapse.
+
+#ifndef SYNAPSE_TABLE_H
+#define SYNAPSE_TABLE_H
+
+#include "base/error.h"
+#include "base/ring.h"
+#include "base/spike.h"
+#include <stddef.h>
+
+/// How the synapses of a thread are packed, and what their weight classes weigh.
+struct synapse_format {
+    uint32_t neurons; ///< of the thread
+    unsigned place_bits;
+    const int32_t *weights; ///< [classes] in units; borrowed
+};
+
+/// The format for a thread of `neurons` neurons with delays up to `longest_delay` steps.
+/// Fails if place and class do not fit in 32 bits.
+bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t longest_delay,
+                    const int32_t *weights, uint32_t classes, struct error *error);
+
+static inline uint32_t synapse_pack(const struct synapse_format *format, uint32_t target, uint32_t delay,
+                                    uint32_t weight_class) {
+    return (weight_class << format->place_bits) | (delay * format->neurons + target);
+}
+
+struct synapse_table {
+    struct synapse_format format;
+    uint32_t lists;
+    uint32_t *start;    ///< [lists + 1] list l is synapses[start[l]] up to synapses[start[l + 1]]
+    uint32_t *synapses; ///< packed
+};
+
+/// A table is made in two passes over the same synapses: count each, then put each; put keeps the order.
+/// synapse_table_open: room for `lists` lists.  synapse_table_count: one more synapse in `list`.
+/// synapse_table_allocate: between the passes; fails beyond 2^32 - 1 synapses.  synapse_table_put: as
+/// counted.
+void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists);
+void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count);
+bool synapse_table_allocate(struct synapse_table *table, struct error *error);
+void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed);
+void synapse_table_close(struct synapse_table *table);
+
+static inline uint32_t synapse_table_size(const struct synapse_table *table) {
+    return table->start[table->lists];
+}
+
+struct delivered {
+    uint64_t synaptic_events; ///< synapses visited
+    uint64_t first_accesses;  ///< lists entered that hold a synapse
+};
+
+/// Adds to the ring what the `n` spikes in `words` cause. `window` is the first step of their window; the
+/// ring's next row to be read must be that of a later step than any of the spikes.
+struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
+                                       struct spike_format spikes, uint32_t window, struct ring *ring);
+
+#endif

@@ -1,0 +1,43 @@
+/// \file
+/// A lane within one rank: the outbox becomes the inbox, MPI is not called.
+
+#include "transport/exchange.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct self {
+    struct exchange common;
+    uint32_t *words;
+    uint32_t capacity;
+};
+
+static void finish(struct exchange *exchange, const struct outbox *outbox) {
+    struct self *self = (struct self *)exchange;
+    if (self->capacity < outbox->count[0]) {
+        free(self->words);
+        self->capacity = outbox->capacity;
+        self->words = ALLOC(uint32_t, self->capacity);
+    }
+    if (outbox->count[0]) memcpy(self->words, outbox->words, outbox->count[0] * sizeof *self->words);
+    exchange->inbox.run[0] = (struct inbox_run){self->words, outbox->count[0]};
+}
+
+static size_t bytes(const struct exchange *exchange) {
+    return ((const struct self *)exchange)->capacity * sizeof(uint32_t);
+}
+
+static void close(struct exchange *exchange) {
+    free(((struct self *)exchange)->words);
+}
+
+const struct exchange_backend exchange_self = {
+    .name = "self",
+    .summary = "within one rank, without MPI",
+    .ranks_max = 1,
+    .size = sizeof(struct self),
+    .finish = finish,
+    .bytes = bytes,
+    .close = close,
+};

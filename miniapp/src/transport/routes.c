@@ -1,0 +1,101 @@
+#include "transport/routes.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+
+/// What the other ranks want from this one: [total] ids, ordered by the rank that wants them.
+struct requests {
+    uint32_t *gids;
+    int *count, *first_list; ///< [ranks]
+    size_t total;
+};
+
+static int *starts(const int *count, int ranks, size_t *total) {
+    int *start = ALLOC(int, (size_t)ranks);
+    *total = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        start[rank] = (int)*total;
+        *total += (size_t)count[rank];
+    }
+    return start;
+}
+
+static struct requests exchange_requests(MPI_Comm comm, int ranks, const struct wanted *wanted) {
+    struct requests requests = {.count = ALLOC(int, (size_t)ranks), .first_list = ALLOC(int, (size_t)ranks)};
+    int *asked = ALLOC(int, (size_t)ranks);
+    size_t lists;
+    for (int rank = 0; rank < ranks; rank++) asked[rank] = (int)wanted->per_owner[rank];
+    int *asked_start = starts(asked, ranks, &lists);
+    MPI_Alltoall(asked, 1, MPI_INT, requests.count, 1, MPI_INT, comm);
+    MPI_Alltoall(asked_start, 1, MPI_INT, requests.first_list, 1, MPI_INT, comm);
+
+    int *start = starts(requests.count, ranks, &requests.total);
+    requests.gids = ALLOC(uint32_t, requests.total);
+    MPI_Alltoallv(wanted->gids, asked, asked_start, MPI_UINT32_T, requests.gids, requests.count, start,
+                  MPI_UINT32_T, comm);
+    free(start);
+    free(asked_start);
+    free(asked);
+    return requests;
+}
+
+struct owned {
+    uint32_t gid, neuron;
+};
+
+static int by_gid(const void *a, const void *b) {
+    uint32_t x = ((const struct owned *)a)->gid, y = ((const struct owned *)b)->gid;
+    return (x > y) - (x < y);
+}
+
+/// The numbers of this rank's neurons, findable by id.
+static struct owned *sort_owned(const uint32_t *gids, uint32_t n) {
+    struct owned *owned = ALLOC(struct owned, n);
+    for (uint32_t i = 0; i < n; i++) owned[i] = (struct owned){gids[i], i};
+    qsort(owned, n, sizeof *owned, by_gid);
+    return owned;
+}
+
+static uint32_t find_owned(const struct owned *owned, uint32_t n, uint32_t gid) {
+    struct owned key = {gid, 0};
+    const struct owned *found = bsearch(&key, owned, n, sizeof key, by_gid);
+    if (!found) abort(); // the placement is the same on all ranks, so this is a defect
+    return found->neuron;
+}
+
+void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
+                 uint32_t n) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    struct requests requests = exchange_requests(comm, ranks, wanted);
+    struct owned *owned = sort_owned(own_gids, n);
+
+    *routes = (struct routes){.neurons = n, .first = ALLOC_ZERO(size_t, (size_t)n + 1)};
+    routes->route = ALLOC(struct route, requests.total);
+    for (size_t i = 0; i < requests.total; i++) {
+        requests.gids[i] = find_owned(owned, n, requests.gids[i]);
+        routes->first[requests.gids[i]]++;
+    }
+    for (uint32_t i = 0; i < n; i++) routes->first[i + 1] += routes->first[i];
+    // From the last request to the first, so that a neuron's routes end up in order of rank.
+    size_t request = requests.total;
+    for (int rank = ranks - 1; rank >= 0; rank--)
+        for (int k = requests.count[rank] - 1; k >= 0; k--)
+            routes->route[--routes->first[requests.gids[--request]]] =
+                (struct route){rank, (uint32_t)(requests.first_list[rank] + k)};
+
+    free(owned);
+    free(requests.gids);
+    free(requests.count);
+    free(requests.first_list);
+}
+
+size_t routes_bytes(const struct routes *routes) {
+    return ((size_t)routes->neurons + 1) * sizeof *routes->first +
+           routes->first[routes->neurons] * sizeof *routes->route;
+}
+
+void routes_close(struct routes *routes) {
+    free(routes->first);
+    free(routes->route);
+}

@@ -1,0 +1,40 @@
+/// \file
+/// Routes: to which ranks a neuron's spikes go in a lane, and which synapse list they name there.
+///
+/// The receivers decide. Each rank knows the sources of its synapses and numbers the lists of a lane: sources
+/// ordered by owner, then id. It tells every owner, once, which neurons it wants and the number of the
+/// first of their lists. The owner thereby knows for each spike the ranks that need it, one word for each.
+
+#ifndef TRANSPORT_ROUTES_H
+#define TRANSPORT_ROUTES_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The lists of one rank in one lane.
+struct wanted {
+    uint32_t *gids;      ///< [lists] source of each list
+    uint32_t *per_owner; ///< [ranks] how many of them each rank of the lane owns
+};
+
+struct route {
+    int rank;      ///< in the lane's communicator
+    uint32_t list; ///< number of the neuron's list there
+};
+
+struct routes {
+    uint32_t neurons;
+    size_t *first; ///< [neurons + 1] routes of neuron i are route[first[i]] up to route[first[i + 1]]
+    struct route *route;
+};
+
+/// Collective over `comm`. `own_gids` are the ids of this rank's neurons, in the order in which the lane will
+/// number its spikes; `n` of them.
+void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
+                 uint32_t n);
+
+size_t routes_bytes(const struct routes *routes);
+void routes_close(struct routes *routes);
+
+#endif
