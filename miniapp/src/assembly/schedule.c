@@ -54,7 +54,8 @@ bool schedule_placement(const struct description *description, const struct plac
         for (int i = 0; placement_rules[i]; i++) add_name(allowed, sizeof allowed, placement_rules[i]->name);
         return description_refuse_name(description, "placement", allowed, error);
     }
-    json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
+    if (!description->placement)
+        json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;
 }
 

@@ -1,0 +1,188 @@
+#include "support.h"
+
+#include "base/alloc.h"
+#include "base/checksum.h"
+#include <stdlib.h>
+
+const char *const eight_areas =
+    "{'format_version': 1, 'seed': 7, 'delay_ratio': 3,"
+    " 'time': {'resolution_ms': 0.1, 'cycle_ms': 0.2, 'warmup_ms': 5, 'simulate_ms': 24},"
+    " 'network': {'populations': ["
+    "  {'name': 'a-exc', 'area': 'a', 'size': 37, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 90}},"
+    "  {'name': 'b', 'size': 20, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 150, 'rate_cv': 0.5}},"
+    "  {'name': 'c', 'size': 0, 'neuron': {'model': 'ignore_and_fire'}},"
+    "  {'name': 'd', 'size': 31, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 0}},"
+    "  {'name': 'e', 'size': 1, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 10000}},"
+    "  {'name': 'a-inh', 'area': 'a', 'size': 9, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 200}},"
+    "  {'name': 'f', 'size': 16, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 120}},"
+    "  {'name': 'g', 'size': 16, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 120}},"
+    "  {'name': 'h', 'size': 16, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 120}}],"
+    " 'projections': ["
+    "  {'source': ['a-exc', 'a-inh'], 'target': 'a-exc', 'indegree': 12, 'weight': 2,"
+    "   'delay': {'mean': 0.5, 'sd': 0.25, 'min': 0.2, 'max': 2}},"
+    "  {'source': 'a-exc', 'target': 'a-inh', 'indegree': 5, 'weight': -1,"
+    "   'delay': {'distribution': 'constant', 'mean': 0.3}},"
+    "  {'source': ['b', 'a-inh', 'f', 'c', 'e'], 'target': 'a-exc', 'indegree': 20,"
+    "   'delay': {'mean': 1, 'sd': 0.5, 'min': 0.6, 'max': 3}},"
+    "  {'source': ['a-exc', 'b', 'e', 'g'], 'target': 'f', 'indegree': 30, 'weight': 0.5,"
+    "   'delay': {'mean': 1.5, 'sd': 0.75, 'min': 0.6, 'max': 2}},"
+    "  {'source': ['g', 'h', 'f'], 'target': 'd', 'indegree': 8,"
+    "   'delay': {'mean': 0.7, 'min': 0.7, 'max': 0.7}},"
+    "  {'source': 'h', 'target': 'h', 'indegree': 0, 'delay': {'mean': 0.1}},"
+    "  {'source': 'e', 'target': 'h', 'indegree': 3, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}},"
+    "  {'source': ['d', 'h'], 'target': 'b', 'indegree': 7, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}}]}}";
+
+/// JSON with ' for ".
+static json_t *parse(const char *text) {
+    char *copy = alloc_string(text);
+    for (char *c = copy; *c; c++)
+        if (*c == '\'') *c = '"';
+    json_error_t where;
+    json_t *json = json_loads(copy, JSON_DECODE_ANY, &where);
+    if (!json) fail_msg("test input, line %d: %s", where.line, where.text);
+    free(copy);
+    return json;
+}
+
+static bool try_open(struct description *description, const char *text, const char *const *overrides,
+                     struct error *error) {
+    json_t *run = parse(text);
+    for (; overrides && *overrides; overrides++)
+        if (!description_override(run, *overrides, error)) {
+            json_decref(run);
+            *description = (struct description){0};
+            return false;
+        }
+    return description_open(description, run, error);
+}
+
+void open_description(struct description *description, const char *text, const char *const *overrides) {
+    struct error error = {""};
+    if (!try_open(description, text, overrides, &error)) fail_msg("%s", error.text);
+}
+
+const char *refusal(const char *text, const char *const *overrides) {
+    static struct error error;
+    struct description description;
+    error = (struct error){""};
+    try_open(&description, text, overrides, &error);
+    description_close(&description);
+    return error.text;
+}
+
+struct outcome run_network(struct description *description, int threads, MPI_Comm world,
+                           void (*meddle)(struct schedule *)) {
+    struct error error = {""};
+    const struct placement_rule *rule;
+    struct placement placement;
+    struct schedule schedule;
+    struct model model;
+    struct measured measured;
+    int ranks;
+    MPI_Comm_size(world, &ranks);
+    bool ready = schedule_placement(description, &rule, &error) &&
+                 placement_open(&placement, rule, &description->network, ranks, threads, &error) &&
+                 schedule_plan(&schedule, description, &placement, &error);
+    if (ready && meddle) meddle(&schedule);
+    if (!ready || !build(&model, description, &placement, &schedule, world, &error))
+        fail_msg("%s", error.text);
+    simulate(&model, &measured);
+
+    const struct host host = {.cores = 1};
+    struct outcome sum = {0};
+    struct rank_tally *all = tally(&model, &measured, &host, 0, world);
+    for (int r = 0; all && r < ranks; r++) {
+        sum.checksum += all[r].counts.checksum + all[r].state_checksum;
+        sum.spikes += all[r].counts.spikes;
+        sum.synaptic_events += all[r].counts.synaptic_events;
+        sum.first_accesses += all[r].counts.first_accesses;
+        sum.synapses += all[r].synapses;
+    }
+    MPI_Bcast(&sum, sizeof sum, MPI_BYTE, 0, world);
+    free(all);
+    measured_close(&measured);
+    build_close(&model);
+    placement_close(&placement);
+    return sum;
+}
+
+struct all_synapses {
+    struct flat_synapse {
+        uint32_t source, target, delay;
+        int32_t weight;
+    } * synapse;
+    uint64_t n;
+};
+
+static struct all_synapses draw_all(const struct network *network, int64_t leave_out) {
+    struct all_synapses all = {ALLOC(struct flat_synapse, network_synapses(network)), 0};
+    int64_t number = 0;
+    for (uint32_t p = 0; p < network->n_projections; p++) {
+        const struct projection *projection = &network->projections[p];
+        const struct population *target = &network->populations[projection->target];
+        for (uint32_t gid = target->first; gid < target->first + target->size; gid++)
+            for (uint32_t k = 0; k < projection->indegree; k++) {
+                struct synapse drawn = network_synapse(network, p, gid, k);
+                if (number++ == leave_out) continue;
+                all.synapse[all.n++] =
+                    (struct flat_synapse){drawn.source, gid, drawn.delay, projection->weight_units};
+            }
+    }
+    return all;
+}
+
+struct outcome run_brute_force(const struct description *description, int64_t leave_out) {
+    const struct network *network = &description->network;
+    const uint32_t n = network->n_neurons;
+    const uint32_t warmup = description->warmup_cycles * description->steps_per_cycle;
+    const uint32_t steps = warmup + description->cycles * description->steps_per_cycle;
+    struct all_synapses all = draw_all(network, leave_out);
+    int32_t *input = ALLOC_ZERO(int32_t, (size_t)(steps + network->longest_delay + 1) * n);
+    uint32_t *fired = ALLOC(uint32_t, n);
+    void **state = ALLOC_ZERO(void *, network->n_populations);
+    const struct neuron_model **model = ALLOC_ZERO(const struct neuron_model *, network->n_populations);
+    struct outcome outcome = {.synapses = all.n};
+
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        const struct population *population = &network->populations[p];
+        struct error error = {""};
+        struct neuron_setup setup = {.seed = network->seed,
+                                     .resolution_ms = description->given.resolution_ms,
+                                     .population = p,
+                                     .share = {population->first, 1, population->size}};
+        if (!neuron_model_read(population, &model[p], setup.parameters, &error)) fail_msg("%s", error.text);
+        state[p] = model[p]->open(&setup);
+    }
+    for (uint32_t step = 0; step < steps; step++)
+        for (uint32_t p = 0; p < network->n_populations; p++) {
+            uint32_t first = network->populations[p].first;
+            uint32_t count = model[p]->update(state[p], input + (size_t)step * n + first, step, fired);
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t gid = first + fired[i];
+                uint64_t outdegree = 0;
+                for (uint64_t s = 0; s < all.n; s++) {
+                    if (all.synapse[s].source != gid) continue;
+                    input[(size_t)(step + all.synapse[s].delay) * n + all.synapse[s].target] +=
+                        all.synapse[s].weight;
+                    outdegree++;
+                }
+                if (step < warmup) continue;
+                outcome.spikes++;
+                outcome.synaptic_events += outdegree;
+                outcome.first_accesses += outdegree > 0;
+                outcome.checksum += checksum_spike(gid, step);
+            }
+        }
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        for (uint32_t i = 0; i < network->populations[p].size; i++)
+            outcome.checksum +=
+                checksum_state(network->populations[p].first + i, model[p]->state_of(state[p], i));
+        model[p]->close(state[p]);
+    }
+    free(all.synapse);
+    free(input);
+    free(fired);
+    free(state);
+    free(model);
+    return outcome;
+}

@@ -1,0 +1,40 @@
+/// \file
+/// What the tests share: small networks, running one, and the same network by brute force.
+
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include "assembly/tally.h"
+
+// cmocka wants these before it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/// Opens the description `text` with overrides ("path=value", ended by NULL); fails the test if it is bad.
+void open_description(struct description *description, const char *text, const char *const *overrides);
+
+/// The message that reading it ends with, or "" if it is good. Valid until the next call.
+const char *refusal(const char *text, const char *const *overrides);
+
+/// What is compared between runs.
+struct outcome {
+    uint64_t checksum, spikes, synaptic_events, first_accesses, synapses;
+};
+
+/// Builds and runs the description on all ranks of `world`. \return sums over all ranks, on every rank.
+/// `meddle`, if not NULL, may change the schedule's lanes behind the back of the exactness check.
+struct outcome run_network(struct description *description, int threads, MPI_Comm world,
+                           void (*meddle)(struct schedule *));
+
+/// The same by brute force: all neurons in one block, every spike compared with every synapse of the
+/// network. `leave_out` is the number of a synapse to forget, or -1.
+struct outcome run_brute_force(const struct description *description, int64_t leave_out);
+
+/// Eight areas of unequal size and unequal rates, two populations in the first area, mixed pools.
+extern const char *const eight_areas;
+
+#endif

@@ -1,0 +1,85 @@
+/// \file
+/// Random numbers against Random123's known answers; wire format; order-free checksum.
+
+#include "support.h"
+
+#include "base/checksum.h"
+#include "base/rng.h"
+#include "base/spike.h"
+
+static void philox_gives_the_known_answers(void **state) {
+    (void)state;
+    // kat_vectors of Random123: philox4x32, 10 rounds: counter, key, result.
+    static const uint32_t known[][10] = {
+        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e,
+         0xa20bc7c6, 0x6d5451fd},
+        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb,
+         0x5001e420, 0x24126ea1},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const uint32_t *k = known[i];
+        struct rng_words drawn =
+            rng_draw((uint64_t)k[5] << 32 | k[4], (enum rng_purpose)k[3], k[2], k[1], k[0]);
+        for (int w = 0; w < 4; w++) assert_int_equal(drawn.word[w], k[6 + w]);
+    }
+}
+
+static void below_is_the_high_product(void **state) {
+    (void)state;
+    static const uint32_t bounds[] = {1, 2, 3, 1000, 129068, 0xffffffff};
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct rng_words drawn = rng_draw(1, rng_neuron, 0, 0, i);
+        for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+            unsigned __int128 wide =
+                (unsigned __int128)((uint64_t)drawn.word[0] << 32 | drawn.word[1]) * bounds[b];
+            assert_int_equal(rng_below(drawn.word[0], drawn.word[1], bounds[b]), (uint32_t)(wide >> 64));
+        }
+    }
+}
+
+static void normal_has_mean_0_and_variance_1(void **state) {
+    (void)state;
+    enum { n = 100000 };
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rng_words drawn = rng_draw(3, rng_neuron, 0, 0, i);
+        double x = rng_normal(drawn.word[0], drawn.word[1]);
+        sum += x;
+        squares += x * x;
+    }
+    assert_true(fabs(sum / n) < 4 / sqrt(n));
+    assert_true(fabs(squares / n - 1) < 4 * sqrt(2.0 / n));
+}
+
+static void a_spike_survives_the_wire(void **state) {
+    (void)state;
+    for (uint32_t steps = 1; steps < 3000; steps = steps * 2 + 1) {
+        struct spike_format format = spike_format(steps);
+        uint32_t lists[] = {0, 1, 12345, (uint32_t)(spike_lists_limit(format) - 1)};
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            for (uint32_t step = 0; step < steps; step += 1 + steps / 5) {
+                uint32_t word = spike_pack(format, lists[i], step);
+                assert_int_equal(spike_list(format, word), lists[i]);
+                assert_int_equal(spike_step(format, word), step);
+            }
+    }
+}
+
+static void the_checksum_of_a_spike_is_splitmix64(void **state) {
+    (void)state;
+    // First outputs of splitmix64 seeded with 0 and with 1234567 (the reference implementation's).
+    assert_true(checksum_mix(0) == 0xe220a8397b1dcdafu);
+    assert_true(checksum_mix(1234567) == 6457827717110365317u);
+    assert_true(checksum_spike(5, 9) == checksum_mix(5 + ((uint64_t)9 << 32)));
+    assert_true(checksum_spike(5, 9) != checksum_spike(9, 5));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(philox_gives_the_known_answers),        cmocka_unit_test(below_is_the_high_product),
+        cmocka_unit_test(normal_has_mean_0_and_variance_1),      cmocka_unit_test(a_spike_survives_the_wire),
+        cmocka_unit_test(the_checksum_of_a_spike_is_splitmix64),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

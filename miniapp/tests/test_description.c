@@ -1,0 +1,165 @@
+/// \file
+/// Reading a run description: defaults, overrides, and what is refused, with the line that says so.
+
+#include "support.h"
+
+#include <string.h>
+
+static const char *const good =
+    "{'format_version': 1, 'time': {'cycle_ms': 0.2, 'simulate_ms': 10, 'warmup_ms': 1}, 'delay_ratio': 5,"
+    " 'network': {'populations': ["
+    "  {'name': 'left', 'size': 100, 'neuron': {'model': 'ignore_and_fire'}},"
+    "  {'name': 'right', 'area': 'r', 'size': 50, 'neuron': {'model': 'ignore_and_fire', 'rate_hz': 5}}],"
+    " 'projections': ["
+    "  {'source': ['left', 'right'], 'target': 'right', 'indegree': 10, 'delay': {'mean': 1.5, 'sd': 0.5, "
+    "'min': 1}}"
+    "]}}";
+
+static void a_description_is_read(void **state) {
+    (void)state;
+    struct description d;
+    open_description(&d, good, NULL);
+    assert_int_equal(d.steps_per_cycle, 2);
+    assert_int_equal(d.cycles, 50);
+    assert_int_equal(d.warmup_cycles, 5);
+    assert_int_equal(d.delay_ratio, 5);
+    assert_int_equal(d.network.n_neurons, 150);
+    assert_int_equal(d.network.n_areas, 2);
+    assert_int_equal(d.network.populations[1].first, 100);
+    assert_int_equal(d.network.projections[0].pool, 150);
+    assert_int_equal(d.network.projections[0].n_ranges, 1); // neighbours make one range
+    assert_int_equal(d.network.projections[0].relation, relation_mixed);
+    assert_int_equal(d.network.projections[0].delay.shortest, 10);
+    assert_int_equal(d.network.longest_delay, 35); // mean + 4 sd
+    assert_int_equal(network_synapses(&d.network), 500);
+    description_close(&d);
+}
+
+static void defaults_are_filled_in(void **state) {
+    (void)state;
+    struct description d;
+    open_description(&d, good, NULL);
+    json_t *time = json_object_get(d.json.object, "time");
+    assert_true(json_number_value(json_object_get(time, "resolution_ms")) == 0.1);
+    assert_string_equal(d.schedule, "conventional");
+    assert_string_equal(description_exchange(&d, "world"), "alltoallv");
+    assert_true(d.given.barrier == 1 && d.given.record_cycles == 1 && d.given.record_spikes == 0);
+    description_close(&d);
+}
+
+static void overrides_change_single_fields(void **state) {
+    (void)state;
+    struct description d;
+    const char *const overrides[] = {"network.populations.0.size=7", "schedule=structure_aware",
+                                     "exchange.far=alltoall",        "record.spikes=true",
+                                     "time.simulate_ms=20",          NULL};
+    const char *text = good;
+    assert_string_equal(refusal(text, (const char *const[]){"exchange.far=alltoall", NULL}), "");
+    open_description(&d, text, overrides);
+    assert_int_equal(d.network.populations[0].size, 7);
+    assert_int_equal(d.cycles, 100);
+    assert_string_equal(d.schedule, "structure_aware");
+    assert_string_equal(description_exchange(&d, "far"), "alltoall");
+    assert_null(description_exchange(&d, "near"));
+    assert_true(d.given.record_spikes == 1);
+    description_close(&d);
+}
+
+/// An override that makes the description bad, and how the message must begin and what it must contain.
+static const struct bad {
+    const char *override, *begins, *contains;
+} bad[] = {
+    {"tiem=3", "tiem: unknown field", "time"},
+    {"time.warmup=3", "time.warmup: unknown field", "warmup_ms"},
+    {"record.spike=true", "record.spike: unknown field", "spikes"},
+    {"network.populations.1.sise=3", "network.populations.1.sise: unknown field", "size"},
+    {"network.projections.0.delay.low=3", "network.projections.0.delay.low: unknown field", "min"},
+    {"format_version=2", "format_version: 2", "from 1 to 1"},
+    {"seed=-1", "seed: -1", "from 0"},
+    {"seed=1.5", "seed: 1.5", "an integer"},
+    {"seed=abc", "seed: \"abc\"", "an integer"},
+    {"time=3", "time: 3", "an object"},
+    {"time.resolution_ms=0", "time.resolution_ms: 0", "a number"},
+    {"time.cycle_ms=0.25", "time.cycle_ms: 0.25", "multiple of the resolution"},
+    {"time.simulate_ms=10.1", "time.simulate_ms: 10.1", "multiple of the cycle"},
+    {"time.simulate_ms=-5", "time.simulate_ms: -5", "a number"},
+    {"time.simulate_ms=\"10\"", "time.simulate_ms: \"10\"", "a number"},
+    {"time.warmup_ms=0.3", "time.warmup_ms: 0.3", "multiple of the cycle"},
+    {"delay_ratio=0", "delay_ratio: 0", "from 1"},
+    {"delay_ratio=2.5", "delay_ratio: 2.5", "an integer"},
+    {"delay_ratio=most", "delay_ratio: \"most\"", "auto"},
+    {"schedule=3", "schedule: 3", "a string"},
+    {"exchange=3", "exchange: 3", "a name"},
+    {"exchange.far=3", "exchange: {\"far\":3}", "lane: name"},
+    {"record.spikes=1", "record.spikes: 1", "true or false"},
+    {"network.populations=[]", "network.populations: no neuron", "at least one"},
+    {"network.populations=7", "network.populations: 7", "a list"},
+    {"network.populations.0=7", "network.populations.0: not an object", "an object"},
+    {"network.populations.0.size=-5", "network.populations.0.size: -5", "an integer"},
+    {"network.populations.0.size=5e9", "network.populations.0.size: 5", "to 4000000000"},
+    {"network.populations.0.name=right", "network.populations.1.name: \"right\"", "no other population"},
+    {"network.populations.0.name=", "network.populations.0.name: \"\"", "not empty"},
+    {"network.populations.0.neuron={}", "network.populations.0.neuron.model: missing", "a string"},
+    {"network.projections.0.source=middle", "network.projections.0.source: \"middle\"", "left, right"},
+    {"network.projections.0.source=[3]", "network.projections.0.source: [3]", "left, right"},
+    {"network.projections.0.target=middle", "network.projections.0.target: \"middle\"", "left, right"},
+    {"network.projections.0.indegree=-1", "network.projections.0.indegree: -1", "an integer"},
+    {"network.projections.0.indegree=2.5", "network.projections.0.indegree: 2.5", "an integer"},
+    {"network.projections.0.source=[]", "network.projections.0.indegree: 10", "no neuron"},
+    {"network.projections.0.weight=heavy", "network.projections.0.weight: \"heavy\"", "a number"},
+    {"network.projections.0.delay=1", "network.projections.0.delay: 1", "an object"},
+    {"network.projections.0.delay.mean=-1", "network.projections.0.delay.mean: -1", "a number"},
+    {"network.projections.0.delay.sd=-1", "network.projections.0.delay.sd: -1", "a number"},
+    {"network.projections.0.delay.min=0.05", "network.projections.0.delay.min: 0.05", "resolution"},
+    {"network.projections.0.delay.max=0.5", "network.projections.0.delay.max: 0.5", "at least min"},
+    {"network.projections.0.delay.distribution=gamma", "network.projections.0.delay.distribution: \"gamma\"",
+     "normal, constant"},
+    {"network.projections.5.weight=1", "--set network.projections.5.weight=1: 5", "0 to 0"},
+    {"network.projections.x.weight=1", "--set network.projections.x.weight=1: x", "0 to 0"},
+    {"seed.deeper=1", "seed", ""},
+    {"nonsense", "--set nonsense: no value", "path.to.field=value"},
+};
+
+static void bad_descriptions_are_refused_with_one_line(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *message = refusal(good, (const char *const[]){bad[i].override, NULL});
+        if (strncmp(message, bad[i].begins, strlen(bad[i].begins)) != 0 ||
+            !strstr(message, bad[i].contains) || strchr(message, '\n'))
+            fail_msg("%s: the message is '%s', expected '%s ... %s'", bad[i].override, message, bad[i].begins,
+                     bad[i].contains);
+    }
+}
+
+static void what_is_missing_is_named(void **state) {
+    (void)state;
+    assert_non_null(strstr(refusal("{}", NULL), "format_version: missing"));
+    assert_non_null(strstr(refusal("{'format_version': 1}", NULL), "time: missing"));
+    assert_non_null(strstr(refusal("{'format_version': 1, 'time': {}}", NULL), "time.simulate_ms: missing"));
+    assert_non_null(
+        strstr(refusal("{'format_version': 1, 'time': {'simulate_ms': 1}}", NULL), "network: missing"));
+    assert_non_null(strstr(refusal("[]", NULL), "a JSON object"));
+}
+
+static void weights_too_small_for_the_fixed_point_are_refused(void **state) {
+    (void)state;
+    const char *text =
+        "{'format_version': 1, 'time': {'simulate_ms': 1}, 'network': {'populations': ["
+        " {'name': 'a', 'size': 9, 'neuron': {'model': 'ignore_and_fire'}}], 'projections': ["
+        " {'source': 'a', 'target': 'a', 'indegree': 1000, 'weight': 1000, 'delay': {'mean': 1}},"
+        " {'source': 'a', 'target': 'a', 'indegree': 1, 'weight': 1e-9, 'delay': {'mean': 1}}]}}";
+    assert_non_null(
+        strstr(refusal(text, NULL), "network.projections.1.weight: 1e-09; allowed: 0 or at least"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_description_is_read),
+        cmocka_unit_test(defaults_are_filled_in),
+        cmocka_unit_test(overrides_change_single_fields),
+        cmocka_unit_test(bad_descriptions_are_refused_with_one_line),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(weights_too_small_for_the_fixed_point_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/// \file
+/// Every placement gives every neuron one owner, and says the same in both directions.
+
+#include "support.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void check_ownership(const struct placement *placement) {
+    const struct network *network = placement->network;
+    int *owner = ALLOC(int, network->n_neurons);
+    for (uint32_t gid = 0; gid < network->n_neurons; gid++) owner[gid] = -1;
+    uint32_t sum = 0;
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        uint32_t here = 0;
+        for (int thread = 0; thread < placement->threads; thread++)
+            for (uint32_t p = 0; p < network->n_populations; p++) {
+                struct share share = placement_share(placement, p, rank, thread);
+                for (uint32_t i = 0; i < share.count; i++) {
+                    uint32_t gid = share.first + i * share.stride;
+                    assert_int_equal(network_population(network, gid), p);
+                    assert_int_equal(owner[gid], -1);
+                    assert_int_equal(placement_rank(placement, p, gid), rank);
+                    owner[gid] = rank;
+                }
+                here += share.count;
+            }
+        assert_int_equal(here, placement_neurons(placement, rank));
+        sum += here;
+    }
+    assert_int_equal(sum, network->n_neurons);
+    free(owner);
+}
+
+static void every_neuron_has_one_owner(void **state) {
+    (void)state;
+    struct description d;
+    open_description(&d, eight_areas, NULL);
+    for (int rule = 0; placement_rules[rule]; rule++)
+        for (int ranks = 1; ranks <= 7; ranks++)
+            for (int threads = 1; threads <= 3; threads++) {
+                struct placement placement;
+                struct error error = {""};
+                if (!placement_open(&placement, placement_rules[rule], &d.network, ranks, threads, &error))
+                    fail_msg("%s on %d ranks: %s", placement_rules[rule]->name, ranks, error.text);
+                check_ownership(&placement);
+                placement_close(&placement);
+            }
+    description_close(&d);
+}
+
+static void round_robin_is_level(void **state) {
+    (void)state;
+    struct description d;
+    struct placement placement;
+    struct error error = {""};
+    open_description(&d, eight_areas, NULL);
+    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 4, 2, &error));
+    for (int rank = 0; rank < 4; rank++) {
+        uint32_t n = placement_neurons(&placement, rank);
+        assert_in_range(n, d.network.n_neurons / 4 - 1, d.network.n_neurons / 4 + 2);
+    }
+    assert_false(placement_keeps_areas(&placement));
+    placement_close(&placement);
+    description_close(&d);
+}
+
+static void area_keeps_areas_and_needs_one_per_rank(void **state) {
+    (void)state;
+    struct description d;
+    struct placement placement;
+    struct error error = {""};
+    open_description(&d, eight_areas, NULL);
+    assert_true(placement_open(&placement, placement_find("area"), &d.network, 8, 2, &error));
+    assert_true(placement_keeps_areas(&placement));
+    assert_int_equal(placement_neurons(&placement, 0), 37 + 9); // both populations of area a
+    placement_close(&placement);
+    assert_false(placement_open(&placement, placement_find("area"), &d.network, 9, 2, &error));
+    assert_string_equal(error.text,
+                        "placement: \"area\" cannot deal 8 area(s) to 9 ranks; allowed: at most 8 ranks");
+    placement_close(&placement);
+    description_close(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_neuron_has_one_owner),
+        cmocka_unit_test(round_robin_is_level),
+        cmocka_unit_test(area_keeps_areas_and_needs_one_per_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
