@@ -11,7 +11,7 @@ static json_t *known(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *bytes_or_null(uint64_t bytes) {
+static json_t *count_or_null(uint64_t bytes) {
     return bytes ? json_integer((json_int_t)bytes) : json_null();
 }
 
@@ -85,7 +85,7 @@ static json_t *memory(const struct report *report) {
     }
     json_object_set_new(parts, "log", COUNT(report, log_bytes));
     if (!all_known) peak = 0;
-    return json_pack("{so so so}", "peak_bytes", bytes_or_null(peak), "bytes_per_synapse",
+    return json_pack("{so so so}", "peak_bytes", count_or_null(peak), "bytes_per_synapse",
                      known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
 }
 
@@ -128,21 +128,36 @@ static json_t *provenance(const struct report *report) {
                      provenance_version, "started", report->started);
 }
 
+/// A list like "0-3,8" as numbers.
+static json_t *numbers(const char *list) {
+    json_t *all = json_array();
+    int first, last, read;
+    while (sscanf(list, "%d%n", &first, &read) == 1) {
+        list += read;
+        last = first;
+        if (sscanf(list, "-%d%n", &last, &read) == 1) list += read;
+        for (int i = first; i <= last; i++) json_array_append_new(all, json_integer(i));
+        list += *list == ',';
+    }
+    return all;
+}
+
 static json_t *host(const struct report *report) {
     const struct host *h = report->host;
     json_t *binding = json_array();
     int nodes = 0;
     for (int r = 0; r < report->model->ranks; r++) {
-        json_array_append_new(binding, json_string(report->ranks[r].binding));
+        json_array_append_new(binding, numbers(report->ranks[r].binding));
         nodes += report->ranks[r].node == r;
     }
-    json_t *caches = json_pack("{so so so}", "L1d", bytes_or_null(h->l1d_bytes), "L2",
-                               bytes_or_null(h->l2_bytes), "L3", bytes_or_null(h->l3_bytes));
-    return json_pack("{ss ss ss si si si so so sb si so so}", "name", h->name, "system", h->system, "cpu",
-                     h->cpu, "cores", h->cores, "threads_per_core", h->threads_per_core, "sockets",
-                     h->sockets, "memory_bytes", bytes_or_null(h->memory_bytes), "cache_bytes", caches,
-                     "virtual_machine", h->virtual_machine, "nodes", nodes, "foreign_load",
-                     known(foreign_load(report)), "binding", binding);
+    json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
+                               count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
+    return json_pack("{ss ss ss so so so so so sb si so so}", "name", h->name, "system", h->system, "cpu",
+                     h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
+                     count_or_null((uint64_t)h->threads_per_core), "sockets",
+                     count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
+                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes", nodes,
+                     "foreign_load", known(foreign_load(report)), "binding", binding);
 }
 
 static json_t *checksum(const struct report *report, bool with_state) {

@@ -1,0 +1,57 @@
+"""What the tests of the program share: running it, and a small network."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MINIAPP = ROOT / "build" / "miniapp"
+CHECKED = ROOT / "build" / "miniapp_checked"
+EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"
+
+# Ranks and threads beyond the cores give way to each other.
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_WAIT_POLICY": "passive",
+}
+
+
+def start(*arguments, ranks=None, threads=1, program=MINIAPP, **environment):
+    """Run the program to its end; without `ranks` without mpirun."""
+    mpirun = [] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]
+    return subprocess.run(
+        [*mpirun, str(program), *map(str, arguments)],
+        env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def sets(**fields):
+    """--set arguments; `__` stands for the dot."""
+    return [a for name, value in fields.items() for a in ("--set", f"{name.replace('__', '.')}={value}")]
+
+
+def record_of(out, *arguments, description=EXAMPLE, **how):
+    """The record of a run that must succeed."""
+    done = start(description, "--out", out, *arguments, **how)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads((Path(out) / "record.json").read_text())
+
+
+def registered():
+    """{section: [names]} of miniapp --list."""
+    sections, names = {}, []
+    for line in start("--list").stdout.splitlines():
+        if line.startswith(" "):
+            names.append(line.split()[0])
+        else:
+            names = sections.setdefault(line.strip(), [])
+    return sections

@@ -1,0 +1,128 @@
+"""--list, --explain, --out, and what bad input gets: one line, exit status 2, nothing half-written."""
+
+import json
+import re
+
+import program
+import pytest
+
+
+def test_list_names_what_is_registered():
+    sections = program.registered()
+    assert set(sections) == {"placement", "schedule", "exchange", "neuron model"}
+    for names in sections.values():
+        assert names
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("how", [("schedule", name) for name in program.registered()["schedule"]])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_explain_predicts_what_runs(how, ranks, tmp_path):
+    arguments = program.sets(**{how[0]: how[1]})
+    done = program.start("--explain", program.EXAMPLE, "--ranks", ranks, "--threads", 2, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "2000 neurons" in done.stdout
+    assert "200000 synapses" in done.stdout
+    record = program.record_of(tmp_path / "run", *arguments, ranks=ranks, threads=2)
+    for lane in record["lanes"]:
+        assert re.search(
+            rf"lane +{lane['name']} .* {lane['exchange']} over {lane['ranks']} rank", done.stdout
+        )
+    parts = record["memory"]["parts"]
+    predicted = float(re.search(r"([\d.]+) MiB in all", done.stdout)[1]) * 2**20
+    assert predicted == pytest.approx(sum(parts.values()) - parts["log"], rel=0.1)
+
+
+def test_explain_does_not_run(tmp_path):
+    before = set(tmp_path.iterdir())
+    program.start("--explain", program.EXAMPLE)
+    assert set(tmp_path.iterdir()) == before
+
+
+BAD = {
+    "unknown field": (["--set", "tiem.h=1"], "tiem: unknown field; allowed: format_version"),
+    "unknown model": (["--set", "network.populations.0.neuron.model=lf"], "allowed: ignore_and_fire"),
+    "unknown schedule": (["--set", "schedule=eager"], 'schedule: "eager"; allowed: conventional'),
+    "unknown placement": (["--set", "placement=far"], 'placement: "far"; allowed: round_robin'),
+    "unknown exchange": (["--set", "exchange=pigeon"], 'exchange: "pigeon"'),
+    "wrong type": (["--set", "seed=one"], 'seed: "one"; allowed: an integer'),
+    "negative size": (["--set", "network.populations.1.size=-3"], "network.populations.1.size: -3"),
+    "no sources": (
+        ["--set", "network.populations.0.size=0"],
+        "network.projections.0.indegree: 50; allowed: 0",
+    ),
+    "delay too short": (["--set", "time.cycle_ms=0.5"], "time.cycle_ms: 0.5; allowed: at most 0.1"),
+    "D too long": (["--set", "delay_ratio=20"], "delay_ratio: 20; allowed: at most 10"),
+    "D not dividing": (["--set", "delay_ratio=7"], "delay_ratio: 7; allowed: a divisor of the 2000"),
+    "no value": (["--set"], "--set: no value"),
+    "unknown option": (["--fast"], "--fast: unexpected"),
+}
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_line_and_status_2(case, ranks, tmp_path):
+    arguments, message = BAD[case]
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", *arguments, ranks=ranks)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("miniapp: ")
+    assert message in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def refused(*arguments, **how):
+    done = program.start(*arguments, **how)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+def test_more_ranks_than_areas_are_refused(tmp_path):
+    message = refused(program.EXAMPLE, "--out", tmp_path / "run", ranks=3)
+    assert 'placement: "area" cannot deal 2 area(s) to 3 ranks; allowed: at most 2 ranks' in message
+
+
+def test_truncated_and_missing_descriptions_are_refused(tmp_path):
+    cut = tmp_path / "cut.json"
+    cut.write_text(program.EXAMPLE.read_text()[:300])
+    assert "cut.json:" in refused(cut, "--out", tmp_path / "run")
+    assert "missing.json" in refused(tmp_path / "missing.json", "--out", tmp_path / "run")
+    twice = tmp_path / "twice.json"
+    twice.write_text('{"seed": 1, "seed": 2}')
+    assert "duplicate" in refused(twice, "--out", tmp_path / "run")
+    assert "--out: missing" in refused(program.EXAMPLE)
+    assert "RUN.json: missing" in refused("--out", tmp_path / "run")
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.tex").write_text("42")
+    assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "precious")
+    assert (tmp_path / "precious" / "thesis.tex").read_text() == "42"
+    assert [f.name for f in tmp_path.iterdir()] == ["precious"]
+
+
+def test_a_path_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "file" / "run")
+    assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "file")
+    assert "--out:" in refused(program.EXAMPLE, "--out", "/proc/run")
+
+
+def test_an_earlier_record_is_replaced_and_so_are_leftovers(tmp_path):
+    out = tmp_path / "deep" / "run"
+    first = program.record_of(out)
+    (tmp_path / "deep" / "run.partial").mkdir()
+    (tmp_path / "deep" / "run.partial" / "cycles.npy").write_text("half of it")
+    second = program.record_of(f"{out}/", *program.sets(seed=2))
+    assert first["checksum"] != second["checksum"]
+    assert json.loads((out / "record.json").read_text())["description"]["seed"] == 2
+    assert [f.name for f in (tmp_path / "deep").iterdir()] == ["run"]
+
+
+def test_help_and_version_name_the_formats_and_the_compiler():
+    assert "FORMAT.md" in program.start("--help").stdout
+    assert re.match(r"miniapp \d+\.\d+\.\d+, commit \w*, \w+", program.start("--version").stdout)

@@ -1,0 +1,176 @@
+"""The run record is what miniapp/FORMAT.md says, and its figures agree with each other."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import program
+import pytest
+
+MASK = (1 << 64) - 1
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run on two ranks; its directory and record."""
+    out = tmp_path_factory.mktemp("record") / "run"
+    return out, program.record_of(out, ranks=2)
+
+
+def splitmix64(x):
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def documented_fields():
+    """Dotted names in the first column of the table of record.json in FORMAT.md."""
+    text = (program.ROOT / "miniapp" / "FORMAT.md").read_text()
+    table = text.split("### `record.json`")[1].split("###")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return [name for row in rows for name in re.findall(r"`([\w.]+)`", row)]
+
+
+def test_the_documented_fields_are_there(run):
+    names = documented_fields()
+    assert len(names) > 20
+    for name in names:
+        value = run[1]
+        for key in name.split("."):
+            assert key in value, name
+            value = value[key]
+
+
+def test_no_field_is_undocumented(run):
+    record = run[1]
+    written = {
+        *record,
+        *(f"timing.{k}" for k in record["timing"]),
+        *(f"memory.{k}" for k in record["memory"]),
+    }
+    assert written - {"timing", "memory"} == set(documented_fields())
+
+
+def test_the_inner_fields_are_documented(run):
+    text = (program.ROOT / "miniapp" / "FORMAT.md").read_text()
+    record = run[1]
+    for part in (record["totals"], record["provenance"], record["host"], record["lanes"][0]):
+        for name in part:
+            assert f"`{name}`" in text, name
+
+
+def test_phases_add_up_to_the_wall_clock_time(run):
+    out, record = run
+    cycles = np.load(out / "cycles.npy")
+    assert cycles.dtype == np.float32
+    assert cycles.shape == (2, record["timing"]["cycles"], len(record["phases"]))
+    per_rank = cycles.astype(float).sum(axis=(1, 2))
+    with open(out / "ranks.csv") as file:
+        walls = [float(row["simulate_s"]) for row in csv.DictReader(file)]
+    assert per_rank == pytest.approx(walls, rel=0.02)
+    for i, name in enumerate(record["phases"]):
+        sums = cycles[:, :, i].astype(float).sum(axis=1)
+        assert sums.mean() == pytest.approx(record["timing"]["phases"][name]["mean_s"], rel=1e-3)
+        assert sums.max() == pytest.approx(record["timing"]["phases"][name]["max_s"], rel=1e-3)
+
+
+def test_the_spike_checksum_can_be_recomputed(run):
+    out, record = run
+    spikes = np.load(out / "spikes.npy")
+    assert spikes.dtype == np.uint32
+    assert spikes.shape == (record["totals"]["spikes"], 2)
+    total = sum(splitmix64(int(gid) + (int(step) << 32)) for gid, step in spikes) & MASK
+    assert f"{total:016x}" == record["spike_checksum"]
+
+
+def test_spikes_are_sorted_measured_and_at_the_rate(run):
+    out, _ = run
+    spikes = np.load(out / "spikes.npy").astype(np.int64)
+    keys = spikes[:, 1] * 2**32 + spikes[:, 0]
+    assert (np.diff(keys) > 0).all()
+    assert spikes[:, 1].min() >= 100  # the warm-up has 100 steps
+    assert spikes[:, 1].max() < 2100
+    assert len(spikes) == 2000 * 10 * 0.2  # neurons x Hz x s; the interval divides the time
+
+
+def test_totals_are_the_sums_over_ranks_and_lanes(run):
+    out, record = run
+    with open(out / "ranks.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["rank"]) for row in rows] == [0, 1]
+    for name in (
+        "neurons",
+        "synapses",
+        "spikes",
+        "synaptic_events",
+        "first_accesses",
+        "messages",
+        "bytes_sent",
+    ):
+        assert sum(int(row[name]) for row in rows) == record["totals"][name]
+    for name in ("synapses", "messages", "bytes_sent"):
+        assert sum(lane[name] for lane in record["lanes"]) == record["totals"][name]
+    # Every neuron fires twice, so every one of the 100 synapses per neuron is visited twice.
+    assert record["totals"]["synaptic_events"] == 100 * record["totals"]["spikes"]
+    assert record["memory"]["peak_bytes"] == sum(int(row["peak_bytes"]) for row in rows)
+
+
+def test_the_lanes_are_as_the_schedule_says(run):
+    near, far = run[1]["lanes"]
+    assert (near["name"], near["period"], near["ranks"], near["exchange"]) == ("near", 1, 1, "self")
+    assert (far["name"], far["period"], far["ranks"], far["exchange"]) == ("far", 10, 2, "alltoallv")
+    assert near["windows"] == 2000
+    assert far["windows"] == 200
+    assert (near["messages"], near["slack"]) == (0, 0)
+    assert (far["slack"], far["shortest_delay_ms"]) == (0, 1)
+    # Every window sends its sizes (4 bytes) to the other rank, and 4 bytes for each spike wanted there.
+    assert far["bytes_sent"] == 2 * 200 * 4 + 4 * far["spikes_sent"]
+
+
+def test_timers_cost_little(run):
+    timing = run[1]["timing"]
+    assert timing["timer_read_s"] > 0
+    assert 0 < timing["timer_overhead"] < 0.2  # of cycles of a few microseconds
+
+
+def test_without_a_barrier_the_waiting_is_null_with_a_reason(tmp_path):
+    record = program.record_of(tmp_path / "run", *program.sets(record__barrier="false"), ranks=2)
+    waiting = record["timing"]["phases"]["synchronise"]
+    assert waiting["mean_s"] is None
+    assert waiting["max_s"] is None
+    assert "record.barrier" in waiting["reason"]
+    cycles = np.load(tmp_path / "run" / "cycles.npy")
+    column = record["phases"].index("synchronise")
+    assert np.isnan(cycles[:, :, column]).all()
+    assert not np.isnan(np.delete(cycles, column, axis=2)).any()
+
+
+def test_only_what_is_asked_for_is_written(tmp_path):
+    program.record_of(tmp_path / "run", *program.sets(record__cycles="false", record__spikes="false"))
+    assert sorted(f.name for f in (tmp_path / "run").iterdir()) == ["ranks.csv", "record.json"]
+
+
+def test_the_description_in_the_record_runs_again_to_the_same_spikes(run, tmp_path):
+    record = run[1]
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(record["description"]))
+    assert program.record_of(tmp_path / "run", description=again)["checksum"] == record["checksum"]
+
+
+def test_oversubscription_is_a_warning(tmp_path):
+    record = program.record_of(tmp_path / "run", *program.sets(schedule="conventional"), ranks=8, threads=64)
+    assert any(w.startswith("oversubscribed: 8 ranks x 64 threads") for w in record["warnings"])
+
+
+def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(run, tmp_path):
+    done = program.start(
+        program.EXAMPLE, "--out", tmp_path / "run", ranks=2, threads=2, program=program.CHECKED,
+        # What the MPI library leaves behind is reported too; only blocks taken by our sources count.
+        ASAN_OPTIONS="exitcode=0:fast_unwind_on_malloc=0",
+    )  # fmt: skip
+    assert not re.search(r"#[12] 0x\w+ in .*miniapp/src", done.stderr), done.stderr
+    assert not re.search("runtime error|ERROR: AddressSanitizer", done.stderr), done.stderr
+    found = json.loads((tmp_path / "run" / "record.json").read_text())
+    assert found["checksum"] == run[1]["checksum"]
