@@ -1,0 +1,115 @@
+"""Serial correlation of cycle times: why lumping D cycles gains less than 1 / sqrt(D).
+
+Lags are in cycles, autocorrelations without unit. Functions that take `compute` [rank, cycle] in s raise
+BadInput for another shape; a rank whose times do not vary has no autocorrelation, the result is NaN.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import fft
+
+from spikemark import statistics
+from spikemark.errors import BadInput
+
+
+def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
+    """Autocovariance of every rank about its own mean, [rank, lag 0 ... max_lag], in s^2.
+
+    By FFT; the sum over n - k pairs is divided by n, which keeps the estimate positive semi-definite.
+    """
+    array = statistics.times(compute)
+    n = array.shape[1]
+    max_lag = n - 1 if max_lag is None else max_lag
+    if not 0 <= max_lag < n:
+        raise BadInput(f"max_lag={max_lag}: allowed are 0 to {n - 1}, one less than the cycles")
+    deviation = array - array.mean(axis=1, keepdims=True)
+    size = fft.next_fast_len(n + max_lag, real=True)  # padding against wrap-around
+    spectrum = np.abs(fft.rfft(deviation, size, axis=1)) ** 2
+    return fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
+
+
+def autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
+    """Autocorrelation of every rank, [rank, lag]; 1 at lag 0, NaN for a rank whose times do not vary."""
+    return _normalise(autocovariance(compute, max_lag), statistics.times(compute))
+
+
+def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
+    """Autocorrelation of all ranks together, [lag]: ranks weigh by variance, their means drop out."""
+    covariance = autocovariance(compute, max_lag).mean(axis=0, keepdims=True)
+    return _normalise(covariance, statistics.times(compute))[0]
+
+
+def _normalise(covariance: np.ndarray, array: np.ndarray) -> np.ndarray:
+    variance = covariance[:, :1]
+    # below this the deviations are rounding errors of the mean, not variation
+    floor = (8 * np.finfo(np.float64).eps * np.abs(array).max()) ** 2
+    return np.divide(covariance, variance, out=np.full_like(covariance, np.nan), where=variance > floor)
+
+
+def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
+    """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 for independent
+    cycles.
+
+    The sum stops at the first lag W >= c tau(W) (Sokal's automatic window), beyond which noise would
+    dominate. Never below a hundredth of a cycle, so that a sample size can be divided by it.
+    """
+    rho = np.asarray(rho, dtype=np.float64)
+    if rho.ndim != 1 or rho.size == 0:
+        raise BadInput(f"autocorrelation of shape {list(rho.shape)}: expected [lag], starting at lag 0")
+    if np.isnan(rho).any():
+        return float("nan")
+    tau = 2 * np.cumsum(rho) - 1
+    inside = np.arange(rho.size) >= c * tau
+    return max(float(tau[np.argmax(inside)] if inside.any() else tau[-1]), 0.01)
+
+
+def effective_sample_size(compute: np.ndarray) -> np.ndarray:
+    """Independent cycles that would fix the mean of a rank as well as its correlated ones do, [rank]."""
+    array = statistics.times(compute)
+    return np.array([array.shape[1] / integrated_time(rho) for rho in autocorrelation(array)])
+
+
+def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:
+    """CV(C) / CV(c) for sums over `window` cycles, from the autocorrelation `rho` [lag] with more lags than
+    that.
+
+    sqrt((1 + 2 sum_{k<D} (1 - k/D) rho_k) / D): L26 eq 7, 1 / sqrt(D), where all rho_k vanish for k > 0.
+    """
+    rho = np.asarray(rho, dtype=np.float64)
+    if not 1 <= window <= rho.size:
+        raise BadInput(f"window={window}: allowed are 1 to {rho.size}, the number of lags known")
+    k = np.arange(1, window)
+    variance = 1 + 2 * np.sum((1 - k / window) * rho[1:window])
+    return float(np.sqrt(max(variance, 0.0) / window))
+
+
+@dataclass(frozen=True)
+class Lumping:
+    """How the relative spread within ranks shrinks when cycles are lumped; one entry per window."""
+
+    windows: np.ndarray  # D, cycles
+    measured: np.ndarray  # CV of the measured sums over that of single cycles
+    correlated: np.ndarray  # from the measured autocorrelation
+    independent: np.ndarray  # 1 / sqrt(D), L26 eq 7
+
+
+def lumping(compute: np.ndarray, windows: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100)) -> Lumping:
+    """Compare the spread of lumped times with eq 7 and with the one the autocorrelation implies.
+
+    Windows of which fewer than two fit into the run are left out.
+    """
+    array = statistics.times(compute)
+    used = [d for d in windows if 2 * d <= array.shape[1]]
+    if not used:
+        raise BadInput(f"{array.shape[1]} cycles: lumping needs at least {2 * min(windows)}")
+    deviation = array - array.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.mean(deviation**2))
+    rho = pooled_autocorrelation(array, max(used))
+    measured = [np.sqrt(np.mean(statistics.lump(deviation, d) ** 2)) / d for d in used]
+    return Lumping(
+        windows=np.array(used),
+        measured=np.divide(measured, spread, out=np.full(len(used), np.nan), where=spread > 0),
+        correlated=np.array([lumped_cv_ratio(rho, d) for d in used]),
+        independent=np.array(used, dtype=float) ** -0.5,
+    )

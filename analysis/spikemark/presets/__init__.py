@@ -1,0 +1,26 @@
+"""Known networks as run descriptions. A new preset is one module and one line in PRESETS."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from spikemark.presets import mam_benchmark
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named network; `options` documents and checks what `describe(**options)` accepts."""
+
+    name: str
+    summary: str
+    options: type[BaseModel]
+    describe: Callable[..., dict]
+
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
+    )
+}

@@ -1,0 +1,166 @@
+"""The MAM-benchmark of Lober et al. 2026 (section 4.2): areas with half of the synapses within them.
+
+Each area is one population with one projection from itself and one from the pool of all other areas. As
+published, area sizes and rates are normal, redrawn: sizes while they do not exceed the in-degree, rates
+until positive.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from spikemark.errors import BadInput
+
+SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
+# Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
+FULL = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
+
+Spread = Annotated[float, Field(ge=0)]
+Milliseconds = Annotated[float, Field(gt=0)]
+Delay = Annotated[tuple[Milliseconds, Spread], Field(description="mean and SD, ms")]
+
+
+class Options(BaseModel):
+    """What `describe` accepts; the defaults suit a laptop."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    areas: Annotated[int, Field(ge=1, description="areas")] = 4
+    neurons_per_area: Annotated[int, Field(ge=1, description="neurons per area (mean)")] = 5000
+    indegree: Annotated[int, Field(ge=0, description="synapses per neuron, half intra, half inter")] = 500
+    rate: Annotated[float, Field(ge=0, description="mean rate, spikes/s")] = 2.5
+    delay_ratio: Annotated[int, Field(ge=1, description="D, cycles between two exchanges between areas")] = 10
+    delay_intra: Delay = (0.5, 0.25)
+    delay_inter: Delay = (1.5, 0.75)
+    delay_inter_min: Annotated[float | None, Field(gt=0, description="ms; default D times the cycle")] = None
+    delay_max: Annotated[float, Field(gt=0, description="longest delay, ms")] = 2.0
+    size_cv: Annotated[float, Field(ge=0, description="relative spread of the area sizes")] = 0.0
+    rate_cv: Annotated[float, Field(ge=0, description="relative spread of the neurons' rates")] = 0.0
+    seed: Annotated[int, Field(ge=0, le=2**53, description="seed of area sizes and network")] = 1
+    schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "conventional"
+    placement: Annotated[
+        str | None, Field(description="a placement of the mini-app; default the schedule's")
+    ] = None
+    exchange: Annotated[str, Field(description="an exchange of the mini-app")] = "alltoallv"
+    simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
+    warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
+    cycle_ms: Annotated[float | None, Field(gt=0, description="cycle d_min, ms; default the resolution")] = (
+        None
+    )
+    resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Options":
+        if self.size_cv > 0 and self.neurons_per_area <= self.indegree:
+            raise ValueError(
+                f"neurons_per_area={self.neurons_per_area}: with size_cv > 0 above indegree={self.indegree},"
+                " because smaller areas are redrawn"
+            )
+        shortest = max(self.intra_min, self.inter_min if self.areas > 1 else 0)
+        if self.delay_max < shortest:
+            raise ValueError(
+                f"delay_max={self.delay_max}: at least the shortest delay, {shortest} ms"
+                f" (delay_ratio={self.delay_ratio}, cycle {self.intra_min} ms)"
+            )
+        return self
+
+    @property
+    def intra_min(self) -> float:
+        """Shortest delay within an area: d_min, which is h unless the cycle is longer."""
+        return self.resolution_ms if self.cycle_ms is None else self.cycle_ms
+
+    @property
+    def inter_min(self) -> float:
+        """Shortest delay between areas: D d_min."""
+        return (
+            round(self.delay_ratio * self.intra_min, 9)
+            if self.delay_inter_min is None
+            else self.delay_inter_min
+        )
+
+
+def describe(full: bool = False, **options) -> dict:
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+
+    `full` takes the published sizes, in-degree and rate where they are not given. The published code draws
+    the same number of inter-area synapses from each source area; here they come from the pool of all other
+    areas. Raises BadInput naming the option, its value and what is allowed.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        chosen = Options.model_validate((FULL if full else {}) | given)
+    except ValidationError as error:
+        raise BadInput(_complaint(error)) from None
+    names = [f"area{number}" for number in range(chosen.areas)]
+    time = {
+        "resolution_ms": chosen.resolution_ms,
+        "cycle_ms": chosen.intra_min,
+        "warmup_ms": chosen.warmup_ms,
+        "simulate_ms": chosen.simulate_ms,
+    }
+    return {
+        "format_version": 1,
+        "seed": chosen.seed,
+        "time": time,
+        "delay_ratio": chosen.delay_ratio,
+        "schedule": chosen.schedule,
+        **({} if chosen.placement is None else {"placement": chosen.placement}),
+        "exchange": chosen.exchange,
+        "network": {
+            "populations": [
+                _population(name, size, chosen) for name, size in zip(names, area_sizes(chosen), strict=True)
+            ],
+            "projections": [projection for name in names for projection in _projections(name, names, chosen)],
+        },
+    }
+
+
+def area_sizes(options: Options) -> list[int]:
+    """Neurons of each area: normal with relative spread `size_cv`, redrawn while not above the in-degree."""
+    if options.size_cv == 0:
+        return [options.neurons_per_area] * options.areas
+    rng = np.random.default_rng(options.seed)
+    sizes = []
+    while len(sizes) < options.areas:
+        size = round(rng.normal(options.neurons_per_area, options.size_cv * options.neurons_per_area))
+        if size > options.indegree:
+            sizes.append(size)
+    return sizes
+
+
+def _population(name: str, size: int, options: Options) -> dict:
+    neuron = {"model": "ignore_and_fire", "rate_hz": options.rate, "rate_cv": options.rate_cv}
+    return {"name": name, "area": name, "size": size, "neuron": neuron}
+
+
+def _projections(name: str, names: list[str], options: Options) -> list[dict]:
+    others = [other for other in names if other != name]
+    inter = options.indegree // 2 if others else 0
+    projections = [
+        _projection(name, name, options.indegree - inter, options.delay_intra, options.intra_min, options)
+    ]
+    if inter:
+        projections.append(_projection(others, name, inter, options.delay_inter, options.inter_min, options))
+    return projections
+
+
+def _projection(source, target: str, indegree: int, delay: tuple, shortest: float, options: Options) -> dict:
+    mean, sd = delay
+    limits = {"mean": mean, "sd": sd, "min": shortest, "max": options.delay_max}
+    return {
+        "source": source,
+        "target": target,
+        "indegree": indegree,
+        "delay": {"distribution": "normal", **limits},
+    }
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    option = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{option}={first['input']!r}: unknown; options are full, {', '.join(Options.model_fields)}"
+    return f"{option}={first['input']!r}: {first['msg']}"

@@ -1,0 +1,158 @@
+"""The fields of record.json (miniapp/FORMAT.md, version 1) that Spikemark relies on; others are kept."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+FORMAT_VERSION = 1
+
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(ge=0)]
+Checksum = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+
+
+class Fields(BaseModel):
+    """Strict about types (no '3' for 3), open to fields added within a format version."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Provenance(Fields):
+    """What was run, and when."""
+
+    commit: str | None
+    dirty: bool | None
+    compiler: str
+    flags: str
+    mpi_library: str
+    version: str
+    started: str
+
+
+class Host(Fields):
+    """Where it ran; null where unknown."""
+
+    name: str
+    system: str | None
+    cpu: str | None
+    cores: Positive | None
+    threads_per_core: Positive | None
+    sockets: Positive | None
+    memory_bytes: Count | None
+    cache_bytes: dict[str, Count | None]
+    virtual_machine: bool | None
+    nodes: Positive
+    foreign_load: Seconds | None
+    binding: list[list[Count] | None] | None
+
+
+class Totals(Fields):
+    """Counts of the measured part, over all ranks."""
+
+    neurons: Count
+    synapses: Count
+    spikes: Count
+    synaptic_events: Count
+    external_events: Count
+    first_accesses: Count
+    messages: Count
+    bytes_sent: Count
+
+
+class PhaseTime(Fields):
+    """Seconds over the measured part: mean over ranks, slowest rank; null with a reason if not measured."""
+
+    mean_s: Seconds | None
+    max_s: Seconds | None
+    reason: str | None = None
+
+    @model_validator(mode="after")
+    def _null_has_reason(self) -> "PhaseTime":
+        if (self.mean_s is None or self.max_s is None) and not self.reason:
+            raise ValueError("a time of null needs a reason")
+        return self
+
+
+class Timing(Fields):
+    """Times of the whole run, and what measuring them cost."""
+
+    build_s: Seconds
+    simulate_s: Seconds
+    model_s: Annotated[float, Field(gt=0)]
+    real_time_factor: Seconds
+    cycles: Positive
+    timer_overhead: Seconds
+    timer_read_s: Seconds
+    phases: dict[str, PhaseTime]
+
+
+class Memory(Fields):
+    """Memory of the run over all ranks; null where unknown."""
+
+    peak_bytes: Count | None
+    bytes_per_synapse: Seconds | None
+    parts: dict[str, Count]
+
+
+class Lane(Fields):
+    """A lane as run, and what travelled on it."""
+
+    name: str
+    period: Positive
+    lag: Count
+    exchange: str
+    ranks: Positive
+    slack: float | None
+    shortest_delay_ms: float | None
+    synapses: Count
+    windows: Count
+    messages: Count
+    bytes_sent: Count
+    spikes_sent: Count
+
+
+class Record(Fields):
+    """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
+
+    format_version: Literal[1]
+    status: Literal["complete"]
+    checksum: Checksum
+    spike_checksum: Checksum
+    description: dict[str, Any]
+    provenance: Provenance
+    host: Host
+    warnings: list[str]
+    ranks: Positive
+    threads: Positive
+    totals: Totals
+    timing: Timing
+    memory: Memory
+    lanes: Annotated[list[Lane], Field(min_length=1)]
+    phases: Annotated[list[str], Field(min_length=1)]
+    meters: list[Any]
+    energy: dict[str, Any] | None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Record":
+        for name, kind in (
+            ("schedule", str),
+            ("placement", str),
+            ("delay_ratio", (int, str)),
+            ("record", dict),
+        ):
+            if not isinstance(self.description.get(name), kind):
+                raise ValueError(
+                    f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"
+                )
+        if len(set(self.phases)) != len(self.phases) or set(self.phases) != set(self.timing.phases):
+            raise ValueError(
+                f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
+            )
+        expected = self.timing.simulate_s / self.timing.model_s
+        if abs(self.timing.real_time_factor - expected) > 1e-3 * expected:
+            raise ValueError(
+                f"timing.real_time_factor={self.timing.real_time_factor}:"
+                f" simulate_s / model_s is {expected:.6g}"
+            )
+        return self

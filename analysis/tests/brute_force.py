@@ -1,0 +1,101 @@
+"""A small network drawn synapse by synapse, and the mini-app's counts taken on it by plain enumeration.
+
+The slow reference for `spikemark.models.access`: it shares no formula with the model, only the rules of
+miniapp/FORMAT.md and of the mini-app's placements.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where every neuron lives: arrays over gid."""
+
+    population: np.ndarray
+    area: np.ndarray
+    rank: np.ndarray
+    thread: np.ndarray
+    rate_hz: np.ndarray
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts per rank; `lists` is the number of (source, rank, thread, lane) with at least one synapse."""
+
+    neurons: np.ndarray
+    synapses: np.ndarray
+    spikes: np.ndarray
+    synaptic_events: np.ndarray
+    first_accesses: np.ndarray
+    lists: int
+
+
+def layout(description: dict, placement: str, ranks: int, threads: int) -> Layout:
+    populations = description["network"]["populations"]
+    sizes = [p["size"] for p in populations]
+    names = [p.get("area", p["name"]) for p in populations]
+    areas = list(dict.fromkeys(names))
+    population = np.repeat(np.arange(len(sizes)), sizes)
+    area = np.array([areas.index(n) for n in names], dtype=np.int64)[population]
+    gid = np.arange(len(population))
+    if placement == "round_robin":
+        vp = gid % (ranks * threads)
+        rank, thread = vp % ranks, vp // ranks
+    else:
+        first = np.array([gid[area == a].min() if (area == a).any() else 0 for a in range(len(areas))])
+        rank, thread = area % ranks, (gid - first[area]) % threads
+    rates = np.array([p["neuron"].get("rate_hz", 2.5) for p in populations], dtype=float)
+    return Layout(population, area, rank, thread, rates[population])
+
+
+def draw(description: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets (gid) of every synapse."""
+    populations = description["network"]["populations"]
+    starts = np.cumsum([0] + [p["size"] for p in populations])
+    by_name = {p["name"]: i for i, p in enumerate(populations)}
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for projection in description["network"].get("projections", []):
+        names = projection["source"]
+        names = [names] if isinstance(names, str) else names
+        pool = np.concatenate([np.arange(starts[by_name[n]], starts[by_name[n] + 1]) for n in names])
+        t = by_name[projection["target"]]
+        target = np.repeat(np.arange(starts[t], starts[t + 1]), projection["indegree"])
+        targets.append(target)
+        sources.append(rng.choice(pool, size=len(target)) if len(target) else target)
+    return np.concatenate(sources), np.concatenate(targets)
+
+
+def spikes_per_neuron(where: Layout, seconds: float, rng: np.random.Generator) -> np.ndarray:
+    """Spikes of ignore-and-fire neurons: the interval is fixed, the phase uniform."""
+    return np.floor(where.rate_hz * seconds + rng.uniform(size=len(where.rate_hz))).astype(np.int64)
+
+
+def count(
+    description: dict, schedule: str, placement: str, ranks: int, threads: int, seconds: float, seed: int
+) -> Counts:
+    """Draw the network and count as the mini-app does."""
+    rng = np.random.default_rng(seed)
+    where = layout(description, placement, ranks, threads)
+    source, target = draw(description, rng)
+    fired = spikes_per_neuron(where, seconds, rng)
+    lane = (
+        (where.area[source] != where.area[target])
+        if schedule == "structure_aware"
+        else np.zeros(len(source), bool)
+    )
+    keys = np.column_stack([source, where.rank[target], where.thread[target], lane.astype(np.int64)])
+    lists = np.unique(keys, axis=0) if len(keys) else keys
+
+    def per_rank(index: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(index, weights=weights, minlength=ranks).astype(np.int64)
+
+    return Counts(
+        neurons=per_rank(where.rank),
+        synapses=per_rank(where.rank[target]),
+        spikes=per_rank(where.rank, fired),
+        synaptic_events=per_rank(where.rank[target], fired[source]),
+        first_accesses=per_rank(lists[:, 1], fired[lists[:, 0]]),
+        lists=len(lists),
+    )
