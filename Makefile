@@ -1,0 +1,52 @@
+# Short names for what people do most; `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo smoke report test test-c test-python lint format clean
+
+# Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
+ifeq ($(notdir $(CONDA_PREFIX)),spikemark)
+BIN := $(CONDA_PREFIX)/bin
+else
+BIN := $(CURDIR)/.venv/bin
+endif
+C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
+SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what is missing: system packages, .venv
+	@setup/install.sh
+
+build/build.ninja: | setup
+	cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
+
+build: setup build/build.ninja ## compile the mini-app into build/
+	@cmake --build build
+
+demo: build ## sweep this machine (minutes) and write the report; can be interrupted and resumed
+	@$(BIN)/spikemark sweep demo
+
+smoke: build ## the same in seconds on a tiny network
+	@$(BIN)/spikemark sweep smoke
+
+report: setup ## draw the page of the demo again from the runs that are there
+	@$(BIN)/spikemark report demo
+
+test: test-c test-python ## all tests
+
+test-c: build ## tests of the mini-app
+	@ctest --test-dir build --output-on-failure
+
+test-python: build ## tests of analysis, workflow and setup, linters
+	@$(BIN)/python -m pytest
+
+lint: setup ## style and layers, without changing anything
+	@$(BIN)/python -m pytest -q tests/test_style.py
+
+format: setup ## put all sources into the common style
+	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .
+	@$(BIN)/snakefmt --quiet $(SNAKEFILES)
+	@$(BIN)/clang-format -i $(C_FILES)
+
+clean: ## remove what was built; results and .venv stay
+	rm -rf build

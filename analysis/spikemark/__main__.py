@@ -1,0 +1,5 @@
+"""`python -m spikemark`, the same as `spikemark`."""
+
+from spikemark.cli import main
+
+main()

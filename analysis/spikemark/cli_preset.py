@@ -1,0 +1,80 @@
+"""`spikemark preset NAME`: one command per entry of the registry of presets, with its options."""
+
+import inspect
+import json
+import types
+import typing
+from typing import Annotated, Any
+
+import typer
+
+from spikemark.presets import PRESETS, Preset
+
+app = typer.Typer(
+    help="Write a known network as a run description to standard output.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def _several() -> None:
+    """Keeps the name of the preset on the command line even while there is only one."""
+
+
+def command(preset: Preset) -> typing.Callable[..., None]:
+    """A function whose signature has every option of the preset; those not given are left to the preset."""
+
+    def write(**given: Any) -> None:
+        typer.echo(json.dumps(preset.describe(**given), indent=1))
+
+    write.__doc__ = preset.summary
+    write.__signature__ = inspect.Signature([*_flags(preset), *_options(preset)])
+    return write
+
+
+def _flags(preset: Preset) -> list[inspect.Parameter]:
+    named = inspect.signature(preset.describe).parameters.values()
+    return [
+        _parameter(
+            p.name, bool, p.default, typer.Option(f"--{p.name.replace('_', '-')}", help="the published size")
+        )
+        for p in named
+        if p.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+
+
+def _options(preset: Preset) -> list[inspect.Parameter]:
+    options = []
+    for name, option in preset.options.model_fields.items():
+        default = " ".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
+        text = option.description + ("" if default is None else f" [default: {default}]")
+        options.append(
+            _parameter(
+                name, _plain(option.annotation) | None, None, typer.Option(help=text, show_default=False)
+            )
+        )
+    return options
+
+
+def _parameter(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
+
+
+def _plain(annotation: Any) -> Any:
+    """The type without constraints and without `| None`; the preset checks the value."""
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _plain(parts[0])
+    if origin is tuple:
+        return tuple[*(_plain(part) for part in parts)]
+    if origin in (typing.Union, types.UnionType):
+        (one,) = (part for part in parts if part is not type(None))
+        return _plain(one)
+    return annotation
+
+
+for _preset in PRESETS.values():
+    app.command(_preset.name)(command(_preset))

@@ -1,0 +1,186 @@
+"""From run records to tables: one row per run, and one row per run and phase."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spikemark import record
+from spikemark.errors import BadInput
+from spikemark.files import write_atomically
+from spikemark.record_fields import Totals
+from spikemark.results import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Parts of a description that decide which spikes a network fires; the rest decides how they travel.
+DECISIVE = ("seed", "time", "network")
+
+
+@dataclass
+class Collection:
+    """`runs`: one row per run; `phases`: one row per run and phase; `complaints`: what is wrong with them."""
+
+    runs: "pd.DataFrame"
+    phases: "pd.DataFrame"
+    complaints: list[str]
+
+
+def runs_contract():
+    """The pandera contract of summary.parquet.
+
+    Times in seconds. `phase_<name>_mean_s` and `_max_s` follow for every phase; missing where not measured.
+    """
+    import pandera.pandas as pa
+
+    positive, not_negative = pa.Check.ge(1), pa.Check.ge(0)
+    checksum = pa.Check.str_matches("^[0-9a-f]{16}$")
+    text = {
+        name: pa.Column("str") for name in ("label", "schedule", "placement", "exchange", "fields", "network")
+    }
+    counts = {f"total_{name}": pa.Column("int64", not_negative) for name in Totals.model_fields}
+    seconds = {
+        name: pa.Column("float64", not_negative) for name in ("build_s", "simulate_s", "real_time_factor")
+    }
+    phases = {
+        r"^phase_.+_(mean|max)_s$": pa.Column(
+            "float64", not_negative, nullable=True, regex=True, required=False
+        )
+    }
+    return pa.DataFrameSchema(
+        {
+            "id": pa.Column("str", unique=True),
+            **text,
+            **{
+                name: pa.Column("int64", positive)
+                for name in ("ranks", "threads", "repetition", "delay_ratio")
+            },
+            "seed": pa.Column("int64", not_negative),
+            "cycles": pa.Column("int64", positive),
+            **counts,
+            **seconds,
+            "model_s": pa.Column("float64", pa.Check.gt(0)),
+            "timer_overhead": pa.Column("float64", not_negative),
+            **phases,
+            "peak_bytes": pa.Column("Int64", not_negative, nullable=True),
+            "checksum": pa.Column("str", checksum),
+            "spike_checksum": pa.Column("str", checksum),
+            "commit": pa.Column("str", nullable=True),
+            "started": pa.Column("str"),
+            "host": pa.Column("str"),
+        },
+        coerce=True,
+        strict=True,
+    )
+
+
+def phases_contract():
+    """The pandera contract of phases.parquet; `reason` says why a time is missing."""
+    import pandera.pandas as pa
+
+    seconds = pa.Column("float64", pa.Check.ge(0), nullable=True)
+    columns = {"id": pa.Column("str"), "phase": pa.Column("str"), "mean_s": seconds, "max_s": seconds}
+    return pa.DataFrameSchema(
+        {**columns, "reason": pa.Column("str", nullable=True)},
+        coerce=True,
+        strict=True,
+        unique=["id", "phase"],
+    )
+
+
+def collect(results: Results) -> Collection:
+    """Read every record of the plan that is there and write `summary.parquet` and `phases.parquet`.
+
+    A record that cannot be read, or that is of another run than planned, is left out and named in the
+    complaints; so are runs of one network whose checksums differ: all ways to simulate it must give the same
+    spikes. Raises BadInput if the folder has no plan.
+    """
+    import pandas as pd
+
+    rows, phases, complaints = [], [], []
+    for entry in results.read_plan()["runs"]:
+        if not results.measured(entry["id"]):
+            continue
+        try:
+            run = record.load(results.run(entry["id"]))
+            _same(entry, run, results)
+        except BadInput as error:
+            complaints.append(f"{entry['label']}: left out: {error}; delete the folder to measure again")
+            continue
+        rows.append(_row(entry, run))
+        for name, times in run.record.timing.phases.items():
+            phases.append([entry["id"], name, times.mean_s, times.max_s, times.reason])
+    runs_table = pd.DataFrame(rows, columns=None if rows else list(_plain_columns()))
+    phases_table = pd.DataFrame(phases, columns=list(phases_contract().columns))
+    collection = Collection(
+        runs_contract().validate(runs_table), phases_contract().validate(phases_table), complaints
+    )
+    complaints += checksum_complaints(collection.runs)
+    write_atomically(results.summary, collection.runs.to_parquet(index=False))
+    write_atomically(results.phases, collection.phases.to_parquet(index=False))
+    return collection
+
+
+def checksum_complaints(runs: "pd.DataFrame") -> list[str]:
+    """One line per network whose runs do not all have one checksum."""
+    complaints = []
+    for _, group in runs.groupby("network", sort=False):
+        found = {checksum: list(part["label"]) for checksum, part in group.groupby("checksum")}
+        if len(found) > 1:
+            named = "; ".join(f"{c} in {len(names)} runs such as {names[0]!r}" for c, names in found.items())
+            complaints.append(f"CHECKSUMS DIFFER for one network, a schedule or exchange is wrong: {named}")
+    return complaints
+
+
+def _same(entry: dict[str, Any], run: record.Run, results: Results) -> None:
+    for what in ("ranks", "threads"):
+        if getattr(run.record, what) != entry[what]:
+            raise BadInput(f"{run.path}: {what}={getattr(run.record, what)}; the plan says {entry[what]}")
+    planned = json.loads(results.description(entry["id"]).read_text())
+    if run.record.description.get("seed") != planned.get("seed"):
+        raise BadInput(
+            f"{run.path}: seed={run.record.description.get('seed')}; the plan says {planned.get('seed')}"
+        )
+
+
+def _plain_columns() -> list[str]:
+    return [name for name, column in runs_contract().columns.items() if not column.regex]
+
+
+def _row(entry: dict[str, Any], run: record.Run) -> dict[str, Any]:
+    found = run.record
+    exchange = found.description.get("exchange")
+    decisive = json.dumps([found.description.get(part) for part in DECISIVE], sort_keys=True)
+    row = {
+        "id": entry["id"],
+        "label": entry["label"],
+        "schedule": run.schedule,
+        "placement": run.placement,
+        "exchange": exchange if isinstance(exchange, str) else json.dumps(exchange, sort_keys=True),
+        "fields": json.dumps(entry["fields"], sort_keys=True),
+        "network": hashlib.sha256(decisive.encode()).hexdigest()[:12],
+        "ranks": found.ranks,
+        "threads": found.threads,
+        "repetition": entry["repetition"],
+        "delay_ratio": run.delay_ratio,
+        "seed": entry["seed"],
+        "cycles": found.timing.cycles,
+        **{f"total_{name}": getattr(found.totals, name) for name in Totals.model_fields},
+        "build_s": found.timing.build_s,
+        "simulate_s": found.timing.simulate_s,
+        "real_time_factor": found.timing.real_time_factor,
+        "model_s": found.timing.model_s,
+        "timer_overhead": found.timing.timer_overhead,
+    }
+    for name, times in found.timing.phases.items():
+        row[f"phase_{name}_mean_s"] = times.mean_s
+        row[f"phase_{name}_max_s"] = times.max_s
+    return row | {
+        "peak_bytes": found.memory.peak_bytes,
+        "checksum": found.checksum,
+        "spike_checksum": found.spike_checksum,
+        "commit": found.provenance.commit,
+        "started": found.provenance.started,
+        "host": found.host.name,
+    }

@@ -1,0 +1,274 @@
+"""Experiment files: what is varied, and the runs that follow from it.
+
+An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
+grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each of them
+is run with every number of ranks and threads, every seed, and the given repetitions.
+"""
+
+import copy
+import hashlib
+import itertools
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from spikemark import presets, project
+from spikemark.errors import BadInput
+
+#: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
+DESCRIPTION_FIELDS = ("time", "delay_ratio", "schedule", "placement", "exchange", "network", "record")
+
+#: Prefix of grid fields that are options of the preset.
+PRESET = "preset."
+
+#: Names in labels that differ from the name of the field.
+SHORT = {"delay_ratio": "D"}
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Count = Annotated[int, Field(ge=1, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=2**53, strict=True)]
+Counts = Annotated[list[Count], BeforeValidator(_as_list), Field(min_length=1)]
+Seeds = Annotated[list[Seed], BeforeValidator(_as_list), Field(min_length=1)]
+
+
+class Source(BaseModel):
+    """A preset and its options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    options: dict[str, Any] = {}
+
+
+class Experiment(BaseModel):
+    """`workflows/experiments/NAME.yaml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str
+    preset: Source | None = None
+    description: Path | None = None
+    set: dict[str, Any] = {}
+    grid: list[dict[str, Any]] = Field(min_length=1)
+    ranks: Counts
+    threads: Counts = [1]
+    seeds: Seeds = [1]
+    repetitions: Count = 1
+    shuffle_seed: Seed
+    time_limit_s: float = Field(default=3600, gt=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Experiment":
+        if (self.preset is None) == (self.description is None):
+            raise ValueError("exactly one of the fields 'preset' and 'description' is needed")
+        for field in itertools.chain(self.set, *self.grid):
+            first = str(field).split(".")[0]
+            allowed = DESCRIPTION_FIELDS + (("preset",) if self.preset and field not in self.set else ())
+            if first not in allowed:
+                raise ValueError(
+                    f"field {field!r} cannot be set: allowed are {', '.join(allowed)}, with '.' for parts"
+                )
+        for entry in self.grid:
+            for field, value in entry.items():
+                if value == []:
+                    raise ValueError(f"field {field!r} of the grid has no values: give at least one")
+        return self
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run of the plan: `id` is a hash of everything that defines the measurement."""
+
+    id: str
+    label: str
+    ranks: int
+    threads: int
+    seed: int
+    repetition: int
+    fields: dict[str, Any]
+    description: dict[str, Any]
+
+    def without_description(self) -> dict[str, Any]:
+        """As it stands in the plan; the description lies in a file of its own."""
+        entry = asdict(self)
+        del entry["description"]
+        return entry
+
+
+def find(name: str) -> Path:
+    """The file of an experiment given by its path or by its name. Raises BadInput naming those that exist."""
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+    else:
+        path = project.root() / "workflows" / "experiments" / f"{name}.yaml"
+    if not path.is_file():
+        known = sorted(p.stem for p in (project.root() / "workflows" / "experiments").glob("*.yaml"))
+        raise BadInput(
+            f"experiment {name!r} not found: give the path of a .yaml file or one of {', '.join(known)}"
+        )
+    return path
+
+
+def load(name: str | Path) -> Experiment:
+    """Read and check an experiment. Raises BadInput naming the file, the field and what is allowed."""
+    import yaml
+
+    path = find(str(name))
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise BadInput(
+            f"{path}: a mapping of fields is needed: allowed are {', '.join(Experiment.model_fields)}"
+        )
+    try:
+        experiment = Experiment.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {_one_line(error)}") from None
+    if experiment.description is not None:
+        description = path.parent / experiment.description
+        if not description.is_file():
+            raise BadInput(f"{path}: description: {description} is not a file")
+        experiment = experiment.model_copy(update={"description": description.resolve()})
+    return experiment
+
+
+def expand(experiment: Experiment) -> list[RunSpec]:
+    """All runs of an experiment in the order of measuring.
+
+    The order is shuffled, so that slow changes of the machine do not favour one part of the grid. It follows
+    from `shuffle_seed` and the run ids alone: adding runs does not reorder the others. Raises BadInput for
+    options the preset refuses and for entries of the grid that give the same run twice.
+    """
+    runs: dict[str, RunSpec] = {}
+    for entry in experiment.grid:
+        axes = [[(field, value) for value in _as_list(values)] for field, values in entry.items()]
+        for combination in itertools.product(*axes):
+            for run in _runs(experiment, dict(combination)):
+                if run.id in runs:
+                    raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")
+                runs[run.id] = run
+    return sorted(runs.values(), key=lambda run: _digest([experiment.shuffle_seed, run.id]))
+
+
+def _runs(experiment: Experiment, fields: dict[str, Any]) -> list[RunSpec]:
+    runs = []
+    for seed in experiment.seeds:
+        description = _describe(experiment, fields, seed)
+        for ranks, threads, repetition in itertools.product(
+            experiment.ranks, experiment.threads, range(1, experiment.repetitions + 1)
+        ):
+            identity = {
+                "description": description,
+                "ranks": ranks,
+                "threads": threads,
+                "repetition": repetition,
+            }
+            runs.append(
+                RunSpec(
+                    id=_digest(identity)[:12],
+                    label=_label(experiment, fields, seed, ranks, threads, repetition),
+                    ranks=ranks,
+                    threads=threads,
+                    seed=seed,
+                    repetition=repetition,
+                    fields=fields,
+                    description=description,
+                )
+            )
+    return runs
+
+
+def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict[str, Any]:
+    options = {f.removeprefix(PRESET): v for f, v in fields.items() if f.startswith(PRESET)}
+    if experiment.preset is not None:
+        source = experiment.preset
+        description = _preset(source.name).describe(**{**source.options, **options, "seed": seed})
+    else:
+        description = _read_description(experiment.description)
+        description["seed"] = seed
+    description = copy.deepcopy(description)
+    for field, value in {**experiment.set, **fields}.items():
+        if not field.startswith(PRESET):
+            assign(description, field, value)
+    return description
+
+
+def _preset(name: str) -> Any:
+    if name not in presets.PRESETS:
+        raise BadInput(f"preset.name: {name!r} is not allowed: one of {', '.join(presets.PRESETS)}")
+    return presets.PRESETS[name]
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        description = json.loads(path.read_text())
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from None
+    if not isinstance(description, dict):
+        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+    return description
+
+
+def assign(description: dict[str, Any], field: str, value: Any) -> None:
+    """Set `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
+    *path, last = field.split(".")
+    at: Any = description
+    for step in path:
+        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
+    if isinstance(at, dict):
+        at[last] = value
+    else:
+        _item(at, last, field)
+        at[int(last)] = value
+
+
+def _item(at: Any, step: str, field: str) -> Any:
+    if not isinstance(at, list):
+        raise BadInput(f"field {field!r}: nothing can be set below {at!r}")
+    if not (step.isdigit() and int(step) < len(at)):
+        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
+    return at[int(step)]
+
+
+def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
+    words = [str(fields["schedule"])] if "schedule" in fields else []
+    words += [
+        f"{SHORT.get(f, f.removeprefix(PRESET).split('.')[-1])}={v}"
+        for f, v in fields.items()
+        if f != "schedule"
+    ]
+    words.append(f"ranks={ranks}")
+    if len(experiment.threads) > 1 or threads > 1:
+        words.append(f"threads={threads}")
+    words.append(f"seed={seed}")
+    if experiment.repetitions > 1:
+        words.append(f"repetition={repetition}")
+    return " ".join(words)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _one_line(error: ValidationError) -> str:
+    first, *others = error.errors()
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        allowed = Source.model_fields if where.startswith("preset.") else Experiment.model_fields
+        text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
+    elif first["type"] == "missing":
+        text = f"field {where!r} is missing"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+        text = f"{where}: {first['input']!r} is not allowed: {message}" if where else message
+    return text + (f" (and {len(others)} more)" if others else "")

@@ -1,0 +1,28 @@
+"""Writing files whole or not at all."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write `content` to a temporary name beside `path`, flush it to the disk and rename it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON, whole or not at all; a file that already holds it is left alone."""
+    text = json.dumps(value, indent=1) + "\n"
+    if not path.is_file() or path.read_text() != text:
+        write_atomically(path, text)

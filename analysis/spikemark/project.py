@@ -1,0 +1,49 @@
+"""Where things are: the checkout, the mini-app, the results, and the name of this machine."""
+
+import os
+import re
+import socket
+from pathlib import Path
+
+from spikemark.errors import BadInput
+
+
+def root() -> Path:
+    """The checkout: the folder that holds `Snakefile` and `workflows/`.
+
+    The package is installed in place, so it is the checkout the package lies in; a package installed
+    elsewhere takes the one the current directory lies in. Raises BadInput if there is none.
+    """
+    for folder in (Path(__file__).resolve().parents[2], Path.cwd(), *Path.cwd().parents):
+        if (folder / "Snakefile").is_file() and (folder / "workflows").is_dir():
+            return folder
+    raise BadInput(
+        f"no Snakefile with workflows/ in {Path.cwd()} or above: run this inside a checkout of Spikemark"
+    )
+
+
+def miniapp() -> Path:
+    """The simulator: `build/miniapp`, or what the environment variable SPIKEMARK_MINIAPP names.
+
+    Raises BadInput if it is not an executable file.
+    """
+    named = os.environ.get("SPIKEMARK_MINIAPP")
+    path = Path(named).resolve() if named else root() / "build" / "miniapp"
+    if not (path.is_file() and os.access(path, os.X_OK)):
+        advice = "SPIKEMARK_MINIAPP must name an executable file" if named else "build it with `make build`"
+        raise BadInput(f"miniapp: {path} is not an executable file: {advice}")
+    return path
+
+
+def machine_name() -> str:
+    """The host name without its domain, reduced to letters, digits, `.`, `_` and `-`."""
+    return check_machine(re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname().split(".")[0]) or "localhost")
+
+
+def check_machine(name: str) -> str:
+    """Return `name` if it can be the name of a results folder, else raise BadInput."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise BadInput(
+            f"machine: {name!r} is not allowed: letters, digits, '.', '_', '-', not starting with a sign"
+        )
+    return name

@@ -1,0 +1,152 @@
+"""Which runs may be compared with which, and the comparison the headline rests on."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+
+from .gather import Configuration, Measured, Sweep
+
+LEVEL = 0.95
+COMPARED = ("schedule", "placement", "delay_ratio")  # fields that may differ between runs set side by side
+
+
+@dataclass(frozen=True)
+class Case:
+    """Runs that differ in `COMPARED`, ranks, seed and repetition only."""
+
+    runs: list[Measured]
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        return sorted({m.run.record.ranks for m in self.runs})
+
+    @property
+    def threads(self) -> int:
+        return self.runs[0].run.record.threads
+
+    def configurations(self, ranks: int | None = None) -> list[Configuration]:
+        found = {m.configuration for m in self.runs if ranks in (None, m.run.record.ranks)}
+        return sorted(found, key=lambda c: c.order)
+
+    def of(self, configuration: Configuration, ranks: int) -> list[Measured]:
+        """In the order of seeds and repetitions."""
+        found = [m for m in self.runs if m.configuration == configuration and m.run.record.ranks == ranks]
+        return sorted(found, key=lambda m: (m.planned.seed, m.planned.repetition))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Geometric mean of paired ratios, and its interval; `low` and `high` are None with a single pair."""
+
+    first: float  # geometric means over the pairs, in the unit of what is compared
+    second: float
+    pairs: list[float]
+    unit: str  # what the pairs are over: seed or repetition
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def value(self) -> float:
+        return self.first / self.second
+
+    @property
+    def verdict(self) -> str:
+        """Is the first value larger than the second: `larger`, `smaller`, `open`; with one pair `single`."""
+        if self.low is None:
+            return "single"
+        if self.low > 1:
+            return "larger"
+        return "smaller" if self.high < 1 else "open"
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of a sweep that the figures show, and the pair of configurations they compare."""
+
+    sweep: Sweep
+    case: Case | None
+    ranks: int | None = None
+    conventional: Configuration | None = None
+    structure_aware: Configuration | None = None
+
+    @property
+    def comparable(self) -> bool:
+        return self.conventional is not None and self.structure_aware is not None
+
+    @property
+    def left_out(self) -> int:
+        """Whole runs that the figures do not show: another network, number of threads or exchange."""
+        return len(self.sweep.runs) - (len(self.case.runs) if self.case else 0)
+
+
+def look(sweep: Sweep) -> View:
+    """The largest case; there the most ranks, then the largest D, for which both schedules have runs."""
+    cases = split(sweep.runs)
+    if not cases:
+        return View(sweep, None)
+    case = max(cases, key=lambda c: (len(c.runs), c.runs[0].run.record.totals.neurons, c.threads))
+    for ranks in reversed(case.ranks):
+        present = case.configurations(ranks)
+        conventional = [c for c in present if c.schedule == "conventional"]
+        structure_aware = [c for c in present if c.schedule == "structure_aware"]
+        for aware in reversed(structure_aware):
+            for plain in conventional:
+                if ratio(case.of(plain, ranks), case.of(aware, ranks), _real_time_factor):
+                    return View(sweep, case, ranks, plain, aware)
+    return View(sweep, case, case.ranks[-1])
+
+
+def split(runs: list[Measured]) -> list[Case]:
+    """Group by what the experiment varied apart from `COMPARED`, by threads, exchange and simulated time."""
+    groups = defaultdict(list)
+    for m in runs:
+        varied = {k: v for k, v in m.planned.fields.items() if k.removeprefix("preset.") not in COMPARED}
+        key = [varied, m.run.record.threads, m.configuration.exchange, m.description["time"]]
+        groups[json.dumps(key, sort_keys=True)].append(m)
+    return [Case(members) for members in groups.values()]
+
+
+def ratio(
+    first: list[Measured], second: list[Measured], value: Callable[[Measured], float | None]
+) -> Ratio | None:
+    """Mean of value(first) / value(second) over networks (seeds) that both have, with its interval.
+
+    Geometric mean; t interval of the logarithms. With a single seed the pairs are the repetitions. Runs
+    of which the value is missing or not positive are left out; None if no pair remains.
+    """
+    by_seed = _pairs(first, second, value, lambda m: m.network)
+    by_repetition = _pairs(first, second, value, lambda m: (m.network, m.planned.repetition))
+    if len(by_seed) == 0:
+        return None
+    repeated = len(by_seed) == 1 and len(by_repetition) > 1
+    unit, pairs = ("repetition", by_repetition) if repeated else ("seed", by_seed)
+    means, logs = np.exp(pairs.mean(axis=0)), pairs[:, 0] - pairs[:, 1]
+    found = Ratio(float(means[0]), float(means[1]), np.exp(logs).tolist(), unit)
+    if len(logs) == 1:
+        return found
+    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
+    low, high = np.exp([logs.mean() - half, logs.mean() + half])
+    return replace(found, low=float(low), high=float(high))
+
+
+def _pairs(first, second, value, key) -> np.ndarray:
+    """Mean logarithms of both sides, [pair, side]."""
+    sides = []
+    for runs in (first, second):
+        logs = defaultdict(list)
+        for m in runs:
+            x = value(m)
+            if x is not None and x > 0:
+                logs[key(m)].append(np.log(x))
+        sides.append(logs)
+    common = sorted(sides[0].keys() & sides[1].keys())
+    return np.array([[np.mean(side[k]) for side in sides] for k in common])
+
+
+def _real_time_factor(measured: Measured) -> float:
+    return measured.real_time_factor

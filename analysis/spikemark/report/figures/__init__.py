@@ -1,0 +1,1 @@
+"""Drawing only: every figure takes prepared numbers and returns inline SVG."""

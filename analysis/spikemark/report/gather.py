@@ -1,0 +1,159 @@
+"""What a results folder holds: the plan, the runs that are whole, and what became of the others."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from spikemark import record
+from spikemark.errors import BadInput
+from spikemark.results import Results
+
+NO_BREAK = "\u00a0"
+UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One run of the plan."""
+
+    id: str
+    label: str
+    ranks: int
+    threads: int
+    seed: int
+    repetition: int
+    fields: dict[str, Any]  # what the experiment varied
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How a network was run. `delay_ratio` is 1 where the schedule does not use it."""
+
+    schedule: str
+    placement: str
+    delay_ratio: int
+    exchange: str
+
+    @property
+    def label(self) -> str:
+        words = self.schedule.replace("structure_aware", "structure-aware").replace("_", " ")
+        return f"{words}, D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else words
+
+    @property
+    def uses_delay_ratio(self) -> bool:
+        return self.schedule not in UNUSED_BY
+
+    @property
+    def order(self) -> tuple:
+        known = ("conventional", "placement_only", "structure_aware")
+        position = known.index(self.schedule) if self.schedule in known else len(known)
+        return position, self.schedule, self.delay_ratio, self.placement, self.exchange
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One whole run: its line of the plan and its record."""
+
+    planned: Planned
+    run: record.Run
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return self.run.record.description
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        exchange = self.description.get("exchange", "alltoallv")
+        if not isinstance(exchange, str):
+            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items()))
+        ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
+        return Configuration(self.run.schedule, self.run.placement, ratio, exchange)
+
+    @cached_property
+    def network(self) -> str:
+        """Key of what must give one checksum: the seed, the network and the simulated time."""
+        parts = [self.description.get(key) for key in ("seed", "network", "time")]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def real_time_factor(self) -> float:
+        return self.run.record.timing.real_time_factor
+
+    @property
+    def waiting(self) -> float | None:
+        """Time at the barrier per simulated time, mean over ranks; None where it was not measured."""
+        return self.phases().get("synchronise")
+
+    def phases(self) -> dict[str, float | None]:
+        """Time in each phase per simulated time, mean over ranks; None where it was not measured."""
+        timing = self.run.record.timing
+        means = {name: phase.mean_s for name, phase in timing.phases.items()}
+        return {name: None if mean is None else mean / timing.model_s for name, mean in means.items()}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An experiment on a machine, as far as it has come."""
+
+    name: str
+    title: str
+    machine: str
+    shuffle_seed: int | None
+    planned: list[Planned]
+    runs: list[Measured]
+    failed: dict[str, str] = field(default_factory=dict)  # run id -> reason
+    unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
+
+    @property
+    def not_run(self) -> list[Planned]:
+        known = {m.planned.id for m in self.runs} | set(self.failed) | set(self.unreadable)
+        return [p for p in self.planned if p.id not in known]
+
+    @property
+    def progress(self) -> str:
+        """How many of the planned runs there are, in words."""
+        words = f"{len(self.runs)} of {len(self.planned)} runs are complete"
+        for count, what in ((len(self.failed), "failed"), (len(self.unreadable), "unreadable")):
+            words += f", {count} {what}" if count else ""
+        return words + (f", {len(self.not_run)} not run yet" if self.not_run else "")
+
+
+def gather(experiment_dir: Path) -> Sweep:
+    """Read plan.json and every record it names. Raises BadInput when there is no plan or it is not one."""
+    results = Results(Path(experiment_dir))
+    plan = results.read_plan()
+    lines = plan.get("runs")
+    if not isinstance(lines, list):
+        raise BadInput(f"{results.plan}: runs={lines!r}: a list is needed")
+    planned = [_planned(results.plan, line, i) for i, line in enumerate(lines)]
+    runs, failed, unreadable = [], {}, {}
+    for line in planned:
+        if results.measured(line.id):
+            try:
+                runs.append(Measured(line, record.load(results.run(line.id))))
+            except BadInput as error:
+                unreadable[line.id] = str(error)
+        elif results.failure(line.id).is_file():
+            failed[line.id] = _reason(results.failure(line.id))
+    experiment = plan.get("experiment") or {}
+    folder = results.path.resolve()
+    name = experiment.get("name") or folder.parent.name
+    machine = plan.get("machine") or folder.name
+    title, shuffle_seed = experiment.get("title") or "", plan.get("shuffle_seed")
+    return Sweep(name, title, machine, shuffle_seed, planned, runs, failed, unreadable)
+
+
+def _planned(path: Path, line: Any, position: int) -> Planned:
+    try:
+        return Planned(**{name: line[name] for name in Planned.__dataclass_fields__})
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"{path}: runs.{position}: not a planned run: {error}") from None
+
+
+def _reason(log: Path) -> str:
+    """The first line of the log of a failed run."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[0] if lines else "no reason given"

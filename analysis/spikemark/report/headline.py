@@ -1,0 +1,125 @@
+"""The headline: one or two sentences made from the numbers, also when they are not what one hoped for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.models import waiting_iid
+
+from .cases import Ratio, View, ratio
+from .gather import NO_BREAK
+from .sections import correctness
+from .values import counted, integer, number, percent
+
+BROKEN = (
+    "NOT EQUAL: runs of one network gave different checksums, so at least one is wrong and their times"
+    " must not be compared."
+)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The sentence and the ratios it rests on.
+
+    `verdict`: faster, slower, open (the interval holds 1), single (one pair), none (nothing to compare) or
+    broken (checksums differ).
+    `speed_up`: real-time factor of the conventional over that of the structure-aware schedule.
+    `waiting`: of the structure-aware over the conventional schedule; None with one rank or if not measured.
+    """
+
+    sentence: str
+    verdict: str
+    speed_up: Ratio | None = None
+    waiting: Ratio | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def headline(view: View) -> Headline:
+    """What the runs say about the two schedules, also that they say nothing yet."""
+    sweep = view.sweep
+    if not sweep.runs:
+        return Headline(f"Nothing to report yet: {sweep.progress}.", "none")
+    if not view.comparable:
+        return Headline(f"{_no_pair(view)}: {sweep.progress}.", "none")
+    plain = view.case.of(view.conventional, view.ranks)
+    aware = view.case.of(view.structure_aware, view.ranks)
+    speed_up = ratio(plain, aware, lambda m: m.real_time_factor)
+    waiting = ratio(aware, plain, lambda m: m.waiting) if view.ranks > 1 else None
+    verdict = {"larger": "faster", "smaller": "slower"}.get(speed_up.verdict, speed_up.verdict)
+    delay_ratio = f"D{NO_BREAK}={NO_BREAK}{view.structure_aware.delay_ratio}"
+    factors = f"{number(speed_up.second)} against {number(speed_up.first)}"
+    network, where = f"{_neurons(aware + plain)}-neuron network", counted(view.ranks, "rank")
+    sentence = (
+        f"On this machine the structure-aware schedule with {delay_ratio} ran the {network}"
+        f" at a real-time factor of {factors} for the conventional one on {where}: {compared(speed_up)}."
+        f" {_waiting(view, waiting)}"
+    )
+    if correctness.broken(view.sweep):
+        verdict, sentence = "broken", BROKEN
+    return Headline(sentence, verdict, speed_up, waiting)
+
+
+def compared(speed_up: Ratio) -> str:
+    """What the ratio of real-time factors says, with its interval."""
+    if speed_up.verdict == "single":
+        return f"{_times(speed_up.value)} in the only pair of runs, which is too few to tell it from chance"
+    where = f"95 % interval {interval(speed_up)} over {counted(len(speed_up.pairs), speed_up.unit)}"
+    if speed_up.verdict == "open":
+        return f"no difference beyond the spread (speed-up {number(speed_up.value)}, {where})"
+    if speed_up.verdict == "smaller":
+        return f"{_times(speed_up.value)} (speed-up {number(speed_up.value)}, {where})"
+    return f"{_times(speed_up.value)} ({where})"
+
+
+def interval(r: Ratio) -> str:
+    """From low to high; only for a ratio that has an interval."""
+    return f"{number(r.low)}–{number(r.high)}"
+
+
+def change(r: Ratio) -> str:
+    """A ratio as a change: 'fell by 62 %', 'rose by 4 %'."""
+    return f"{'fell' if r.value < 1 else 'rose'} by {percent(abs(1 - r.value))}"
+
+
+def expected_fall(view: View) -> float:
+    """What the published theory says about the waiting, 1 - 1/sqrt(D) (Lober et al. 2026, eq 11)."""
+    return 1 - waiting_iid.waiting_ratio(view.structure_aware.delay_ratio)
+
+
+def _times(value: float) -> str:
+    return f"{number(value)} times as fast" if value >= 1 else f"slower by a factor of {number(1 / value)}"
+
+
+def _waiting(view: View, waiting: Ratio | None) -> str:
+    if view.ranks == 1:
+        which = "All complete runs" if view.case.ranks == [1] else "The only runs that can be compared so far"
+        return f"{which} have one rank, which waits for nobody, so nothing is said about waiting."
+    if waiting is None:
+        return "Waiting was not measured on its own."
+    said, expected = change(waiting), expected_fall(view)
+    if waiting.verdict == "open":
+        values = f"ratio {number(waiting.value)}, 95 % interval {interval(waiting)}"
+        said = f"did not change beyond the spread ({values})"
+    theory = percent(expected) if said.startswith("fell") else f"a fall by {percent(expected)}"
+    if expected == 0:
+        theory = "no change"
+    return f"Waiting {said}; the theory of independent cycle times expects {theory}."
+
+
+def _no_pair(view: View) -> str:
+    schedules = {m.run.schedule for m in view.sweep.runs}
+    for name in ("conventional", "structure_aware"):
+        if name not in schedules:
+            return (
+                f"No run of the {name.replace('_', '-')} schedule is complete, so there is nothing to compare"
+            )
+    return (
+        "No pair of a conventional and a structure-aware run of one network on equally many ranks is complete"
+    )
+
+
+def _neurons(runs: list) -> str:
+    numbers = [m.run.record.totals.neurons for m in runs]
+    return integer(numbers[0]) if len(set(numbers)) == 1 else f"about {integer(np.mean(numbers))}"

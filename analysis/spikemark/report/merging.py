@@ -1,0 +1,26 @@
+"""Warnings of many runs as few lines: those that differ in numbers only become one, with their range."""
+
+import re
+from collections import defaultdict
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def merged(warnings: list[list[str]]) -> list[tuple[str, int]]:
+    """`warnings`: one list per run. Returns lines and the number of runs they come from, most runs first."""
+    runs, numbers = defaultdict(set), defaultdict(list)
+    for run, texts in enumerate(warnings):
+        for text in texts:
+            pattern = NUMBER.sub("{}", text.replace("{", "(").replace("}", ")"))
+            runs[pattern].add(run)
+            numbers[pattern].append(NUMBER.findall(text))
+    lines = [(_filled(pattern, numbers[pattern]), len(members)) for pattern, members in runs.items()]
+    return sorted(lines, key=lambda line: -line[1])
+
+
+def _filled(pattern: str, numbers: list[list[str]]) -> str:
+    ranges = []
+    for values in zip(*numbers, strict=True):
+        low, high = min(values, key=float), max(values, key=float)
+        ranges.append(low if low == high else f"{low}–{high}")
+    return pattern.format(*ranges)

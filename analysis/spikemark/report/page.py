@@ -1,0 +1,43 @@
+"""Puts the page together: gather, look, prepare, draw, fill the template, write it whole or not at all."""
+
+from importlib import resources
+from pathlib import Path
+
+from spikemark.files import write_atomically
+
+from .cases import View, look
+from .gather import gather
+from .headline import Headline, headline
+from .key_figures import key_figures
+from .sections import SECTIONS, correctness, provenance
+
+
+def build(experiment_dir: Path, out: Path) -> Headline:
+    """Write the page of `results/NAME/MACHINE` to the file `out` and return its headline.
+
+    Works with whatever is there, also when no run is complete. Raises BadInput without a plan.
+    """
+    view = look(gather(experiment_dir))
+    first = headline(view)
+    write_atomically(Path(out), render(view, first))
+    return first
+
+
+def render(view: View, first: Headline) -> str:
+    """The page as one HTML document that loads nothing."""
+    import jinja2
+
+    here = resources.files(__package__)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        style=(here / "style.css").read_text(encoding="utf-8"),
+        sweep=view.sweep,
+        headline=first,
+        key_figures=key_figures(view, first),
+        broken=correctness.broken(view.sweep),
+        warnings=provenance.warnings(view),
+        sections=[section(view) for section in SECTIONS],
+    )

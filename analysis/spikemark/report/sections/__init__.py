@@ -1,0 +1,20 @@
+"""The sections of the page, in order. A section is one file with `section(view) -> Section`, listed here."""
+
+from collections.abc import Callable
+
+from ..cases import View
+from ..elements import Section
+from . import access, autocorrelation, correctness, cycle_times, glossary, phases, provenance, waiting
+
+SECTIONS: tuple[Callable[[View], Section], ...] = (
+    phases.section,
+    cycle_times.section,
+    autocorrelation.section,
+    waiting.section,
+    access.section,
+    correctness.section,
+    provenance.section,
+    provenance.runs,
+    glossary.section,
+    glossary.literature,
+)

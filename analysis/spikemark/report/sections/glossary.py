@@ -1,0 +1,70 @@
+"""The terms of the page, and the papers behind it."""
+
+from ..cases import View
+from ..elements import Section
+from ..values import KINDS
+
+TERMS = [
+    (
+        "cycle",
+        "What is simulated between two times at which spikes can have an effect: d_min of simulated time.",
+    ),
+    (
+        "lane",
+        "A set of synapses together with the way their spikes travel: who exchanges with whom, how, and how "
+        "often.",
+    ),
+    ("window", "The consecutive cycles of which a lane collects the spikes before it exchanges them."),
+    (
+        "D, delay ratio",
+        "Cycles between two exchanges with distant areas. Exact as long as every delay between areas is at "
+        "least D d_min.",
+    ),
+    (
+        "conventional schedule",
+        "Neurons dealt to the ranks in turn; all ranks exchange spikes after every cycle.",
+    ),
+    ("placement only", "Areas dealt to the ranks as a whole; all ranks still exchange after every cycle."),
+    (
+        "structure-aware schedule",
+        "Areas dealt to the ranks as a whole; spikes within an area stay on the rank, and ranks exchange "
+        "after D cycles.",
+    ),
+    ("real-time factor", "Wall-clock time over simulated time. Below 1 is faster than real time."),
+    ("deliver", "Phase in which received spikes are handed to the synapses of their target neurons."),
+    ("update", "Phase in which neurons take their input and fire."),
+    ("collocate", "Phase in which spikes are sorted into send buffers."),
+    (
+        "synchronise",
+        "Phase in which a rank waits at the barrier for the slowest one; on this page also: waiting.",
+    ),
+    ("exchange", "Phase in which MPI moves the spikes."),
+    ("synaptic event", "One spike that reaches one synapse."),
+    (
+        "first access",
+        "Entering the list of synapses of a spike on one thread: an access to an unpredictable address.",
+    ),
+    ("rank, thread", "A rank is one MPI process; it may run several OpenMP threads."),
+    ("seed", "Number from which a network is drawn. Other seeds give other networks of the same kind."),
+]
+
+LITERATURE = [
+    (
+        "Lober, Diesmann, Kunkel 2026, arXiv:2602.23274",
+        "https://arxiv.org/abs/2602.23274",
+        "the structure-aware schedule, the theory of waiting (eqs 2–12) and of irregular access (eqs 13–17)",
+    ),
+]
+
+
+def section(view: View) -> Section:
+    """The terms, and the kinds of numbers."""
+    kinds = [
+        (f"{kind} (kind of number)", f"{meaning[0].upper()}{meaning[1:]}.") for kind, meaning in KINDS.items()
+    ]
+    return Section("glossary", "Glossary", terms=TERMS + kinds)
+
+
+def literature(view: View) -> Section:
+    """The papers, as links that nobody needs to follow to read the page."""
+    return Section("literature", "Literature", links=LITERATURE)

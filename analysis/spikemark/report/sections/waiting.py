@@ -1,0 +1,119 @@
+"""Waiting for the slowest rank, measured over D, against the theory of independent cycle times."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.models.waiting_iid import IidWaiting
+
+from ..cases import Case, View
+from ..elements import Figure, Section, Table
+from ..figures import waiting as drawing
+from ..gather import Configuration, Measured
+from ..values import counted, number, percent, span
+
+TITLE = "Waiting for the slowest rank"
+EXPLAINED = (
+    "Ranks that are done wait at a barrier for the slowest one. The published theory (Lober et al. 2026, eqs "
+    "2–11) takes all cycle times as independent draws from one normal distribution. It is fitted here to the "
+    "conventional runs alone, and says what waiting to expect when the ranks meet only every D cycles: less "
+    "by 1 − 1/√D."
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Waiting of every run of a configuration: seconds per second of simulated time, mean over ranks."""
+
+    configuration: Configuration
+    measured: list[float]
+    expected: list[
+        float
+    ]  # of the theory for this D, one per conventional run; empty if none recorded its cycles
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """All that the figure of one number of ranks shows."""
+
+    ranks: int
+    points: list[Point]
+    curve: dict[int, list[float]]  # D -> what the theory expects, one per conventional run
+
+
+def prepare(case: Case, ranks: int) -> Waiting | None:
+    """None where no run on that many ranks has waiting measured on its own."""
+    configurations = case.configurations(ranks)
+    plain = [m for c in configurations if c.schedule == "conventional" for m in case.of(c, ranks)]
+    fits = [(IidWaiting.fit(m.run), m) for m in plain if m.run.cycles is not None]
+    points = []
+    for configuration in configurations:
+        measured = [m.waiting for m in case.of(configuration, ranks) if m.waiting is not None]
+        if measured:
+            points.append(Point(configuration, measured, _expected(fits, configuration.delay_ratio)))
+    if not points:
+        return None
+    largest = max(c.delay_ratio for c in configurations)
+    return Waiting(ranks, points, {d: _expected(fits, d) for d in range(1, largest + 1)} if fits else {})
+
+
+def _expected(fits: list[tuple[IidWaiting, Measured]], delay_ratio: int) -> list[float]:
+    return [fit.predict(delay_ratio).waiting_s / m.run.record.timing.model_s for fit, m in fits]
+
+
+def section(view: View) -> Section:
+    """One figure for every number of ranks above one."""
+    if view.case is None:
+        return Section("waiting", TITLE, missing=["Waiting: no run is complete."])
+    figures, missing = [], []
+    for ranks in view.case.ranks:
+        if ranks == 1:
+            continue
+        waiting = prepare(view.case, ranks)
+        if waiting is None:
+            missing.append(f"Waiting on {ranks} ranks: not measured on its own (record.barrier is false).")
+            continue
+        figures.append(_figure(waiting))
+        if not waiting.curve:
+            missing.append(
+                f"The theory on {ranks} ranks: no conventional run with recorded cycle times to fit it to."
+            )
+    if view.case.ranks == [1]:
+        missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
+    return Section("waiting", TITLE, text=[EXPLAINED] if figures else [], figures=figures, missing=missing)
+
+
+def _figure(waiting: Waiting) -> Figure:
+    where = counted(waiting.ranks, "rank")
+    alt = f"Waiting per simulated time against D on {where}. " + " ".join(
+        f"{p.configuration.label}: {number(np.mean(p.measured))} measured"
+        + (f", {number(np.mean(p.expected))} expected." if p.expected else ".")
+        for p in waiting.points
+    )
+    caption = (
+        f"Waiting on {where}, in seconds per second of simulated time (mean over ranks). "
+        "Dots: measured, one per run. "
+    )
+    if waiting.curve:
+        caption += (
+            "Dashed: expected from independent cycle times with the mean and SD of the conventional runs "
+            "(modelled; shaded: lowest to highest of their fits). The theory takes differences between "
+            "ranks, drifts and rare long cycles for jitter, so it need not meet the conventional dots either."
+        )
+    rows = [_row(p) for p in waiting.points]
+    table = Table(
+        ["schedule", "runs", "waiting (s/s)", "lowest–highest", "expected (s/s)", "measured / expected"],
+        rows,
+        ["given", "counted", "measured", "measured", "modelled", ""],
+    )
+    name = f"waiting-{waiting.ranks}"
+    return Figure(name, f"On {where}", drawing.draw(waiting, name, alt), alt, caption, table)
+
+
+def _row(point: Point) -> list[str]:
+    mean = float(np.mean(point.measured))
+    row = [point.configuration.label, str(len(point.measured)), number(mean), span(point.measured)]
+    if not point.expected:
+        return [*row, "missing: no cycle times", "missing"]
+    expected = float(np.mean(point.expected))
+    return [*row, number(expected), percent(mean / expected) if expected > 0 else "missing: 0 expected"]

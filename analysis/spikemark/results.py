@@ -1,0 +1,77 @@
+"""The results folder of one experiment on one machine: which file lies where."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spikemark.errors import BadInput
+
+PLAN_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Results:
+    """`results/NAME/MACHINE`; `path` is that folder."""
+
+    path: Path
+
+    @property
+    def plan(self) -> Path:
+        """The experiment as read, the shuffle seed and the list of runs in the order of measuring."""
+        return self.path / "plan.json"
+
+    @property
+    def summary(self) -> Path:
+        """One row per run."""
+        return self.path / "summary.parquet"
+
+    @property
+    def phases(self) -> Path:
+        """One row per run and phase."""
+        return self.path / "phases.parquet"
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.path / "report.html"
+
+    @property
+    def workflow_log(self) -> Path:
+        """What Snakemake said during the last sweep."""
+        return self.path / "workflow.log"
+
+    def description(self, run: str) -> Path:
+        """The run description of run id `run`."""
+        return self.path / "descriptions" / f"{run}.json"
+
+    def run(self, run: str) -> Path:
+        """The run record of run id `run`, a directory."""
+        return self.path / "runs" / run
+
+    def failure(self, run: str) -> Path:
+        """Why run id `run` failed; its first line is the reason."""
+        return self.path / "failed" / f"{run}.log"
+
+    def job_log(self, run: str) -> Path:
+        """What the job of run id `run` said."""
+        return self.path / "log" / f"{run}.log"
+
+    def measured(self, run: str) -> bool:
+        """Whether the record is there; records appear whole or not at all."""
+        return (self.run(run) / "record.json").is_file()
+
+    def read_plan(self) -> dict[str, Any]:
+        """The plan; raises BadInput if it is missing or is not one."""
+        if not self.plan.is_file():
+            raise BadInput(f"{self.path}: no plan.json: not a results folder, or nothing was swept yet")
+        try:
+            plan = json.loads(self.plan.read_text())
+            version = plan["format_version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{self.plan}: not a plan: {error}") from None
+        if version != PLAN_VERSION:
+            raise BadInput(
+                f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
+            )
+        return plan

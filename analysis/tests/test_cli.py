@@ -1,0 +1,109 @@
+"""The command line: presets from the registry, one line and status 2 for bad input."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from spikemark import cli
+from spikemark.presets import PRESETS
+
+
+@pytest.fixture
+def spikemark(capsys):
+    """Runs the command line in this process: (status, output, errors)."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            cli.main(list(arguments))
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return run
+
+
+ISSUE = """--areas 4 --neurons-per-area 5000 --indegree 500 --rate 2.5 --delay-ratio 10 --delay-intra 0.5 0.25
+    --delay-inter 1.5 0.75 --delay-max 2 --size-cv 0 --rate-cv 0 --seed 1"""
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_writes_a_description(spikemark, name):
+    status, output, _ = spikemark("preset", name)
+    assert status == 0
+    assert json.loads(output) == json.loads(json.dumps(PRESETS[name].describe()))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_option_of_a_preset_is_there(spikemark, name):
+    status, output, _ = spikemark("preset", name, "--help")
+    assert status == 0
+    for option in PRESETS[name].options.model_fields:
+        assert f"--{option.replace('_', '-')} " in output
+
+
+def test_options_reach_the_preset(spikemark):
+    _, spelled_out, _ = spikemark("preset", "mam-benchmark", *ISSUE.split())
+    _, plain, _ = spikemark("preset", "mam-benchmark")
+    assert json.loads(spelled_out) == json.loads(plain)  # the defaults
+    _, output, _ = spikemark(
+        "preset", "mam-benchmark", "--areas", "3", "--delay-intra", "0.7", "0.1", "--seed", "9"
+    )
+    description = json.loads(output)
+    assert len(description["network"]["populations"]) == 3
+    assert description["network"]["projections"][0]["delay"]["mean"] == 0.7
+    assert description["seed"] == 9
+
+
+def test_full_is_the_published_size(spikemark):
+    _, output, _ = spikemark("preset", "mam-benchmark", "--full")
+    sizes = [p["size"] for p in json.loads(output)["network"]["populations"]]
+    assert sizes == [129068] * 32
+
+
+BAD = [
+    ("preset mam-benchmark --areas 0", ["areas=0"]),
+    ("preset mam-benchmark --areas many", ["--areas"]),
+    ("preset mam-benchmark --area 3", ["--area"]),
+    ("preset brain", ["brain", "spikemark preset --help"]),
+    ("preset", ["no command given"]),
+    ("brain", ["brain", "spikemark --help"]),
+    ("", ["no command given"]),
+    ("sweep", ["EXPERIMENT"]),
+    ("sweep brain", ["'brain'", "demo", "smoke"]),
+    ("sweep smoke --machine a/b --dry-run", ["'a/b'"]),
+    ("sweep smoke --profile brain", ["'brain'", "laptop", "slurm"]),
+    ("report smoke --results /nowhere", ["no plan.json"]),
+    ("collect /nowhere", ["/nowhere", "no plan.json"]),
+    ("run /nowhere 123", ["/nowhere", "no plan.json"]),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), BAD)
+def test_bad_input_is_one_line_and_status_2(spikemark, line, words):
+    status, output, errors = spikemark(*line.split())
+    assert status == 2
+    assert output == ""
+    (message,) = errors.splitlines()
+    assert message.startswith("spikemark: ")
+    assert [word for word in words if word not in message] == [], message
+
+
+def test_unwritable_results_are_one_line(spikemark, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", sys.executable)
+    status, _, errors = spikemark("sweep", "smoke", "--results", str(tmp_path / "file"))
+    assert status == 2
+    (message,) = errors.splitlines()
+    assert str(tmp_path / "file") in message
+
+
+def test_help_needs_no_heavy_libraries():
+    """Answering at once is a matter of what is imported, which can be tested without a clock."""
+    code = """if True:
+        import sys
+        from spikemark import cli
+        heavy = {"pandas", "matplotlib", "scipy", "pandera", "snakemake", "pyarrow", "rich.progress"}
+        print(*sorted(heavy & set(sys.modules)))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"

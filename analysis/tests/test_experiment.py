@@ -1,0 +1,202 @@
+"""Experiment files: expansion, order, bad input."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spikemark import experiment as experiments
+from spikemark.errors import BadInput
+from spikemark.experiment import Experiment, expand, load
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("*.yaml"))
+SMALL = {"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10}}
+
+
+def content(**changes) -> dict:
+    start = {
+        "name": "x",
+        "title": "x",
+        "preset": SMALL,
+        "grid": [
+            {"schedule": ["conventional", "placement_only"]},
+            {"schedule": "structure_aware", "delay_ratio": [1, 10]},
+        ],
+        "ranks": [1, 2],
+        "seeds": [1, 2],
+        "shuffle_seed": 7,
+    }  # fmt: skip
+    return {name: value for name, value in {**start, **changes}.items() if value is not None}
+
+
+def experiment(**changes) -> Experiment:
+    return Experiment.model_validate(content(**changes))
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_expands(name):
+    chosen = load(name)
+    assert chosen.name == name
+    runs = expand(chosen)
+    assert len({run.label for run in runs}) == len({run.id for run in runs}) == len(runs)
+
+
+def test_demo_is_what_it_says():
+    """Ranks 1 and 2, every schedule, D = 1, 2, 5, 10, three seeds; one network per seed."""
+    runs = expand(load("demo"))
+    assert len(runs) == 2 * 3 * (2 + 4)
+    ratios = {r.description["delay_ratio"] for r in runs if r.description["schedule"] == "structure_aware"}
+    assert ratios == {1, 2, 5, 10}
+    networks = {json.dumps([r.description[part] for part in ("seed", "time", "network")]) for r in runs}
+    assert len(networks) == 3
+
+
+def test_grid_is_the_product_of_its_lists():
+    runs = expand(experiment(threads=[1, 3], repetitions=2))
+    assert len(runs) == (2 + 2) * 2 * 2 * 2 * 2
+    seen = {
+        (r.description["schedule"], r.description["delay_ratio"], r.ranks, r.threads, r.seed, r.repetition)
+        for r in runs
+    }
+    assert len(seen) == len(runs)
+    assert all(run.description["seed"] == run.seed for run in runs)
+
+
+def test_set_and_grid_reach_into_the_description():
+    (run,) = expand(
+        experiment(
+            set={"time.simulate_ms": 40, "network.populations.1.size": 60},
+            grid=[{"network.populations.0.neuron.rate_hz": 7, "record.spikes": True, "preset.indegree": 20}],
+            ranks=1,
+            seeds=1,
+        )
+    )
+    description = run.description
+    assert description["time"]["simulate_ms"] == 40
+    assert [p["size"] for p in description["network"]["populations"]] == [50, 60]
+    assert description["network"]["populations"][0]["neuron"]["rate_hz"] == 7
+    assert description["record"] == {"spikes": True}
+    assert sum(p["indegree"] for p in description["network"]["projections"]) == 2 * 20
+    assert "rate_hz=7" in run.label
+
+
+def test_description_of_a_file(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"format_version": 1, "time": {"simulate_ms": 1}}))
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(content(preset=None, description="run.json", seeds=[4])))
+    runs = expand(load(tmp_path / "x.yaml"))
+    assert {run.description["seed"] for run in runs} == {4}
+    assert {run.description["time"]["simulate_ms"] for run in runs} == {1}
+
+
+def test_ids_do_not_depend_on_anything_else():
+    """A fixed point: an id that changes would make every user measure again."""
+    fixed = {"format_version": 1, "network": {"populations": []}}
+    run = {"description": fixed, "ranks": 2, "threads": 1, "repetition": 1}
+    assert experiments._digest(run)[:12] == "be67d120bb7f"
+
+
+axes = st.fixed_dictionaries(
+    {
+        "ratios": st.lists(st.sampled_from([1, 2, 5, 10]), min_size=1, unique=True),
+        "ranks": st.lists(st.integers(1, 8), min_size=1, max_size=3, unique=True),
+        "seeds": st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True),
+        "repetitions": st.integers(1, 3),
+        "shuffle_seed": st.integers(0, 2**53),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(axes, st.randoms())
+def test_ids_are_unique_and_order_depends_only_on_the_seed(axes, random):
+    ratios, rest = axes["ratios"], {k: v for k, v in axes.items() if k != "ratios"}
+    entries = [{"schedule": "structure_aware", "delay_ratio": ratio} for ratio in ratios]
+    runs = expand(experiment(grid=entries, **rest))
+    assert (
+        len({run.id for run in runs})
+        == len(runs)
+        == (len(ratios) * len(axes["ranks"]) * len(axes["seeds"]) * axes["repetitions"])
+    )
+    random.shuffle(entries)
+    mixed = {**rest, "ranks": random.sample(axes["ranks"], len(axes["ranks"])), "title": "other"}
+    again = expand(experiment(grid=entries, **mixed))
+    assert [run.id for run in again] == [run.id for run in runs]
+    fewer = expand(experiment(grid=entries[:1], **mixed))
+    kept = {run.id for run in fewer}
+    assert [run.id for run in runs if run.id in kept] == [run.id for run in fewer]
+
+
+def test_another_seed_gives_another_order():
+    orders = {tuple(run.id for run in expand(experiment(shuffle_seed=seed))) for seed in range(5)}
+    assert len(orders) == 5
+    assert len({tuple(sorted(order)) for order in orders}) == 1
+
+
+def test_runs_are_not_in_the_order_of_the_grid():
+    schedules = [run.description["schedule"] for run in expand(load("demo"))]
+    assert schedules != sorted(schedules, key=["conventional", "placement_only", "structure_aware"].index)
+
+
+def test_settable_fields_are_those_of_the_format():
+    table = (
+        (ROOT / "miniapp" / "FORMAT.md").read_text().split("## Run description")[1].split("Population:")[0]
+    )
+    fields = set(re.findall(r"^\| `([a-z_]+)", table, re.M))
+    assert fields == {"format_version", "seed", *experiments.DESCRIPTION_FIELDS}
+
+
+BAD = {
+    "unknown field": (content(rank=1), ["'rank'", "unknown", "ranks"]),
+    "unknown field of the preset": (content(preset={**SMALL, "option": {}}), ["preset.option", "options"]),
+    "no grid": (content(grid=None), ["'grid'", "missing"]),
+    "empty grid": (content(grid=[]), ["grid", "[]", "at least 1"]),
+    "empty axis": (content(grid=[{"schedule": []}]), ["'schedule'", "at least one"]),
+    "same run twice": (content(grid=[{"delay_ratio": [1, 1]}]), ["same run", "D=1"]),
+    "unknown preset": (content(preset={"name": "brain"}), ["'brain'", "mam-benchmark"]),
+    "unknown option": (content(preset={**SMALL, "options": {"area": 1}}), ["area=1", "areas"]),
+    "bad option": (content(preset={**SMALL, "options": {"areas": 0}}), ["areas=0"]),
+    "neither preset nor description": (content(preset=None), ["'preset'", "'description'"]),
+    "both": (content(description="run.json"), ["'preset'", "'description'"]),
+    "no such description": (content(preset=None, description="none.json"), ["none.json", "not a file"]),
+    "ranks 0": (content(ranks=0), ["ranks", "0", "greater than or equal to 1"]),
+    "ranks a word": (content(ranks="two"), ["ranks", "'two'", "integer"]),
+    "no ranks": (content(ranks=[]), ["ranks", "at least 1"]),
+    "negative seed": (content(seeds=[-1]), ["seeds", "-1"]),
+    "threads a fraction": (content(threads=[1.5]), ["threads", "1.5"]),
+    "time limit 0": (content(time_limit_s=0), ["time_limit_s", "0"]),
+    "name with a slash": (content(name="a/b"), ["name", "'a/b'"]),
+    "unknown field in the grid": (content(grid=[{"shedule": "conventional"}]), ["'shedule'", "schedule"]),
+    "seed in the grid": (content(grid=[{"seed": [1, 2]}]), ["'seed'"]),
+    "preset option in set": (content(set={"preset.areas": 1}), ["'preset.areas'"]),
+    "below a number": (content(set={"delay_ratio.x": 1}), ["delay_ratio.x"]),
+    "no such item": (content(set={"network.populations.7.size": 1}), ["'7'", "list of 2"]),
+    "not a mapping": ([1], ["mapping"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_get_one_clear_line(case, tmp_path):
+    bad, words = BAD[case]
+    path = tmp_path / "bad.yaml"
+    path.write_text(yaml.safe_dump(bad))
+    with pytest.raises(BadInput) as error:
+        expand(load(path))
+    message = str(error.value)
+    assert "\n" not in message
+    assert [word for word in words if word not in message] == [], message
+
+
+def test_not_yaml(tmp_path):
+    (tmp_path / "bad.yaml").write_text("a: [")
+    with pytest.raises(BadInput, match=r"bad.yaml: not YAML"):
+        load(tmp_path / "bad.yaml")
+
+
+def test_unknown_experiment_names_those_that_exist():
+    with pytest.raises(BadInput, match=r"'brain' not found.*demo.*smoke"):
+        load("brain")

@@ -1,0 +1,141 @@
+"""The headline for every case a sweep can be in."""
+
+import pytest
+from planned import ABSENT, grid, run, write_experiment
+
+from spikemark.report.cases import look
+from spikemark.report.gather import gather
+from spikemark.report.headline import headline
+
+# Spread between seeds is small: the schedules differ by their mean compute time alone.
+QUICK, SLOW = {"mean_s": 20e-6, "cv": 0.01}, {"mean_s": 40e-6, "cv": 0.01}
+
+
+def of(folder, runs):
+    return headline(look(gather(write_experiment(folder, runs))))
+
+
+def pair(plain, aware, ranks=2, seeds=(1, 2, 3), delay_ratio=10):
+    return [
+        m
+        for seed in seeds
+        for m in (
+            run("conventional", 1, ranks, seed, **plain),
+            run("structure_aware", delay_ratio, ranks, seed, **aware),
+        )
+    ]
+
+
+def test_faster(tmp_path):
+    found = of(tmp_path, pair(SLOW, QUICK))
+    assert found.verdict == "faster"
+    assert found.speed_up.low > 1
+    assert "times as fast (95 % interval" in found.sentence and "over 3 seeds" in found.sentence
+    assert "Waiting fell by" in found.sentence and "expects 68\u202f%" in found.sentence
+    assert str(found) == found.sentence
+
+
+def test_slower_is_said(tmp_path):
+    found = of(tmp_path, pair(QUICK, SLOW))
+    assert found.verdict == "slower"
+    assert found.speed_up.high < 1
+    assert "slower by a factor of" in found.sentence
+
+
+def test_more_waiting_is_said(tmp_path):
+    jittery = {"mean_s": 20e-6, "cv": 0.9}
+    found = of(tmp_path, pair({"mean_s": 20e-6, "cv": 0.01}, jittery))
+    assert found.waiting.value > 1
+    assert "Waiting rose by" in found.sentence and "expects a fall by 68\u202f%" in found.sentence
+
+
+def test_a_difference_within_the_spread_is_no_difference(tmp_path):
+    times = [(20e-6, 24e-6), (24e-6, 20e-6), (22e-6, 22.5e-6)]
+    runs = []
+    for seed, (plain, aware) in enumerate(times):
+        runs += pair({"mean_s": plain}, {"mean_s": aware}, seeds=(seed,))
+    found = of(tmp_path, runs)
+    assert found.verdict == "open"
+    assert found.speed_up.low < 1 < found.speed_up.high
+    assert "no difference beyond the spread" in found.sentence
+
+
+def test_a_single_pair_claims_no_interval(tmp_path):
+    found = of(tmp_path, pair(SLOW, QUICK, seeds=(1,)))
+    assert found.verdict == "single"
+    assert "only pair of runs" in found.sentence and "interval" not in found.sentence
+
+
+def test_repetitions_stand_in_for_seeds(tmp_path):
+    runs = [dict(m, repetition=r) for r in (1, 2, 3) for m in pair(SLOW, QUICK, seeds=(1,))]
+    found = of(tmp_path, runs)
+    assert found.speed_up.unit == "repetition" and len(found.speed_up.pairs) == 3
+    assert "over 3 repetitions" in found.sentence
+
+
+def test_one_rank_says_nothing_about_waiting(tmp_path):
+    found = of(tmp_path, pair(SLOW, QUICK, ranks=1))
+    assert found.verdict == "faster" and found.waiting is None
+    assert "on 1 rank" in found.sentence and "waits for nobody" in found.sentence
+    assert "Waiting fell" not in found.sentence and "Waiting rose" not in found.sentence
+
+
+def test_nothing_complete(tmp_path):
+    found = of(tmp_path, [dict(m, state=ABSENT) for m in pair(SLOW, QUICK)])
+    assert found.verdict == "none" and found.speed_up is None
+    assert "0 of 6 runs are complete" in found.sentence
+
+
+@pytest.mark.parametrize(("absent", "name"), [("structure_aware", "structure-aware"), ("conventional",) * 2])
+def test_one_schedule_alone_is_not_compared(tmp_path, absent, name):
+    runs = [dict(m, state=ABSENT) if m["schedule"] == absent else m for m in pair(SLOW, QUICK)]
+    found = of(tmp_path, runs)
+    assert found.verdict == "none"
+    assert f"No run of the {name} schedule" in found.sentence
+
+
+def test_different_networks_are_not_a_pair(tmp_path):
+    runs = [run("conventional", 1, 2, seed=1), run("structure_aware", 10, 2, seed=2)]
+    assert of(tmp_path, runs).sentence.startswith("No pair of")
+
+
+def test_the_most_ranks_and_the_largest_ratio_that_have_a_pair(tmp_path):
+    runs = grid(seeds=(1, 2))
+    missing = [m for m in runs if m["ranks"] == 2 and m["delay_ratio"] in (5, 10)]
+    found = of(tmp_path, [dict(m, state=ABSENT) if m in missing else m for m in runs])
+    assert "D\u00a0=\u00a02 " in found.sentence and "on 2 ranks" in found.sentence
+
+
+def test_waiting_not_measured(tmp_path):
+    from synthetic import describe
+
+    network = describe(delay_ratio=10)
+    network["record"]["barrier"] = False
+    found = of(tmp_path, pair(SLOW | {"description": network}, QUICK | {"description": network}))
+    assert found.waiting is None
+    assert "Waiting was not measured on its own" in found.sentence
+
+
+def test_waiting_within_its_spread_did_not_change(tmp_path):
+    spreads = [(0.1, 0.9), (0.9, 0.1), (0.3, 0.9)]
+    runs = []
+    for seed, (plain, aware) in enumerate(spreads):
+        runs += pair({"cv": plain}, {"cv": aware}, seeds=(seed,))
+    found = of(tmp_path, runs)
+    assert found.waiting.low < 1 < found.waiting.high
+    assert "Waiting did not change beyond the spread" in found.sentence
+
+
+def test_the_numbers_in_the_sentence_give_the_ratio(tmp_path):
+    found = of(tmp_path, [*pair(SLOW, QUICK), run("conventional", 1, 2, seed=9, mean_s=1e-3)])
+    assert found.speed_up.first / found.speed_up.second == pytest.approx(found.speed_up.value)
+    assert len(found.speed_up.pairs) == 3  # the run without a partner does not count
+    assert found.speed_up.value == pytest.approx(2, rel=0.2)
+
+
+def test_different_checksums_leave_nothing_to_compare(tmp_path):
+    runs = pair(SLOW, QUICK)
+    runs[0]["checksum"] = "0123456789abcdef"
+    found = of(tmp_path, runs)
+    assert found.verdict == "broken"
+    assert found.sentence.startswith("NOT EQUAL") and "times as fast" not in found.sentence

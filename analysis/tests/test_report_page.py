@@ -1,0 +1,290 @@
+"""The page: self-contained, well-formed, whole in every state of a sweep, and true to the records."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from planned import ABSENT, grid, run, write_experiment
+from synthetic import describe
+
+from spikemark import record
+from spikemark.errors import BadInput
+from spikemark.report import build
+from spikemark.report.cases import look
+from spikemark.report.gather import gather
+from spikemark.report.sections import SECTIONS
+from spikemark.report.values import number
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+LOADING = {"src", "srcset", "data", "poster", "background"}  # attributes that make a browser fetch something
+
+
+class Page(HTMLParser):
+    """Checks nesting while parsing, and keeps what the tests ask for."""
+
+    def __init__(self, text: str):
+        super().__init__(convert_charrefs=True)
+        self.stack, self.ids, self.words, self.loads, self.hrefs, self.tags = [], [], [], [], [], []
+        self.images = []
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"[ \n]+", " ", " ".join(self.words))
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.loads += [(tag, k, v) for k, v in attrs.items() if k in LOADING]
+        if "href" in attrs:
+            self.hrefs.append((tag, attrs["href"]))
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        if attrs.get("role") == "img":
+            self.images.append(attrs.get("aria-label", ""))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
+        self.stack.pop()
+
+    def handle_data(self, data):
+        if "style" not in self.stack:
+            self.words.append(data)
+
+
+def page(folder, runs, **plan) -> Page:
+    experiment = write_experiment(folder, runs, **plan)
+    out = experiment / "report.html"
+    build(experiment, out)
+    return Page(out.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    experiment = write_experiment(tmp_path_factory.mktemp("whole"), grid(cycles=400))
+    out = experiment / "report.html"
+    headline = build(experiment, out)
+    return experiment, out.read_text(encoding="utf-8"), headline
+
+
+@pytest.fixture(scope="module")
+def sections(whole):
+    view = look(gather(whole[0]))
+    return [section(view) for section in SECTIONS]
+
+
+def test_loads_nothing(whole):
+    _, text, _ = whole
+    found = Page(text)
+    assert found.loads == []
+    assert not {"script", "link", "iframe", "object", "embed", "img", "image", "base"} & set(found.tags)
+    assert "@import" not in text and "@font-face" not in text
+    assert all(target.startswith("#") for target in re.findall(r"url\(\s*['\"]?([^)'\"]*)", text))
+    for tag, target in found.hrefs:
+        assert target.startswith("#") or (tag == "a" and target.startswith("https://"))
+
+
+def test_ids_are_unique_and_local_links_lead_somewhere(whole):
+    _, text, _ = whole
+    found = Page(text)
+    assert len(found.ids) == len(set(found.ids))
+    targets = [h[1:] for _, h in found.hrefs if h.startswith("#")] + re.findall(r"url\(#([^)]*)\)", text)
+    assert targets and set(targets) <= set(found.ids)
+
+
+def test_every_section_is_there_in_order(whole, sections):
+    found = Page(whole[1])
+    positions = [found.ids.index(section.id) for section in sections]
+    assert positions == sorted(positions)
+    for section in sections:
+        assert section.title in found.text
+        assert section.text or section.boxes or section.figures or section.terms or section.links
+
+
+def test_every_figure_has_words_and_numbers_beside_it(whole, sections):
+    figures = [figure for section in sections for figure in section.figures]
+    found = Page(whole[1])
+    assert len(figures) >= 6
+    assert found.images == [figure.alt for figure in figures]
+    assert len(figures) == found.tags.count("figcaption")
+    assert found.tags.count("details") >= len(figures)
+    for figure in figures:
+        assert len(figure.alt) > 40 and len(figure.caption) > 40 and figure.table.rows
+        for row in figure.table.rows:
+            assert len(row) == len(figure.table.columns)
+
+
+def test_figures_take_all_their_colours_from_the_style_sheet(whole):
+    _, text, _ = whole
+    used = set(re.findall(r"var\(--([\w-]+)\)", text))
+    defined = set(re.findall(r"--([\w-]+):", text))
+    assert used <= defined
+    assert not re.search(r"(?:fill|stroke): #", text)
+
+
+def test_both_schemes_and_print_define_the_colours(whole):
+    _, text, _ = whole
+    style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
+    light, dark = (
+        set(re.findall(r"--([\w-]+):", part)) for part in style.split("prefers-color-scheme: dark")[:2]
+    )
+    assert light == dark and {"ink", "paper", "deliver"} <= light
+
+
+def test_numbers_are_those_of_the_records(whole):
+    experiment, text, headline = whole
+    plan = json.loads((experiment / "plan.json").read_text())
+    runs = [(line, record.load(experiment / "runs" / line["id"])) for line in plan["runs"]]
+    words = Page(text).text
+
+    def factors(schedule, ratio):
+        return [
+            r.record.timing.real_time_factor
+            for line, r in runs
+            if (line["fields"]["schedule"], line["fields"]["delay_ratio"], line["ranks"])
+            == (schedule, ratio, 2)
+        ]
+
+    plain, aware = factors("conventional", 1), factors("structure_aware", 10)
+    assert f"real-time factor of {number(np.mean(aware))} against {number(np.mean(plain))}" in words
+    ratio = np.exp(np.mean(np.log(plain)) - np.mean(np.log(aware)))
+    assert headline.speed_up.value == pytest.approx(ratio)
+    assert f"{number(ratio)}×" in words
+    for line, r in runs:
+        assert number(r.record.timing.real_time_factor) in words
+        assert r.record.checksum in words and line["label"] in words
+        share = r.record.totals.first_accesses / r.record.totals.synaptic_events
+        assert number(share, 2)[:4] in words
+    one = next(r for line, r in runs if line["ranks"] == 2)
+    for name, phase in one.record.timing.phases.items():
+        assert name in words and phase.mean_s is not None
+    for fact in (one.record.provenance.commit, one.record.provenance.compiler, one.record.host.cpu):
+        assert fact in words
+
+
+def test_equal_checksums_are_said_to_be_equal(whole):
+    _, text, _ = whole
+    words = Page(text).text
+    assert "36 runs of 3 networks gave one checksum per network" in words
+    assert "NOT EQUAL" not in words
+
+
+def test_a_different_checksum_is_loud(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[-1]["checksum"] = "0123456789abcdef"
+    words = page(tmp_path, runs).text
+    assert words.count("NOT EQUAL") >= 3  # at the top, in the row of key figures, in the box
+    assert "0123456789abcdef: structure_aware D=10 ranks=2 seed=2" in words
+
+
+def states(runs):
+    """A name for every state of a sweep that must still give a page."""
+    no_cycles = describe(delay_ratio=10)
+    no_cycles["record"]["cycles"] = False
+    no_barrier = describe(delay_ratio=10)
+    no_barrier["record"]["barrier"] = False
+    silent = describe(delay_ratio=10, rate_hz=0)
+    return {
+        "nothing run": [dict(m, state=ABSENT) for m in runs],
+        "all failed": [dict(m, state="mpirun ended with status 1") for m in runs],
+        "first run only": [dict(m, state=ABSENT) if i else m for i, m in enumerate(runs)],
+        "one rank": [m for m in runs if m["ranks"] == 1],
+        "no conventional": [m for m in runs if m["schedule"] != "conventional"],
+        "no cycles": [dict(m, description=no_cycles) for m in runs],
+        "no barrier": [dict(m, description=no_barrier) for m in runs],
+        "no spikes": [dict(m, description=silent) for m in runs],
+        "no spread": [dict(m, cv=0.0) for m in runs],
+        "few cycles": [dict(m, cycles=10) for m in runs],
+        "no plan lines": [],
+    }
+
+
+MISSING = {
+    "nothing run": ["Nothing to report yet: 0 of 6 runs are complete, 6 not run yet", "no run is complete"],
+    "all failed": ["6 failed", "mpirun ended with status 1"],
+    "first run only": ["1 of 6 runs are complete", "nothing to compare"],
+    "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
+    "no conventional": ["No run of the conventional schedule", "Serial correlation: no conventional run"],
+    "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
+    "no barrier": ["Waiting was not measured on its own", "record.barrier is false"],
+    "no spikes": ["no synaptic event occurred"],
+    "no spread": ["the cycle times do not vary"],
+    "few cycles": ["Correctness"],
+    "no plan lines": ["Nothing to report yet: 0 of 0 runs are complete"],
+}
+
+
+@pytest.mark.parametrize("state", MISSING)
+def test_a_page_in_every_state(tmp_path, state):
+    runs = states(grid(ratios=(10,), seeds=(1,), cycles=100))
+    assert runs.keys() == MISSING.keys()
+    words = page(tmp_path, runs[state]).text
+    for expected in MISSING[state]:
+        assert expected in words
+    for word in ("nan", "None", "not a number"):
+        assert not re.search(rf"\b{word}\b", words)
+
+
+def test_failed_unreadable_and_absent_runs_are_named(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[0]["state"] = "out of memory on rank 1"
+    runs[1]["state"] = ABSENT
+    experiment = write_experiment(tmp_path, runs)
+    truncated = experiment / "runs" / f"{2:012x}" / "cycles.npy"
+    truncated.write_bytes(truncated.read_bytes()[:-100])
+    build(experiment, experiment / "report.html")
+    words = Page((experiment / "report.html").read_text()).text
+    assert "3 of 6 runs are complete, 1 failed, 1 unreadable, 1 not run yet" in words
+    assert "failed: out of memory on rank 1" in words and "more of the log" not in words
+    assert "unreadable" in words and "cycles.npy" in words
+
+
+def test_warnings_of_the_runs_and_across_runs(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[0]["warnings"] = ["oversubscribed: 2 ranks on 1 core"]
+    runs[1].update(provenance__commit="1" * 40, provenance__dirty=True, timing__timer_overhead=0.2)
+    words = page(tmp_path, runs).text
+    assert "oversubscribed: 2 ranks on 1 core (1 of 6 runs)" in words
+    assert "virtual machine: times may be disturbed by other guests (5 of 6 runs)" in words
+    assert "mixed commits: the runs come from 2 different ones" in words
+    assert "uncommitted changes in the source of 1 of 6 runs" in words
+    assert "reading the clock took up to 20.0\u202f% of a run" in words
+
+
+def test_runs_that_differ_in_more_are_left_out_of_the_figures(tmp_path):
+    other = [run("conventional", 1, 2, seed=1, threads=2)]
+    words = page(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,)) + other).text
+    assert "1 run is not in the figures" in words
+
+
+def test_text_from_the_plan_is_escaped(tmp_path):
+    runs = [dict(run(), label="<b>&amp;")]
+    experiment = {"name": "demo", "title": "<script>alert(1)</script>"}
+    found = page(tmp_path, runs, experiment=experiment)
+    assert (
+        "script" not in found.tags and "<script>alert(1)</script>" in found.text and "<b>&amp;" in found.text
+    )
+
+
+def test_the_same_runs_give_the_same_page(tmp_path):
+    experiment = write_experiment(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=100))
+    for name in ("one.html", "two.html"):
+        build(experiment, tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_without_a_plan_nothing_is_written(tmp_path):
+    with pytest.raises(BadInput, match=r"plan\.json"):
+        build(tmp_path, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []

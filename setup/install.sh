@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Installs what building, testing and measuring need, and nothing that is there already:
+#   system   Debian and Ubuntu packages named in setup/apt.txt (needs root or sudo)
+#   python   .venv with the package of analysis/ at the versions of setup/constraints.txt
+# Without arguments both. In an active conda environment named `spikemark` (environment.yml) only the package of
+# analysis/ is added to it. Exit status 2 if something is missing that this script cannot get.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly conda='conda env create -f environment.yml && conda activate spikemark'
+readonly oldest='3.11'
+
+fail() {
+    echo "setup: $1" >&2
+    exit 2
+}
+
+missing_packages() {
+    local package
+    sed 's/#.*//' setup/apt.txt | while read -r package; do
+        if [[ -n $package ]] && [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
+            echo "$package"
+        fi
+    done
+}
+
+# Sets `as_root` to what must stand before a command to run it as root; false where there is no way.
+find_root() {
+    as_root=()
+    if [[ $(id -u) == 0 ]]; then return 0; fi
+    if ! command -v sudo >/dev/null; then return 1; fi
+    as_root=(sudo)
+    # With a terminal sudo may ask for the password, without one it must do without.
+    [[ -t 0 ]] || sudo -n true 2>/dev/null
+}
+
+install_system() {
+    if ! command -v dpkg-query >/dev/null; then
+        fail "not Debian or Ubuntu: see setup/apt.txt for what is needed, or: $conda"
+    fi
+    local -a missing as_root
+    mapfile -t missing < <(missing_packages)
+    if ((${#missing[@]} == 0)); then return; fi
+    if ! command -v apt-get >/dev/null || ! find_root; then
+        fail "missing packages: ${missing[*]}; installing them needs root or sudo; without: $conda"
+    fi
+    echo "setup: installing ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+find_python() {
+    local python
+    for python in python3 python3.14 python3.13 python3.12 python3.11; do
+        if "$python" -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (${oldest/./, }))" 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    fail "Python >= $oldest with venv is needed and was not found (apt-get install python3.11-venv, or: $conda)"
+}
+
+# What the environment is made of, and where: an environment that was moved or made of something else is made anew.
+fingerprint() {
+    { pwd && cat setup/apt.txt setup/constraints.txt setup/install.sh analysis/pyproject.toml; } | sha256sum
+}
+
+install_python() {
+    local stamp=.venv/complete python now
+    now=$(fingerprint)
+    if [[ -x .venv/bin/python && -f $stamp && $(<"$stamp") == "$now" ]]; then return; fi
+    python=$(find_python)
+    echo "setup: making .venv with $("$python" --version)"
+    rm -rf .venv
+    "$python" -m venv .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        -c setup/constraints.txt -e 'analysis[workflow,dev]'
+    # Written last: an environment without it was interrupted and is made anew.
+    echo "$now" >$stamp
+}
+
+install_conda() {
+    local tool
+    for tool in python cmake ninja mpirun; do
+        if [[ ! -x $CONDA_PREFIX/bin/$tool ]]; then
+            fail "the conda environment has no $tool: conda env update -f environment.yml"
+        fi
+    done
+    if ! (cd / && "$CONDA_PREFIX/bin/python" -c 'import spikemark' 2>/dev/null); then
+        "$CONDA_PREFIX/bin/python" -m pip install --quiet --no-deps --no-build-isolation -e analysis
+    fi
+}
+
+if [[ -n ${CONDA_PREFIX:-} && ${CONDA_PREFIX##*/} == spikemark ]]; then
+    install_conda
+    exit
+fi
+case ${1:-all} in
+    all)
+        install_system
+        install_python
+        ;;
+    system) install_system ;;
+    python) install_python ;;
+    *) fail "unknown argument $1: system, python, or none for both" ;;
+esac

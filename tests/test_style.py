@@ -1,0 +1,39 @@
+"""Formatters, linters and layers: the tools find nothing to say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOOLS = Path(sys.executable).parent
+C_SOURCES = sorted(
+    str(f) for suffix in ("c", "h", "cpp", "hpp") for f in (ROOT / "miniapp").rglob(f"*.{suffix}")
+)
+SNAKEFILES = sorted([str(ROOT / "Snakefile"), *map(str, (ROOT / "workflows").rglob("*.smk"))])
+
+CHECKS = {
+    "ruff check": [TOOLS / "ruff", "check", "--quiet", "."],
+    "ruff format": [TOOLS / "ruff", "format", "--check", "--quiet", "."],
+    "snakefmt": [TOOLS / "snakefmt", "--line-length", "110", "--check", *SNAKEFILES],
+    "clang-format": [TOOLS / "clang-format", "--dry-run", "-Werror", *C_SOURCES],
+    "layers": [sys.executable, "miniapp/layers.py"],
+    "shell syntax": ["bash", "-n", "setup/install.sh", ".ci/run"],
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_nothing_to_say(check):
+    done = subprocess.run(CHECKS[check], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_files_checked_are_there():
+    assert len(C_SOURCES) > 10
+    assert len(SNAKEFILES) > 1
+
+
+def test_python_sources_are_small():
+    lengths = {f: len(f.read_text().splitlines()) for f in (ROOT / "analysis" / "spikemark").rglob("*.py")}
+    assert {f: n for f, n in lengths.items() if n > 300} == {}

@@ -1,0 +1,25 @@
+# One job is one run of the mini-app. A record is never made again because something else changed.
+
+import sys
+
+RUNS = {run["id"]: {**run, "priority": -place} for place, run in enumerate(config["runs"])}
+
+
+rule measure:
+    input:
+        ancient("descriptions/{id}.json"),
+    output:
+        "runs/{id}/record.json",
+    log:
+        "log/{id}.log",
+    # The plan's order: measured first means higher priority.
+    priority: lambda wildcards: RUNS[wildcards.id]["priority"]
+    resources:
+        machine=1,
+        tasks=lambda wildcards: RUNS[wildcards.id]["ranks"],
+        cpus_per_task=lambda wildcards: RUNS[wildcards.id]["threads"],
+    params:
+        python=sys.executable,
+        launcher=config.get("launcher", "mpirun"),
+    shell:
+        "{params.python:q} -m spikemark run . {wildcards.id} --launcher {params.launcher:q} > {log:q} 2>&1"
