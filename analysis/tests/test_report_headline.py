@@ -139,3 +139,8 @@ def test_different_checksums_leave_nothing_to_compare(tmp_path):
     found = of(tmp_path, runs)
     assert found.verdict == "broken"
     assert found.sentence.startswith("NOT EQUAL") and "times as fast" not in found.sentence
+
+
+def test_equal_values_did_not_change():
+    assert change(Ratio(2.0, 2.0, [1.0], "seed")) == "did not change"
+    assert change(Ratio(1.0, 2.0, [0.5], "seed")).startswith("fell by 50")

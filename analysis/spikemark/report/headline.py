@@ -79,7 +79,9 @@ def interval(r: Ratio) -> str:
 
 
 def change(r: Ratio) -> str:
-    """A ratio as a change: 'fell by 62 %', 'rose by 4 %'."""
+    """A ratio as a change: 'fell by 62 %', 'rose by 4 %', 'did not change'."""
+    if percent(abs(1 - r.value)) == percent(0):
+        return "did not change"
     return f"{'fell' if r.value < 1 else 'rose'} by {percent(abs(1 - r.value))}"
 
 
