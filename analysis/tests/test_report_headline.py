@@ -3,9 +3,9 @@
 import pytest
 from planned import ABSENT, grid, run, write_experiment
 
-from spikemark.report.cases import look
+from spikemark.report.cases import Ratio, look
 from spikemark.report.gather import gather
-from spikemark.report.headline import headline
+from spikemark.report.headline import change, headline
 
 # Spread between seeds is small: the schedules differ by their mean compute time alone.
 QUICK, SLOW = {"mean_s": 20e-6, "cv": 0.01}, {"mean_s": 40e-6, "cv": 0.01}
