@@ -141,6 +141,35 @@ static void what_is_missing_is_named(void **state) {
     assert_non_null(strstr(refusal("[]", NULL), "a JSON object"));
 }
 
+/// A network with two weights and in-degree K each: which unit is chosen, and whether 16 bits do.
+static void assert_unit(double first, double second, int indegree, double unit, bool narrow) {
+    char text[500];
+    struct description d;
+    snprintf(text, sizeof text,
+             "{'format_version': 1, 'time': {'simulate_ms': 1}, 'network': {'populations': ["
+             " {'name': 'a', 'size': 9, 'neuron': {'model': 'ignore_and_fire'}}], 'projections': ["
+             " {'source': 'a', 'target': 'a', 'indegree': %d, 'weight': %.17g, 'delay': {'mean': 1}},"
+             " {'source': 'a', 'target': 'a', 'indegree': %d, 'weight': %.17g, 'delay': {'mean': 1}}]}}",
+             indegree, first, indegree, second);
+    open_description(&d, text, NULL);
+    assert_int_equal(d.network.narrow_input, narrow);
+    assert_true(fabs(d.network.weight_unit - unit) < 1e-12);
+    double sum = indegree * (fabs((double)d.network.projections[0].weight_units) +
+                             fabs((double)d.network.projections[1].weight_units));
+    assert_true(sum <= (narrow ? INT16_MAX : INT32_MAX));
+    description_close(&d);
+}
+
+static void weights_get_the_unit_that_fits(void **state) {
+    (void)state;
+    assert_unit(1, 1, 5000, 1, true);
+    assert_unit(0.1, -0.4, 1000, 0.1, true); // balanced networks: g = -4
+    assert_unit(2, 3, 10, 1, true);          // neither divides the other
+    assert_unit(0, 0, 10, 1, true);
+    assert_unit(1, 1, 16384, exp2(-15), false); // 32768 synapses: one too many for 16 bits
+    assert_unit(1, 1.23456, 100, exp2(-22), false);
+}
+
 static void weights_too_small_for_the_fixed_point_are_refused(void **state) {
     (void)state;
     const char *text =
@@ -159,6 +188,7 @@ int main(void) {
         cmocka_unit_test(overrides_change_single_fields),
         cmocka_unit_test(bad_descriptions_are_refused_with_one_line),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(weights_get_the_unit_that_fits),
         cmocka_unit_test(weights_too_small_for_the_fixed_point_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

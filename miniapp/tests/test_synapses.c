@@ -14,20 +14,20 @@ static const int32_t weights[] = {3, -2, 1000};
 
 static struct drawn { uint32_t list, target, delay, weight_class; } drawn[synapses];
 
-static void draw(void) {
+static void draw(uint32_t classes) {
     for (uint32_t i = 0; i < synapses; i++) {
         struct rng_words word = rng_draw(9, rng_synapse, 0, 0, i);
         // The last list stays empty; delays are at least as long as the window.
-        drawn[i] =
-            (struct drawn){word.word[0] % (lists - 1), word.word[1] % neurons,
-                           window_steps + word.word[2] % (longest - window_steps + 1), word.word[3] % 3};
+        drawn[i] = (struct drawn){word.word[0] % (lists - 1), word.word[1] % neurons,
+                                  window_steps + word.word[2] % (longest - window_steps + 1),
+                                  word.word[3] % classes};
     }
 }
 
-static void fill(struct synapse_table *table) {
+static void fill(struct synapse_table *table, uint32_t classes) {
     struct synapse_format format;
     struct error error = {""};
-    assert_true(synapse_format(&format, neurons, longest, weights, 3, &error));
+    assert_true(synapse_format(&format, neurons, longest, weights, classes, &error));
     synapse_table_open(table, format, lists);
     for (uint32_t i = 0; i < synapses; i++) synapse_table_add_count(table, drawn[i].list, 1);
     assert_true(synapse_table_allocate(table, &error));
@@ -36,12 +36,12 @@ static void fill(struct synapse_table *table) {
                           synapse_pack(&format, drawn[i].target, drawn[i].delay, drawn[i].weight_class));
 }
 
-static void deliveries_arrive_where_and_when_they_should(void **state) {
-    (void)state;
+/// Delivers many windows and compares every cell of the ring with the sum over all synapses.
+static void check_deliveries(bool narrow, uint32_t classes) {
     struct synapse_table table;
-    struct ring ring = ring_open(neurons, longest);
-    draw();
-    fill(&table);
+    struct ring ring = ring_open(neurons, longest, narrow);
+    draw(classes);
+    fill(&table, classes);
     assert_int_equal(synapse_table_size(&table), synapses);
     const struct spike_format format = spike_format(window_steps);
 
@@ -65,13 +65,41 @@ static void deliveries_arrive_where_and_when_they_should(void **state) {
         struct delivered delivered = synapse_table_deliver(&table, words, lists + 1, format, window, &ring);
         assert_int_equal(delivered.synaptic_events, events);
         assert_int_equal(delivered.first_accesses, entered);
-        // The next rows to be read follow the window; every row is read and cleared before it is reused.
+        // The next rows to be read follow the window; every row is taken before it is reused.
         for (uint32_t step = window_steps; step < longest + window_steps; step++) {
-            int32_t *row = ring_row(&ring, window + step);
-            for (uint32_t n = 0; n < neurons; n++) assert_int_equal(row[n], expected[step][n]);
-            memset(row, 0, neurons * sizeof *row);
+            int32_t input[neurons], again[neurons];
+            ring_take(&ring, window + step, 0, 4, input);
+            ring_take(&ring, window + step, 4, neurons - 4, input + 4);
+            ring_take(&ring, window + step, 0, neurons, again);
+            for (uint32_t n = 0; n < neurons; n++) {
+                assert_int_equal(input[n], expected[step][n]);
+                assert_int_equal(again[n], 0);
+            }
         }
     }
+    synapse_table_close(&table);
+    ring_close(&ring);
+}
+
+static void deliveries_arrive_where_and_when_they_should(void **state) {
+    (void)state;
+    for (uint32_t classes = 1; classes <= 3; classes++) {
+        check_deliveries(true, classes);
+        check_deliveries(false, classes);
+    }
+}
+
+static void nothing_is_delivered_from_an_empty_table(void **state) {
+    (void)state;
+    struct synapse_format format;
+    struct synapse_table table;
+    struct error error = {""};
+    struct ring ring = ring_open(neurons, longest, true);
+    assert_true(synapse_format(&format, neurons, longest, weights, 0, &error));
+    synapse_table_open(&table, format, 1);
+    assert_true(synapse_table_allocate(&table, &error));
+    const uint32_t word = 0;
+    assert_int_equal(synapse_table_deliver(&table, &word, 1, spike_format(1), 0, &ring).first_accesses, 0);
     synapse_table_close(&table);
     ring_close(&ring);
 }
@@ -89,6 +117,7 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deliveries_arrive_where_and_when_they_should),
+        cmocka_unit_test(nothing_is_delivered_from_an_empty_table),
         cmocka_unit_test(what_does_not_fit_four_bytes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

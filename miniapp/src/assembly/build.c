@@ -21,28 +21,40 @@ static void classify_weights(struct model *model) {
     }
 }
 
+/// Appends the blocks of one population to a thread's part.
+static void add_blocks(struct part *part, const struct neuron_model *model, struct neuron_setup *setup) {
+    const struct share share = setup->share;
+    for (uint32_t done = 0; done < share.count; done += block_neurons) {
+        uint32_t rest = share.count - done, count = rest < block_neurons ? rest : block_neurons;
+        setup->share = (struct share){share.first + done * share.stride, share.stride, count};
+        part->blocks[part->n_blocks++] =
+            (struct block){model, model->open(setup), setup->share, part->neurons};
+        part->neurons += count;
+    }
+}
+
 /// Makes the neurons of one thread.
 static struct part *open_part(const struct model *model, int thread, struct error *error) {
     const struct description *description = model->description;
     const struct network *network = &description->network;
     struct part *part = ALLOC_ZERO(struct part, 1);
-    part->blocks = ALLOC_ZERO(struct block, network->n_populations);
-    for (uint32_t p = 0; p < network->n_populations; p++) {
+    size_t blocks = 0;
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
+    part->blocks = ALLOC_ZERO(struct block, blocks);
+    for (uint32_t p = 0; p < network->n_populations && !error_stands(error); p++) {
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
                                      .population = p,
                                      .share = placement_share(model->placement, p, model->rank, thread)};
-        struct block *block = &part->blocks[part->n_blocks];
-        *block = (struct block){.share = setup.share, .first = part->neurons};
-        if (!neuron_model_read(&network->populations[p], &block->model, setup.parameters, error)) break;
-        if (setup.share.count == 0) continue;
-        block->state = block->model->open(&setup);
-        part->neurons += setup.share.count;
-        part->n_blocks++;
+        const struct neuron_model *neuron;
+        if (neuron_model_read(&network->populations[p], &neuron, setup.parameters, error))
+            add_blocks(part, neuron, &setup);
     }
-    part->ring = ring_open(part->neurons, network->longest_delay);
+    part->ring = ring_open(part->neurons, network->longest_delay, network->narrow_input);
     part->spikes = ALLOC(struct spike, (size_t)part->neurons * description->steps_per_cycle);
-    part->fired = ALLOC(uint32_t, part->neurons);
+    part->input = ALLOC(int32_t, block_neurons);
+    part->fired = ALLOC(uint32_t, block_neurons);
     return part;
 }
 
@@ -51,6 +63,7 @@ static void close_part(struct part *part) {
     ring_close(&part->ring);
     free(part->blocks);
     free(part->spikes);
+    free(part->input);
     free(part->fired);
     free(part);
 }
@@ -161,9 +174,10 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
         const struct part *part = model->parts[t];
         for (uint32_t b = 0; b < part->n_blocks; b++)
             bytes[neurons] += part->blocks[b].share.count * part->blocks[b].model->bytes_per_neuron;
-        bytes[ring] += (uint64_t)ring_size(&part->ring) * sizeof *part->ring.input;
-        bytes[buffers] += (uint64_t)part->neurons *
-                          (model->description->steps_per_cycle * sizeof *part->spikes + sizeof *part->fired);
+        bytes[ring] += ring_bytes(&part->ring);
+        bytes[buffers] +=
+            (uint64_t)part->neurons * model->description->steps_per_cycle * sizeof *part->spikes +
+            block_neurons * (sizeof *part->input + sizeof *part->fired);
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
             bytes[synapses] += (uint64_t)synapse_table_size(table) * sizeof *table->synapses;

@@ -10,7 +10,9 @@
 #include "assembly/lane.h"
 #include "neuron/model.h"
 
-/// The neurons of one population on one thread.
+/// Neurons of one population on one thread, at most block_neurons of them: their state and input stay in the
+/// cache from step to step of a cycle.
+enum { block_neurons = 4096 };
 struct block {
     const struct neuron_model *model;
     void *state;
@@ -26,7 +28,8 @@ struct part {
     struct ring ring;
     struct spike *spikes; ///< emitted in the current cycle; room for every neuron in every step
     uint32_t n_spikes;
-    uint32_t *fired; ///< scratch of update, [neurons]
+    int32_t *input;  ///< scratch of update, [block_neurons]
+    uint32_t *fired; ///< scratch of update, [block_neurons]
     struct part_counts {
         uint64_t spikes, synaptic_events, first_accesses, checksum;
     } counts;

@@ -1,5 +1,6 @@
 #include "assembly/explain.h"
 
+#include "assembly/build.h"
 #include "base/spike.h"
 #include "neuron/model.h"
 #include "transport/routes.h"
@@ -66,8 +67,9 @@ static struct estimate estimate_rank(const struct description *description, cons
     e.lists = 4 * lists * placement->threads;
     // Every list somewhere is a route somewhere; by symmetry a rank holds as many as it asks for.
     e.routes = lists * (double)sizeof(struct route) + 8 * neurons * schedule->n_lanes;
-    e.ring = 4 * neurons * (network->longest_delay + 1);
-    e.buffers = neurons * (description->steps_per_cycle * (double)sizeof(struct spike) + 4);
+    e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
+    e.buffers = neurons * description->steps_per_cycle * (double)sizeof(struct spike) +
+                placement->threads * block_neurons * 8.0;
     return e;
 }
 

@@ -36,10 +36,10 @@ static void deliver(const struct model *model, int thread) {
 static void update(struct part *part, uint32_t first, uint32_t steps) {
     part->n_spikes = 0;
     for (uint32_t step = first; step < first + steps; step++) {
-        int32_t *row = ring_row(&part->ring, step);
         for (uint32_t b = 0; b < part->n_blocks; b++) {
             const struct block *block = &part->blocks[b];
-            uint32_t n = block->model->update(block->state, row + block->first, step, part->fired);
+            ring_take(&part->ring, step, block->first, block->share.count, part->input);
+            uint32_t n = block->model->update(block->state, part->input, step, part->fired);
             for (uint32_t i = 0; i < n; i++) {
                 uint32_t gid = block->share.first + part->fired[i] * block->share.stride;
                 part->spikes[part->n_spikes++] = (struct spike){block->first + part->fired[i], gid, step};

@@ -2,7 +2,8 @@
 /// Memory that is there or ends the program: no caller can go on without it.
 ///
 /// Blocks start on a cache line (64 bytes), so that a list of synapses or a row of the ring buffer touches
-/// as few lines as its length allows. Free them with free().
+/// as few lines as its length allows; large ones ask for huge pages, since synapses and ring buffers are read
+/// at random and would miss the TLB as well as the cache. Free them with free().
 
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H

@@ -2,40 +2,59 @@
 /// Ring buffer of synaptic input: what each neuron of a thread receives in each of the coming steps.
 ///
 /// Input is summed in integers, so the order in which spikes arrive cannot change it. The sum of the
-/// magnitudes of a neuron's synapses is bounded when the network is built, so that it cannot overflow.
-/// Row of step s: row s mod slots. `slots` exceeds the longest delay, so a row is free again when it is
-/// reused. The owner of a row is the thread that updates it; it sets it to zero after reading it.
+/// magnitudes of a neuron's synapses is bounded when the network is built, so that it cannot overflow. Cells
+/// have 16 bits where all weights are exact in them, else 32: delivery is bound by the memory that it
+/// touches. Row of step s: row s mod slots. `slots` exceeds the longest delay, so a row is free again when it
+/// is reused. The owner of a row is the thread that updates it; taking input sets it to zero.
 
 #ifndef BASE_RING_H
 #define BASE_RING_H
 
 #include "base/alloc.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ring {
-    int32_t *input; ///< [slots][neurons], fixed point
+    void *cells; ///< int16_t or int32_t [slots][neurons], fixed point
+    bool narrow; ///< 16 bits
     uint32_t neurons;
     uint32_t slots;
 };
 
-static inline struct ring ring_open(uint32_t neurons, uint32_t longest_delay_steps) {
-    struct ring ring = {.neurons = neurons, .slots = longest_delay_steps + 1};
-    ring.input = ALLOC_ZERO(int32_t, (size_t)ring.neurons * ring.slots);
+static inline size_t ring_bytes(const struct ring *ring) {
+    return (size_t)ring->neurons * ring->slots * (ring->narrow ? sizeof(int16_t) : sizeof(int32_t));
+}
+
+static inline struct ring ring_open(uint32_t neurons, uint32_t longest_delay_steps, bool narrow) {
+    struct ring ring = {.neurons = neurons, .slots = longest_delay_steps + 1, .narrow = narrow};
+    ring.cells = alloc_zero(ring_bytes(&ring), 1);
     return ring;
 }
 
 static inline void ring_close(struct ring *ring) {
-    free(ring->input);
+    free(ring->cells);
 }
 
-/// Entries of the buffer, which is also the modulus of places in it.
+/// Cells of the buffer, which is also the modulus of places in it.
 static inline uint32_t ring_size(const struct ring *ring) {
     return ring->slots * ring->neurons;
 }
 
-static inline int32_t *ring_row(const struct ring *ring, uint32_t step) {
-    return ring->input + (size_t)(step % ring->slots) * ring->neurons;
+/// Moves the input of neurons first, first + 1, ... at `step` to input[n], and leaves zeros.
+static inline void ring_take(struct ring *ring, uint32_t step, uint32_t first, uint32_t n,
+                             int32_t *restrict input) {
+    const size_t place = (size_t)(step % ring->slots) * ring->neurons + first;
+    if (ring->narrow) {
+        int16_t *restrict cells = (int16_t *)ring->cells + place;
+        for (uint32_t i = 0; i < n; i++) input[i] = cells[i];
+        memset(cells, 0, n * sizeof *cells);
+    } else {
+        int32_t *restrict cells = (int32_t *)ring->cells + place;
+        memcpy(input, cells, n * sizeof *cells);
+        memset(cells, 0, n * sizeof *cells);
+    }
 }
 
 #endif

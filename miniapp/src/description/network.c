@@ -169,8 +169,8 @@ static bool read_projection(struct network *network, struct projection *projecti
     return true;
 }
 
-/// Chooses the unit of the weights: a neuron whose synapses all fire in one step must stay within 31 bits.
-static bool quantise_weights(struct network *network, const struct fields *fields, struct error *error) {
+/// The largest sum of the magnitudes of a neuron's weights: its input if all its sources fire at once.
+static double largest_input(const struct network *network) {
     double largest = 0;
     for (uint32_t p = 0; p < network->n_populations; p++) {
         double sum = 0;
@@ -179,11 +179,40 @@ static bool quantise_weights(struct network *network, const struct fields *field
                 sum += fabs(network->projections[i].weight) * network->projections[i].indegree;
         largest = fmax(largest, sum);
     }
-    network->weight_unit = largest > 0 ? exp2(ceil(log2(largest)) - 30) : 1;
+    return largest;
+}
+
+/// Whether all weights are whole multiples of `unit`, up to rounding of decimal fractions.
+static bool divides_weights(const struct network *network, double unit) {
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        double units = network->projections[i].weight / unit;
+        if (fabs(units - nearbyint(units)) > 1e-9) return false;
+    }
+    return true;
+}
+
+/// A unit of which all weights are multiples, so that input stays within 16 bits; 0 if there is none.
+static double narrow_unit(const struct network *network, double largest) {
+    double smallest = INFINITY;
+    if (largest == 0) return 1;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        double magnitude = fabs(network->projections[i].weight);
+        if (magnitude > 0) smallest = fmin(smallest, magnitude);
+    }
+    for (int part = 1; part <= 64 && largest * part / smallest <= INT16_MAX; part++)
+        if (divides_weights(network, smallest / part)) return smallest / part;
+    return 0;
+}
+
+/// Chooses the unit of the weights so that a neuron whose sources all fire in one step cannot overflow.
+static bool quantise_weights(struct network *network, const struct fields *fields, struct error *error) {
+    const double largest = largest_input(network), unit = narrow_unit(network, largest);
+    network->narrow_input = unit > 0;
+    network->weight_unit = unit > 0 ? unit : exp2(ceil(log2(largest)) - 30);
     for (uint32_t i = 0; i < network->n_projections; i++) {
         struct projection *projection = &network->projections[i];
         double units = nearbyint(projection->weight / network->weight_unit);
-        if (projection->weight != 0 && fabs(units) < 16)
+        if (!network->narrow_input && projection->weight != 0 && fabs(units) < 16)
             return error_set(
                 error,
                 "%sprojections.%u.weight: %.10g; allowed: 0 or at least %.3g in magnitude, since "

@@ -50,7 +50,8 @@ struct network {
     struct projection *projections;
     uint32_t n_populations, n_projections, n_areas, n_neurons;
     uint32_t longest_delay; ///< steps, 0 without projections
-    double weight_unit;     ///< a power of two, so fine that no neuron's input can overflow 32 bits
+    double weight_unit;     ///< weights are multiples of it
+    bool narrow_input;      ///< no neuron's input can overflow 16 bits, else none can overflow 32
 };
 
 struct synapse {

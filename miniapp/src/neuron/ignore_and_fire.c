@@ -63,15 +63,11 @@ static void close(void *state) {
     free(block);
 }
 
-static uint32_t update(void *state, int32_t *input, uint32_t step, uint32_t *fired) {
+static uint32_t update(void *state, const int32_t *input, uint32_t step, uint32_t *fired) {
     struct block *block = state;
     const uint32_t n = block->n, factor = (step * 2654435761u) | 1;
     uint32_t *restrict fingerprint = block->fingerprint, *restrict next = block->next;
-    int32_t *restrict in = input;
-    for (uint32_t i = 0; i < n; i++) {
-        fingerprint[i] += (uint32_t)in[i] * factor;
-        in[i] = 0;
-    }
+    for (uint32_t i = 0; i < n; i++) fingerprint[i] += (uint32_t)input[i] * factor;
 
     enum { stripe = 64 }; // looked at as a whole: most stripes hold no neuron that fires
     uint32_t count = 0;

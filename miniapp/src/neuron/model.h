@@ -1,9 +1,9 @@
 /// \file
 /// Neuron models: one file each, exporting one `const struct neuron_model`, and one line in model.c.
 ///
-/// A block is all neurons of one population on one thread. The model owns its state; calls are made per
-/// block and step, never per neuron. State is kept in integers or IEEE floating point with
-/// contraction off, so that spikes do not depend on vector width or optimisation.
+/// A block is neurons of one population on one thread, few enough to stay in the cache. The model owns its
+/// state; calls are made per block and step, never per neuron. State is kept in integers or IEEE floating
+/// point with contraction off, so that spikes do not depend on vector width or optimisation.
 
 #ifndef NEURON_MODEL_H
 #define NEURON_MODEL_H
@@ -34,10 +34,10 @@ struct neuron_model {
     void *(*open)(const struct neuron_setup *setup);
     void (*close)(void *state);
 
-    /// Advances the block by the step `step`. Reads input[neuron], fixed point, and sets it to zero.
+    /// Advances the block by the step `step`, in which neuron i receives input[i], fixed point.
     /// Writes the numbers within the block of the neurons that fire, ascending, to fired (room for all).
     /// \return how many fire.
-    uint32_t (*update)(void *state, int32_t *input, uint32_t step, uint32_t *fired);
+    uint32_t (*update)(void *state, const int32_t *input, uint32_t step, uint32_t *fired);
 
     /// What neuron number i of the block is left with, for the checksum.
     uint64_t (*state_of)(const void *state, uint32_t i);

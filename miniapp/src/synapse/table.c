@@ -8,7 +8,8 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
     uint64_t places = ((uint64_t)longest_delay + 1) * neurons;
     unsigned bits = 1;
     while (bits < 31 && ((uint64_t)1 << bits) < places) bits++;
-    *format = (struct synapse_format){.neurons = neurons, .place_bits = bits, .weights = weights};
+    *format = (struct synapse_format){
+        .neurons = neurons, .place_bits = bits, .classes = classes, .weights = weights};
     if (places <= (uint64_t)1 << bits && classes <= (uint64_t)1 << (32 - bits)) return true;
     return error_set(
         error,
@@ -52,20 +53,28 @@ void synapse_table_close(struct synapse_table *table) {
     free(table->synapses);
 }
 
-/// Adds one list to the ring; `row` is the place of the row of the spike's step.
-static inline void deliver_list(const uint32_t *restrict synapse, const uint32_t *end,
-                                const struct synapse_format *format, uint32_t row, int32_t *restrict input,
-                                uint32_t size) {
-    const uint32_t mask = ((uint32_t)1 << format->place_bits) - 1;
+/// Adds one list to the ring; `row` is the place of the row of the spike's step. The constants `narrow` and
+/// `one_weight` make four loops of it, each without a branch but its own.
+__attribute__((always_inline)) static inline void
+deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
+             uint32_t row, uint32_t size, void *restrict cells, const bool narrow, const bool one_weight) {
+    const unsigned bits = format->place_bits;
+    const uint32_t mask = ((uint32_t)1 << bits) - 1;
+    const int32_t *restrict weights = format->weights, first_weight = weights[0];
     for (; synapse < end; synapse++) {
-        uint32_t place = (*synapse & mask) + row;
-        place = place < size ? place : place - size;
-        input[place] += format->weights[*synapse >> format->place_bits];
+        const uint32_t ahead = (*synapse & mask) + row, wrapped = ahead - size;
+        const uint32_t place = wrapped < ahead ? wrapped : ahead; // ahead modulo size
+        const int32_t weight = one_weight ? first_weight : weights[*synapse >> bits];
+        if (narrow)
+            ((int16_t *)cells)[place] = (int16_t)(((int16_t *)cells)[place] + weight);
+        else
+            ((int32_t *)cells)[place] += weight;
     }
 }
 
-struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
-                                       struct spike_format spikes, uint32_t window, struct ring *ring) {
+__attribute__((always_inline)) static inline struct delivered
+deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
+            uint32_t window, struct ring *ring, const bool narrow, const bool one_weight) {
     enum { ahead = 8 }; // spikes: list starts are fetched this far ahead, first synapses half as far
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(ring), slot = window % ring->slots;
@@ -79,9 +88,19 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
         uint32_t row_slot = slot + spike_step(spikes, words[i]);
         if (row_slot >= ring->slots) row_slot -= ring->slots;
         deliver_list(table->synapses + first, table->synapses + end, &table->format, row_slot * ring->neurons,
-                     ring->input, size);
+                     size, ring->cells, narrow, one_weight);
         delivered.synaptic_events += end - first;
         delivered.first_accesses += end > first;
     }
     return delivered;
+}
+
+struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
+                                       struct spike_format spikes, uint32_t window, struct ring *ring) {
+    if (n == 0 || synapse_table_size(table) == 0) return (struct delivered){0, 0};
+    const bool one_weight = table->format.classes == 1;
+    if (ring->narrow && one_weight) return deliver_all(table, words, n, spikes, window, ring, true, true);
+    if (ring->narrow) return deliver_all(table, words, n, spikes, window, ring, true, false);
+    if (one_weight) return deliver_all(table, words, n, spikes, window, ring, false, true);
+    return deliver_all(table, words, n, spikes, window, ring, false, false);
 }

@@ -18,6 +18,7 @@
 struct synapse_format {
     uint32_t neurons; ///< of the thread
     unsigned place_bits;
+    uint32_t classes;
     const int32_t *weights; ///< [classes] in units; borrowed
 };
 
