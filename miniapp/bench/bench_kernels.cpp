@@ -1,0 +1,35 @@
+// Runs the kernels of kernels.h under Google Benchmark: KERNEL/size:N, items_per_second of the kernel's
+// items.
+
+#include "kernels.h"
+
+#include <benchmark/benchmark.h>
+#include <string>
+
+namespace {
+
+void run(benchmark::State &state, const kernel &k, int64_t size) {
+    void *opened = k.open(k.variant, size);
+    k.run(opened); // touches the memory
+    uint64_t items = 0;
+    for (auto _ : state) items += k.run(opened);
+    state.SetItemsProcessed(static_cast<int64_t>(items));
+    state.SetLabel(std::string("per ") + k.item);
+    k.close(opened);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    static kernel kernels[32];
+    const size_t n = kernels_list(kernels, sizeof kernels / sizeof *kernels);
+    for (size_t i = 0; i < n; i++)
+        for (const int64_t *size = kernels[i].sizes; *size; size++) {
+            const std::string name = std::string(kernels[i].name) + "/size:" + std::to_string(*size);
+            benchmark::RegisterBenchmark(name.c_str(), run, kernels[i], *size)->Unit(benchmark::kMicrosecond);
+        }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+}

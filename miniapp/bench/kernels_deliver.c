@@ -1,0 +1,135 @@
+/// \file
+/// Delivery of spikes: the mini-app's, and the bound that the memory sets.
+///
+/// The bound does nothing but what no delivery can avoid: it starts at a random list of L contiguous packed
+/// synapses and adds to a random place of the ring buffer for each of them, on the same synapses, the same
+/// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms, 20 million
+/// synapses, the network of the MAM-benchmark on one thread. It knows its lists beforehand and has a single
+/// weight.
+
+#include "kernels.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "description/delay.h"
+#include "synapse/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { neurons = 20000, longest = 200, synapses = 20000000, batch = 5, events_per_run = 200000 };
+
+static const int64_t list_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 0};
+static const int32_t weight = 1;
+
+struct delivery {
+    struct synapse_table table;
+    struct ring ring;
+    uint32_t *lists; ///< a random order of lists, long enough not to be learned by the caches
+    size_t n_lists, next;
+    uint32_t step, length;
+};
+
+static void *open_delivery(const void *variant, int64_t size) {
+    (void)variant;
+    struct delivery *d = ALLOC_ZERO(struct delivery, 1);
+    struct synapse_format format;
+    struct error error = {""};
+    struct delay near, far;
+    d->length = (uint32_t)size;
+    d->n_lists = synapses / d->length;
+    delay_open(&near, 1.5, 0.75, 0.1, 20, 0.1);
+    delay_open(&far, 5, 2.5, 1, 20, 0.1);
+    synapse_format(&format, neurons, longest, &weight, 1, &error);
+    synapse_table_open(&d->table, format, (uint32_t)d->n_lists);
+    for (uint32_t l = 0; l < d->n_lists; l++) synapse_table_add_count(&d->table, l, d->length);
+    synapse_table_allocate(&d->table, &error);
+    for (uint32_t l = 0; l < d->n_lists; l++)
+        for (uint32_t k = 0; k < d->length; k++) {
+            struct rng_words drawn = rng_draw(1, rng_synapse, 0, l, k);
+            uint32_t delay = delay_draw(drawn.word[3] & 1 ? &near : &far, drawn.word[2]);
+            synapse_table_put(
+                &d->table, l,
+                synapse_pack(&format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0));
+        }
+    d->lists = ALLOC(uint32_t, d->n_lists);
+    for (uint32_t l = 0; l < d->n_lists; l++) {
+        struct rng_words drawn = rng_draw(2, rng_synapse, 0, 0, l);
+        d->lists[l] = rng_below(drawn.word[0], drawn.word[1], (uint32_t)d->n_lists);
+    }
+    d->ring = ring_open(neurons, longest, true);
+    delay_close(&near);
+    delay_close(&far);
+    return d;
+}
+
+static void close_delivery(void *state) {
+    struct delivery *d = state;
+    synapse_table_close(&d->table);
+    ring_close(&d->ring);
+    free(d->lists);
+    free(d);
+}
+
+/// The next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per cycle.
+static const uint32_t *next_batch(struct delivery *d, size_t *n) {
+    *n = (size_t)batch * 1000 / d->length;
+    if (*n == 0) *n = 1;
+    if (d->next + *n > d->n_lists) d->next = 0;
+    const uint32_t *lists = d->lists + d->next;
+    d->next += *n;
+    d->step = (d->step + 1) % d->ring.slots;
+    return lists;
+}
+
+static uint64_t run_deliver(void *state) {
+    struct delivery *d = state;
+    uint64_t events = 0;
+    while (events < events_per_run) {
+        size_t n;
+        const uint32_t *lists = next_batch(d, &n);
+        events +=
+            synapse_table_deliver(&d->table, lists, n, spike_format(1), d->step, &d->ring).synaptic_events;
+    }
+    return events;
+}
+
+/// Random list starts, then scatter-add. `ahead`: spikes whose lists are fetched beforehand; 0 is none.
+__attribute__((always_inline)) static inline uint64_t run_bound(struct delivery *d, const size_t ahead) {
+    const uint32_t size = ring_size(&d->ring), length = d->length;
+    const uint32_t *restrict synapse = d->table.synapses;
+    int16_t *restrict cells = d->ring.cells;
+    uint64_t events = 0;
+    while (events < events_per_run) {
+        size_t n;
+        const uint32_t *lists = next_batch(d, &n);
+        const uint32_t row = d->step * neurons;
+        for (size_t i = 0; i < n; i++, events += length) {
+            if (ahead && i + ahead < n) __builtin_prefetch(synapse + (size_t)lists[i + ahead] * length);
+            const uint32_t *at = synapse + (size_t)lists[i] * length, *end = at + length;
+            for (; at < end; at++) {
+                const uint32_t place = *at + row, wrapped = place - size;
+                cells[wrapped < place ? wrapped : place]++;
+            }
+        }
+    }
+    return events;
+}
+
+static uint64_t run_bound_plain(void *state) {
+    return run_bound(state, 0);
+}
+static uint64_t run_bound_prefetch(void *state) {
+    return run_bound(state, 8);
+}
+
+size_t kernels_deliver(struct kernel *kernels, size_t capacity) {
+    static const struct kernel mine[] = {
+        {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain, close_delivery},
+        {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch,
+         close_delivery},
+        {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery},
+    };
+    size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
+    memcpy(kernels, mine, n * sizeof *mine);
+    return n;
+}

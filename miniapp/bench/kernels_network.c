@@ -1,0 +1,99 @@
+/// \file
+/// Drawing synapses, and collocating spikes into send buffers.
+
+#include "kernels.h"
+
+#include "assembly/lane.h"
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { neurons = 20000, targets_of_a_spike = 4, draws_per_run = 100000 };
+
+static const int64_t one_size[] = {1, 0};
+static const int64_t spikes_per_cycle[] = {8, 128, 2048, 0};
+
+struct drawing {
+    struct network network;
+    struct projection projection;
+    struct source_range range;
+    uint32_t target;
+};
+
+static void *open_drawing(const void *variant, int64_t size) {
+    (void)variant, (void)size;
+    struct drawing *d = ALLOC_ZERO(struct drawing, 1);
+    d->range = (struct source_range){.first = 0, .end = neurons, .begin = 0};
+    d->projection = (struct projection){.pool = neurons, .ranges = &d->range, .n_ranges = 1};
+    delay_open(&d->projection.delay, 1.5, 0.75, 0.1, 20, 0.1);
+    d->network = (struct network){.seed = 1, .projections = &d->projection, .n_projections = 1};
+    return d;
+}
+
+static void close_drawing(void *state) {
+    delay_close(&((struct drawing *)state)->projection.delay);
+    free(state);
+}
+
+static uint64_t run_drawing(void *state) {
+    struct drawing *d = state;
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < draws_per_run; k++) {
+        struct synapse synapse = network_synapse(&d->network, 0, d->target, k);
+        sum += synapse.source + synapse.delay;
+    }
+    d->target += 1 + (sum == 0); // so that the draws are not optimised away
+    return draws_per_run;
+}
+
+struct collocation {
+    struct lane lane;
+    uint32_t *fired;
+    uint32_t spikes, next;
+};
+
+static void *open_collocation(const void *variant, int64_t size) {
+    (void)variant;
+    struct collocation *c = ALLOC_ZERO(struct collocation, 1);
+    const size_t n_routes = (size_t)neurons * targets_of_a_spike;
+    c->spikes = (uint32_t)size;
+    c->lane.format = spike_format(1);
+    c->lane.routes = (struct routes){neurons, ALLOC(size_t, neurons + 1), ALLOC(struct route, n_routes)};
+    for (uint32_t i = 0; i <= neurons; i++) c->lane.routes.first[i] = (size_t)i * targets_of_a_spike;
+    for (uint32_t i = 0; i < n_routes; i++)
+        c->lane.routes.route[i] = (struct route){(int)(i % targets_of_a_spike), i / targets_of_a_spike};
+    outbox_open(&c->lane.outbox, targets_of_a_spike, 4096);
+    c->fired = ALLOC(uint32_t, neurons);
+    for (uint32_t i = 0; i < neurons; i++) c->fired[i] = rng_draw(1, rng_neuron, 0, 0, i).word[0] % neurons;
+    return c;
+}
+
+static void close_collocation(void *state) {
+    struct collocation *c = state;
+    outbox_close(&c->lane.outbox);
+    routes_close(&c->lane.routes);
+    free(c->fired);
+    free(c);
+}
+
+static uint64_t run_collocation(void *state) {
+    struct collocation *c = state;
+    uint64_t routes = 0;
+    for (int cycle = 0; cycle < 16; cycle++) {
+        outbox_clear(&c->lane.outbox);
+        for (uint32_t i = 0; i < c->spikes; i++, c->next = (c->next + 1) % neurons)
+            lane_collocate(&c->lane, c->fired[c->next], 0);
+        routes += (uint64_t)c->spikes * targets_of_a_spike;
+    }
+    return routes;
+}
+
+size_t kernels_network(struct kernel *kernels, size_t capacity) {
+    static const struct kernel mine[] = {
+        {"random", "synapse", one_size, NULL, open_drawing, run_drawing, close_drawing},
+        {"collocate", "route", spikes_per_cycle, NULL, open_collocation, run_collocation, close_collocation},
+    };
+    size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
+    memcpy(kernels, mine, n * sizeof *mine);
+    return n;
+}
