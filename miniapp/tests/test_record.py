@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
 
 import numpy as np
 import program
@@ -160,7 +162,8 @@ def test_the_description_in_the_record_runs_again_to_the_same_spikes(run, tmp_pa
 
 
 def test_oversubscription_is_a_warning(tmp_path):
-    record = program.record_of(tmp_path / "run", *program.sets(schedule="conventional"), ranks=8, threads=64)
+    short = program.sets(schedule="conventional", time__simulate_ms=1)  # so many threads are slow
+    record = program.record_of(tmp_path / "run", *short, ranks=8, threads=64)
     assert any(w.startswith("oversubscribed: 8 ranks x 64 threads") for w in record["warnings"])
 
 
@@ -174,3 +177,13 @@ def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(ru
     assert not re.search("runtime error|ERROR: AddressSanitizer", done.stderr), done.stderr
     found = json.loads((tmp_path / "run" / "record.json").read_text())
     assert found["checksum"] == run[1]["checksum"]
+
+
+def test_threads_bound_to_one_core_are_a_warning(tmp_path):
+    command = ["mpirun", "--quiet", "--bind-to", "core", "-n", "1", program.MINIAPP, program.EXAMPLE]
+    environment = {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "3"}
+    command += ["--out", tmp_path / "run", *program.sets(time__simulate_ms=1)]
+    subprocess.run(command, env=environment, check=True, timeout=120)
+    record = json.loads((tmp_path / "run" / "record.json").read_text())
+    assert len(record["host"]["binding"][0]) < 3
+    assert any(w.startswith("bound too tightly: rank 0 has 3 threads") for w in record["warnings"])

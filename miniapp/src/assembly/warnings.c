@@ -23,6 +23,12 @@ json_t *warnings(const struct report *report) {
             list, json_sprintf("oversubscribed: %d ranks x %d threads on %d cores of a node; times "
                                "are no evidence of speed",
                                report->ranks[0].node_ranks, model->threads, host->cores));
+    if (host->usable_threads > 0 && model->threads > host->usable_threads)
+        json_array_append_new(
+            list,
+            json_sprintf("bound too tightly: rank 0 has %d threads and may use %d hardware thread(s); try "
+                         "mpirun --bind-to none",
+                         model->threads, host->usable_threads));
     if (host->virtual_machine)
         json_array_append_new(list,
                               json_string("virtual machine: other guests and the hypervisor take part in "
