@@ -1,9 +1,9 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo smoke report test test-c test-python lint format clean
+.PHONY: help setup build miniapp demo smoke report test test-c test-python lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
-ifeq ($(notdir $(CONDA_PREFIX)),spikemark)
+ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
 BIN := $(CONDA_PREFIX)/bin
 else
 BIN := $(CURDIR)/.venv/bin
@@ -18,19 +18,25 @@ setup: ## install what is missing: system packages, .venv
 	@setup/install.sh
 
 build/build.ninja: | setup
-	cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@echo "make: configuring and building the mini-app in build/"
+	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >build.log || { cat build.log; exit 1; }
+	@mv build.log build/configure.log
 
-build: setup build/build.ninja ## compile the mini-app into build/
-	@cmake --build build
+build: setup build/build.ninja ## compile the mini-app, its tests and benchmarks into build/
+	@cmake --build build -- --quiet
 
-demo: build ## sweep this machine (minutes) and write the report; can be interrupted and resumed
-	@$(BIN)/spikemark sweep demo
+# What measuring needs, without the tests.
+miniapp: setup build/build.ninja
+	@cmake --build build --target miniapp -- --quiet
 
-smoke: build ## the same in seconds on a tiny network
-	@$(BIN)/spikemark sweep smoke
+demo: miniapp ## sweep this machine (minutes) and write the report; can be interrupted and resumed
+	@"$(BIN)/spikemark" sweep demo
+
+smoke: miniapp ## the same in seconds on a tiny network
+	@"$(BIN)/spikemark" sweep smoke
 
 report: setup ## draw the page of the demo again from the runs that are there
-	@$(BIN)/spikemark report demo
+	@"$(BIN)/spikemark" report demo
 
 test: test-c test-python ## all tests
 
@@ -38,15 +44,15 @@ test-c: build ## tests of the mini-app
 	@ctest --test-dir build --output-on-failure
 
 test-python: build ## tests of analysis, workflow and setup, linters
-	@$(BIN)/python -m pytest
+	@"$(BIN)/python" -m pytest
 
 lint: setup ## style and layers, without changing anything
-	@$(BIN)/python -m pytest -q tests/test_style.py
+	@"$(BIN)/python" -m pytest -q tests/test_style.py
 
 format: setup ## put all sources into the common style
-	@$(BIN)/ruff check --quiet --fix . && $(BIN)/ruff format --quiet .
-	@$(BIN)/snakefmt --quiet $(SNAKEFILES)
-	@$(BIN)/clang-format -i $(C_FILES)
+	@"$(BIN)/ruff" check --quiet --fix . && "$(BIN)/ruff" format --quiet .
+	@"$(BIN)/snakefmt" --quiet $(SNAKEFILES)
+	@"$(BIN)/clang-format" -i $(C_FILES)
 
 clean: ## remove what was built; results and .venv stay
 	rm -rf build

@@ -71,7 +71,7 @@ install_python() {
     now=$(fingerprint)
     if [[ -x .venv/bin/python && -f $stamp && $(<"$stamp") == "$now" ]]; then return; fi
     python=$(find_python)
-    echo "setup: making .venv with $("$python" --version)"
+    echo "setup: making .venv with $("$python" --version) (downloads packages: a minute or two)"
     rm -rf .venv
     "$python" -m venv .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "base/checksum.h"
-#include "base/rng.h"
+#include "base/rng_lanes.h"
 #include "base/spike.h"
 
 static void philox_gives_the_known_answers(void **state) {
@@ -23,6 +23,21 @@ static void philox_gives_the_known_answers(void **state) {
             rng_draw((uint64_t)k[5] << 32 | k[4], (enum rng_purpose)k[3], k[2], k[1], k[0]);
         for (int w = 0; w < 4; w++) assert_int_equal(drawn.word[w], k[6 + w]);
     }
+}
+
+static void lanes_draw_the_same_words(void **state) {
+    (void)state;
+    static const uint64_t seeds[] = {0, 1, 0xfedcba9876543210u, UINT64_MAX};
+    static const uint32_t firsts[] = {0, 5, 1000000, UINT32_MAX - 3}; // the last one wraps around
+    for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
+        for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
+            uint32_t word[3][rng_lanes];
+            rng_draw_lanes(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
+            for (uint32_t i = 0; i < rng_lanes; i++) {
+                struct rng_words drawn = rng_draw(seeds[s], rng_neuron, 77, 123456789, firsts[f] + i);
+                for (int w = 0; w < 3; w++) assert_int_equal(word[w][i], drawn.word[w]);
+            }
+        }
 }
 
 static void below_is_the_high_product(void **state) {
@@ -77,8 +92,11 @@ static void the_checksum_of_a_spike_is_splitmix64(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_gives_the_known_answers),        cmocka_unit_test(below_is_the_high_product),
-        cmocka_unit_test(normal_has_mean_0_and_variance_1),      cmocka_unit_test(a_spike_survives_the_wire),
+        cmocka_unit_test(philox_gives_the_known_answers),
+        cmocka_unit_test(lanes_draw_the_same_words),
+        cmocka_unit_test(below_is_the_high_product),
+        cmocka_unit_test(normal_has_mean_0_and_variance_1),
+        cmocka_unit_test(a_spike_survives_the_wire),
         cmocka_unit_test(the_checksum_of_a_spike_is_splitmix64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,23 @@ static void every_neuron_has_one_owner(void **state) {
     description_close(&d);
 }
 
+static void batches_draw_the_same_synapses(void **state) {
+    (void)state;
+    struct description d;
+    open_description(&d, eight_areas, NULL);
+    for (uint32_t p = 0; p < d.network.n_projections; p++)
+        for (uint32_t n = 1; d.network.projections[p].pool > 0 && n <= network_batch; n++) {
+            uint32_t source[network_batch], delay[network_batch], first = n * 31;
+            network_draw(&d.network, p, n, first, n, source, delay);
+            for (uint32_t k = 0; k < n; k++) {
+                struct synapse synapse = network_synapse(&d.network, p, n, first + k);
+                assert_int_equal(source[k], synapse.source);
+                assert_int_equal(delay[k], synapse.delay);
+            }
+        }
+    description_close(&d);
+}
+
 static void round_robin_is_level(void **state) {
     (void)state;
     struct description d;
@@ -86,6 +103,7 @@ static void area_keeps_areas_and_needs_one_per_rank(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_neuron_has_one_owner),
+        cmocka_unit_test(batches_draw_the_same_synapses),
         cmocka_unit_test(round_robin_is_level),
         cmocka_unit_test(area_keeps_areas_and_needs_one_per_rank),
     };

@@ -57,14 +57,22 @@ struct sink {
     int near, far;                ///< lanes
 };
 
+/// The lane of a synapse from `source`.
+static inline int lane_of(const struct model *model, const struct projection *projection,
+                          const struct sink *sink, uint32_t source) {
+    return network_is_near(&model->description->network, projection, source) ? sink->near : sink->far;
+}
+
 static void count_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
     struct sink *sink = context;
-    for (uint32_t k = 0; k < projection->indegree; k++) {
-        struct synapse synapse = network_synapse(network, draw->projection, draw->gid, k);
-        int lane = network_is_near(network, projection, synapse.source) ? sink->near : sink->far;
-        sink->counts[lane][synapse.source]++;
+    uint32_t source[network_batch];
+    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
+        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+        network_draw(network, draw->projection, draw->gid, k, n, source, NULL);
+        for (uint32_t i = 0; i < n; i++)
+            sink->counts[lane_of(model, projection, sink, source[i])][source[i]]++;
     }
 }
 
@@ -73,12 +81,16 @@ static void put_draw(const struct model *model, const struct draw *draw, void *c
     const struct projection *projection = &network->projections[draw->projection];
     const uint32_t weight_class = model->weight_class[draw->projection];
     struct sink *sink = context;
-    for (uint32_t k = 0; k < projection->indegree; k++) {
-        struct synapse synapse = network_synapse(network, draw->projection, draw->gid, k);
-        int lane = network_is_near(network, projection, synapse.source) ? sink->near : sink->far;
-        struct synapse_table *table = &sink->tables[lane];
-        synapse_table_put(table, sink->list_of[lane][synapse.source],
-                          synapse_pack(&table->format, draw->target, synapse.delay, weight_class));
+    uint32_t source[network_batch], delay[network_batch];
+    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
+        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+        network_draw(network, draw->projection, draw->gid, k, n, source, delay);
+        for (uint32_t i = 0; i < n; i++) {
+            int lane = lane_of(model, projection, sink, source[i]);
+            struct synapse_table *table = &sink->tables[lane];
+            synapse_table_put(table, sink->list_of[lane][source[i]],
+                              synapse_pack(&table->format, draw->target, delay[i], weight_class));
+        }
     }
 }
 

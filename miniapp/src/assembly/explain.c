@@ -96,17 +96,33 @@ static void explain_memory(const struct description *description, const struct p
            most.ring / mib, most.neurons / mib, most.buffers / mib);
 }
 
+/// "1 cycle", "2 cycles".
+static const char *plural(unsigned long long n) {
+    return n == 1 ? "" : "s";
+}
+
 static void explain_lane(const struct lane_plan *lane, const struct description *d, int ranks) {
-    double h = d->given.resolution_ms;
-    double window = (double)lane->period * (lane->lag + 1) * d->steps_per_cycle * h;
-    printf("lane       %-8s every %u cycle(s), lag %u, %s over %d rank(s), %llu synapses, ", lane->name,
-           lane->period, lane->lag, lane->backend->name, lane->within_rank ? 1 : ranks,
+    const double h = d->given.resolution_ms;
+    const double window = (double)lane->period * (lane->lag + 1) * d->steps_per_cycle * h;
+    const int span = lane->within_rank ? 1 : ranks;
+    printf("lane       %-8s every %u cycle%s, lag %u, %s over %d rank%s, %llu synapses, ", lane->name,
+           lane->period, plural(lane->period), lane->lag, lane->backend->name, span, plural((unsigned)span),
            (unsigned long long)lane->n_synapses);
     if (lane->shortest_delay == 0)
         printf("no delay to keep\n");
     else
         printf("delays from %.10g ms, slack %.10g ms\n", lane->shortest_delay * h,
                nearbyint((lane->shortest_delay * h - window) * 1e9) / 1e9);
+}
+
+/// The schedule, and D where a lane uses it.
+static void explain_schedule(const struct description *d, const struct schedule *schedule) {
+    bool used = false;
+    for (int l = 0; l < schedule->n_lanes; l++) used = used || schedule->rule->lanes[l].every_d_cycles;
+    if (used)
+        printf("schedule   %s, D = %u\n", schedule->rule->name, d->delay_ratio);
+    else
+        printf("schedule   %s\n", schedule->rule->name);
 }
 
 void explain_run(const struct description *d, const struct placement *placement,
@@ -118,14 +134,17 @@ void explain_run(const struct description *d, const struct placement *placement,
         fewest = n < fewest ? n : fewest;
         most = n > most ? n : most;
     }
-    printf("network    %u neurons in %u population(s) and %u area(s), %llu synapses, seed %llu\n",
-           network->n_neurons, network->n_populations, network->n_areas,
-           (unsigned long long)network_synapses(network), (unsigned long long)network->seed);
-    printf("time       %u cycles of %.10g ms (%u step(s) of %.10g ms) after %u of warm-up\n", d->cycles,
-           d->given.cycle_ms, d->steps_per_cycle, d->given.resolution_ms, d->warmup_cycles);
-    printf("layout     %d rank(s) x %d thread(s), placement %s, %u to %u neurons per rank\n",
-           placement->ranks, placement->threads, placement->rule->name, fewest, most);
-    printf("schedule   %s, D = %u\n", schedule->rule->name, d->delay_ratio);
+    printf("network    %u neurons in %u population%s and %u area%s, %llu synapses, seed %llu\n",
+           network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
+           plural(network->n_areas), (unsigned long long)network_synapses(network),
+           (unsigned long long)network->seed);
+    printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
+           plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
+           d->given.resolution_ms, d->warmup_cycles);
+    printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank\n", placement->ranks,
+           plural((unsigned)placement->ranks), placement->threads, plural((unsigned)placement->threads),
+           placement->rule->name, fewest, most);
+    explain_schedule(d, schedule);
     for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d, placement->ranks);
     explain_memory(d, placement, schedule);
 }

@@ -48,9 +48,14 @@ static json_t *load(const struct options *options, MPI_Comm world, struct error 
 /// Reads and checks everything that can be checked before anything is built.
 static bool prepare(const struct options *options, MPI_Comm world, struct description *description,
                     struct placement *placement, struct schedule *schedule, struct error *error) {
-    int ranks, threads = options->threads ? options->threads : omp_get_max_threads();
+    int ranks, threads = omp_get_max_threads();
     MPI_Comm_size(world, &ranks);
-    if (options->ranks) ranks = options->ranks;
+    if (options
+            ->ranks) { // asked about another layout: what mpirun would leave each rank, unless said otherwise
+        threads = threads * ranks / options->ranks > 1 ? threads * ranks / options->ranks : 1;
+        ranks = options->ranks;
+    }
+    if (options->threads) threads = options->threads;
     const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
@@ -82,7 +87,7 @@ static bool write_record(const struct report *report, struct run_directory *dire
     }
     if (first && !error_stands(error) && report_write(report, directory, error) &&
         run_directory_commit(directory, error))
-        report_summary(report, directory->path);
+        report_summary(report, directory);
     return agree(world, error);
 }
 
@@ -91,7 +96,7 @@ static int run(const struct options *options, MPI_Comm world, struct error *erro
     struct description description;
     struct placement placement;
     struct schedule schedule;
-    struct run_directory directory = {NULL, NULL};
+    struct run_directory directory = {NULL, NULL, false};
     struct host host;
     struct model model;
     struct measured measured;

@@ -8,6 +8,7 @@ const char *const options_help =
     "miniapp: a spiking network that times every phase of every cycle on every rank\n"
     "\n"
     "  miniapp RUN.json --out DIR [--set path.to.field=value]...   run, write the record to DIR\n"
+    "                      (an earlier record there is replaced, anything else refused)\n"
     "  miniapp --explain RUN.json [--ranks R] [--threads T] [--set ...]   what would run\n"
     "  miniapp --list      placements, schedules, exchanges and neuron models\n"
     "  miniapp --version   version, commit and compiler\n"

@@ -203,12 +203,15 @@ static bool write_ranks(const struct report *report, FILE *file) {
     return !ferror(file);
 }
 
-void report_summary(const struct report *report, const char *path) {
-    double simulate_s = LARGEST(report, simulate_s),
-           model_s = 1e-3 * report->description->given.cycle_ms * report->description->cycles;
-    printf("%s: real-time factor %.3g (%.3g s for %.3g s), %llu spikes, %llu synaptic events, checksum "
+void report_summary(const struct report *report, const struct run_directory *directory) {
+    double simulate_s = LARGEST(report, simulate_s);
+    double model_s = 1e-3 * report->description->given.cycle_ms * report->description->cycles;
+    printf("%s%s: %d x %d, real-time factor %.3g (%.3g s for %.3g s), %llu spikes, %llu synaptic events, "
+           "checksum "
            "%016llx\n",
-           path, simulate_s / model_s, simulate_s, model_s, (unsigned long long)TOTAL(report, counts.spikes),
+           directory->path, directory->replaces ? " (replaced an earlier record)" : "", report->model->ranks,
+           report->model->threads, simulate_s / model_s, simulate_s, model_s,
+           (unsigned long long)TOTAL(report, counts.spikes),
            (unsigned long long)TOTAL(report, counts.synaptic_events),
            (unsigned long long)(TOTAL(report, counts.checksum) + TOTAL(report, state_checksum)));
 }

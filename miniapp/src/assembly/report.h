@@ -22,6 +22,6 @@ struct report {
 bool report_write(const struct report *report, const struct run_directory *directory, struct error *error);
 
 /// Prints one line: what came out, and where it lies.
-void report_summary(const struct report *report, const char *path);
+void report_summary(const struct report *report, const struct run_directory *directory);
 
 #endif

@@ -25,18 +25,18 @@ static bool remove_directory(const char *path) {
     return rmdir(path) == 0;
 }
 
-/// Whether `path` may become the record's: absent, an empty directory, or an earlier record.
-static bool may_replace(const char *path) {
+/// Whether `path` may become the record's: absent, an empty directory, or an earlier record (then *record is
+/// true).
+static bool may_replace(const char *path, bool *record) {
     struct stat status;
-    if (stat(path, &status) != 0) return errno == ENOENT;
-    DIR *directory = opendir(path);
+    if (lstat(path, &status) != 0) return errno == ENOENT;
+    DIR *directory = S_ISDIR(status.st_mode) ? opendir(path) : NULL;
     if (!directory) return false;
     size_t entries = 0;
-    bool record = false;
     for (struct dirent *entry; (entry = readdir(directory)); entries++)
-        record = record || strcmp(entry->d_name, "record.json") == 0;
+        *record = *record || strcmp(entry->d_name, "record.json") == 0;
     closedir(directory);
-    return record || entries == 2; // . and ..
+    return *record || entries == 2; // . and ..
 }
 
 /// Makes the directories above the last component of `path`.
@@ -57,7 +57,8 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
     directory->partial = join(directory->path, ".partial");
     const char *allowed = "a directory that is new, empty or an earlier run's record, and can be written";
-    if (directory->path[0] == '\0' || !may_replace(directory->path))
+    directory->replaces = false;
+    if (directory->path[0] == '\0' || !may_replace(directory->path, &directory->replaces))
         return error_set(error, "--out: %s: exists and is something else; allowed: %s", path, allowed);
     if (!make_parents(directory->path) || !remove_directory(directory->partial) ||
         mkdir(directory->partial, 0777) != 0)
@@ -92,5 +93,5 @@ void run_directory_close(struct run_directory *directory) {
     if (directory->partial) remove_directory(directory->partial);
     free(directory->partial);
     free(directory->path);
-    *directory = (struct run_directory){NULL, NULL};
+    *directory = (struct run_directory){NULL, NULL, false};
 }

@@ -10,6 +10,7 @@
 struct run_directory {
     char *path;    ///< DIR
     char *partial; ///< DIR.partial
+    bool replaces; ///< an earlier record stands at DIR until the commit
 };
 
 /// Makes DIR.partial afresh (and the directories above it). Fails where DIR exists and is neither empty nor

@@ -23,13 +23,6 @@ void synapse_table_open(struct synapse_table *table, struct synapse_format forma
     table->start = ALLOC_ZERO(uint32_t, (size_t)lists + 1);
 }
 
-// While counting, start[l] is the size of list l. While putting, it is the place of the list's next synapse,
-// counted down from the end of the list, so that after the last one it is the start of the list.
-
-void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count) {
-    table->start[list] += count;
-}
-
 bool synapse_table_allocate(struct synapse_table *table, struct error *error) {
     uint64_t sum = 0;
     for (uint32_t list = 0; list < table->lists; list++) {
@@ -42,10 +35,6 @@ bool synapse_table_allocate(struct synapse_table *table, struct error *error) {
     table->start[table->lists] = (uint32_t)sum;
     table->synapses = ALLOC(uint32_t, sum);
     return true;
-}
-
-void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed) {
-    table->synapses[--table->start[list]] = packed;
 }
 
 void synapse_table_close(struct synapse_table *table) {

@@ -44,10 +44,19 @@ struct synapse_table {
 /// synapse_table_allocate: between the passes; fails beyond 2^32 - 1 synapses.  synapse_table_put: as
 /// counted.
 void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists);
-void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count);
 bool synapse_table_allocate(struct synapse_table *table, struct error *error);
-void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed);
 void synapse_table_close(struct synapse_table *table);
+
+// While counting, start[l] is the size of list l. While putting, it is the place of the list's last synapse
+// put, counted down from the end of the list, so that after all of them it is the start of the list.
+
+static inline void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count) {
+    table->start[list] += count;
+}
+
+static inline void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed) {
+    table->synapses[--table->start[list]] = packed;
+}
 
 static inline uint32_t synapse_table_size(const struct synapse_table *table) {
     return table->start[table->lists];
