@@ -25,7 +25,12 @@ app = typer.Typer(
     help="Where the time between two spike exchanges goes, and what another schedule would make of it.",
 )
 
-Name = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Name, or path of a .yaml file.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT", help="Name of a file in workflows/experiments, such as demo, or a path of one."
+    ),
+]
 Machine = Annotated[str | None, typer.Option(help="Name of the results folder instead of the host name.")]
 Root = Annotated[Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")]
 Folder = Annotated[Path, typer.Argument(help="A results folder: results/EXPERIMENT/MACHINE.")]
@@ -41,7 +46,11 @@ def sweep(
     machine: Machine = None,
     results: Root = None,
 ) -> None:
-    """Measure what is missing of an experiment, then collect and report."""
+    """Measure what is missing, collect, report.
+
+    A finished run is never measured again. To repeat one, move or delete its folder in
+    RESULTS/EXPERIMENT/MACHINE/runs.
+    """
     from spikemark import experiment as experiments
     from spikemark import sweep as sweeps
 
@@ -69,7 +78,7 @@ def report(experiment: Name, machine: Machine = None, results: Root = None) -> N
 
 @app.command()
 def collect(folder: Folder) -> None:
-    """Read the records of a results folder into summary.parquet and phases.parquet."""
+    """Read the records of a folder into tables (Parquet)."""
     from spikemark import collect as collecting
     from spikemark.results import Results
 
@@ -95,6 +104,23 @@ def run(
     except RunFailed as reason:
         typer.echo(f"run {run_id} failed: {reason}", err=True)
         raise typer.Exit(1) from None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from spikemark import __version__
+
+        typer.echo(f"spikemark {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
 
 
 app.add_typer(cli_preset.app, name="preset")

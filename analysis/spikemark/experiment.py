@@ -145,9 +145,11 @@ def load(name: str | Path) -> Experiment:
 def expand(experiment: Experiment) -> list[RunSpec]:
     """All runs of an experiment in the order of measuring.
 
-    The order is shuffled, so that slow changes of the machine do not favour one part of the grid. It follows
-    from `shuffle_seed` and the run ids alone: adding runs does not reorder the others. Raises BadInput for
-    options the preset refuses and for entries of the grid that give the same run twice.
+    Runs are measured in blocks, one for every repetition of every seed, so that what is compared is measured
+    close together; blocks, and runs within a block, are shuffled, so that slow changes of the machine do not
+    favour one part of the grid. The order follows from `shuffle_seed`, the seeds and the run ids alone:
+    adding runs does not reorder the others. Raises BadInput for options the preset refuses and for entries
+    of the grid that give the same run twice.
     """
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
@@ -157,7 +159,12 @@ def expand(experiment: Experiment) -> list[RunSpec]:
                 if run.id in runs:
                     raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")
                 runs[run.id] = run
-    return sorted(runs.values(), key=lambda run: _digest([experiment.shuffle_seed, run.id]))
+
+    def place(run: RunSpec) -> tuple[str, str]:
+        block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
+        return _digest(block), _digest([experiment.shuffle_seed, run.id])
+
+    return sorted(runs.values(), key=place)
 
 
 def _runs(experiment: Experiment, fields: dict[str, Any]) -> list[RunSpec]:

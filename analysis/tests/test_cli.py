@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from spikemark import cli
+from spikemark import __version__, cli
 from spikemark.presets import PRESETS
 
 
@@ -98,11 +98,15 @@ def test_unwritable_results_are_one_line(spikemark, tmp_path, monkeypatch):
     assert str(tmp_path / "file") in message
 
 
+def test_the_version_is_printed(spikemark):
+    assert spikemark("--version") == (0, f"spikemark {__version__}\n", "")
+
+
 def test_help_needs_no_heavy_libraries():
     """Answering at once is a matter of what is imported, which can be tested without a clock."""
     code = """if True:
         import sys
-        from spikemark import cli
+        from spikemark import __version__, cli
         heavy = {"pandas", "matplotlib", "scipy", "pandera", "snakemake", "pyarrow", "rich.progress"}
         print(*sorted(heavy & set(sys.modules)))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,5 +1,6 @@
 """Experiment files: expansion, order, bad input."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -47,9 +48,9 @@ def test_every_experiment_expands(name):
 
 
 def test_demo_is_what_it_says():
-    """Ranks 1 and 2, every schedule, D = 1, 2, 5, 10, three seeds; one network per seed."""
+    """Ranks 1 and 2, every schedule, D = 1, 2, 5, 10, three seeds, twice; one network per seed."""
     runs = expand(load("demo"))
-    assert len(runs) == 2 * 3 * (2 + 4)
+    assert len(runs) == 2 * 3 * 2 * (2 + 4)
     ratios = {r.description["delay_ratio"] for r in runs if r.description["schedule"] == "structure_aware"}
     assert ratios == {1, 2, 5, 10}
     networks = {json.dumps([r.description[part] for part in ("seed", "time", "network")]) for r in runs}
@@ -135,6 +136,14 @@ def test_another_seed_gives_another_order():
     orders = {tuple(run.id for run in expand(experiment(shuffle_seed=seed))) for seed in range(5)}
     assert len(orders) == 5
     assert len({tuple(sorted(order)) for order in orders}) == 1
+
+
+def test_what_is_compared_is_measured_together():
+    runs = expand(experiment(seeds=[1, 2, 3], repetitions=2))
+    blocks = [(run.seed, run.repetition) for run in runs]
+    changes = sum(before != after for before, after in itertools.pairwise(blocks))
+    assert changes == len(set(blocks)) - 1 == 5
+    assert list(dict.fromkeys(blocks)) != sorted(set(blocks))
 
 
 def test_runs_are_not_in_the_order_of_the_grid():

@@ -33,21 +33,26 @@ class Options(BaseModel):
     delay_ratio: Annotated[int, Field(ge=1, description="D, cycles between two exchanges between areas")] = 10
     delay_intra: Delay = (0.5, 0.25)
     delay_inter: Delay = (1.5, 0.75)
-    delay_inter_min: Annotated[float | None, Field(gt=0, description="ms; default D times the cycle")] = None
+    delay_inter_min: Annotated[
+        float | None,
+        Field(
+            gt=0, description="shortest delay between areas, ms; default D cycles, so D changes the network"
+        ),
+    ] = None
     delay_max: Annotated[float, Field(gt=0, description="longest delay, ms")] = 2.0
     size_cv: Annotated[float, Field(ge=0, description="relative spread of the area sizes")] = 0.0
     rate_cv: Annotated[float, Field(ge=0, description="relative spread of the neurons' rates")] = 0.0
     seed: Annotated[int, Field(ge=0, le=2**53, description="seed of area sizes and network")] = 1
     schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "conventional"
     placement: Annotated[
-        str | None, Field(description="a placement of the mini-app; default the schedule's")
+        str | None, Field(description="a placement of the mini-app; default: what the schedule implies")
     ] = None
     exchange: Annotated[str, Field(description="an exchange of the mini-app")] = "alltoallv"
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
-    cycle_ms: Annotated[float | None, Field(gt=0, description="cycle d_min, ms; default the resolution")] = (
-        None
-    )
+    cycle_ms: Annotated[
+        float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
+    ] = None
     resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
 
     @model_validator(mode="after")
