@@ -22,7 +22,7 @@ LAYER = {
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/(exchange\.c|exchange/.*|routes\.c)"
-    r"|assembly/(agree|build|lane|tally|trace|report|main)\.c",
+    r"|assembly/(agree|build|lane|layout|tally|trace|report|main)\.c",
     r"#\s*pragma\s+omp": r"assembly/(build|simulate)\.c",
     r"\bclock_(now|cost)\(": r"measurement/clock\.h|assembly/(simulate|main)\.c",
 }

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import program
 import pytest
@@ -97,30 +98,124 @@ def test_truncated_and_missing_descriptions_are_refused(tmp_path):
     assert "RUN.json: missing" in refused("--out", tmp_path / "run")
 
 
-def test_a_directory_of_something_else_is_left_alone(tmp_path):
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "thesis.tex").write_text("42")
-    assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "precious")
-    assert (tmp_path / "precious" / "thesis.tex").read_text() == "42"
-    assert [f.name for f in tmp_path.iterdir()] == ["precious"]
+OCCUPIED = {
+    "another file": lambda out: (out / "thesis.tex").write_text("42"),
+    "a record and another file": lambda out: [
+        (out / n).write_text("42") for n in ("record.json", "notes.txt")
+    ],
+    "a record and a folder": lambda out: [(out / "record.json").write_text("{}"), (out / "figures").mkdir()],
+}
+
+
+def tree(folder):
+    return {str(f.relative_to(folder)): f.is_file() and f.read_bytes() for f in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("kind", OCCUPIED)
+def test_a_directory_of_something_else_is_left_alone(kind, tmp_path):
+    out = tmp_path / "precious"
+    out.mkdir()
+    OCCUPIED[kind](out)
+    before = tree(tmp_path)
+    assert "earlier run's record and nothing else" in refused(program.EXAMPLE, "--out", out)
+    assert tree(tmp_path) == before
+
+
+def test_links_and_dots_are_not_taken_for_directories(tmp_path):
+    program.record_of(tmp_path / "run")
+    (tmp_path / "link").symlink_to("run")
+    before = tree(tmp_path)
+    for out in (tmp_path / "link", f"{tmp_path}/run/.", f"{tmp_path}/run/..", "/", "", "."):
+        assert "--out:" in refused(program.EXAMPLE, "--out", out)
+    assert tree(tmp_path) == before
 
 
 def test_a_path_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "file" / "run")
+    assert "Not a directory" in refused(program.EXAMPLE, "--out", tmp_path / "file" / "run")
     assert "--out:" in refused(program.EXAMPLE, "--out", tmp_path / "file")
     assert "--out:" in refused(program.EXAMPLE, "--out", "/proc/run")
+    assert "name too long" in refused(program.EXAMPLE, "--out", tmp_path / ("x" * 300))
 
 
-def test_an_earlier_record_is_replaced_and_so_are_leftovers(tmp_path):
+def test_an_earlier_record_is_replaced_and_nothing_else_is_touched(tmp_path):
     out = tmp_path / "deep" / "run"
     first = program.record_of(out)
     (tmp_path / "deep" / "run.partial").mkdir()
-    (tmp_path / "deep" / "run.partial" / "cycles.npy").write_text("half of it")
+    (tmp_path / "deep" / "run.partial" / "mine.txt").write_text("mine")
     second = program.record_of(f"{out}/", *program.sets(seed=2))
     assert first["checksum"] != second["checksum"]
     assert json.loads((out / "record.json").read_text())["description"]["seed"] == 2
-    assert [f.name for f in (tmp_path / "deep").iterdir()] == ["run"]
+    assert sorted(f.name for f in (tmp_path / "deep").iterdir()) == ["run", "run.partial"]
+    assert (tmp_path / "deep" / "run.partial" / "mine.txt").read_text() == "mine"
+
+
+def test_a_failed_run_leaves_the_earlier_record(tmp_path):
+    program.record_of(tmp_path / "run")
+    before = tree(tmp_path)
+    refused(program.EXAMPLE, "--out", tmp_path / "run", "--set", "schedule=eager")
+    refused(program.EXAMPLE, "--out", tmp_path / "run", ranks=3)
+    assert tree(tmp_path) == before
+
+
+THREADS = {
+    "no number": ({"OMP_NUM_THREADS": "many"}, 'OMP_NUM_THREADS: "many"; allowed: an integer from 1 to 4096'),
+    "none": ({"OMP_NUM_THREADS": "0"}, 'OMP_NUM_THREADS: "0"'),
+    "too many": ({"OMP_NUM_THREADS": "100000"}, 'OMP_NUM_THREADS: "100000"'),
+    "not granted": (
+        {"OMP_NUM_THREADS": "3", "OMP_THREAD_LIMIT": "2"},
+        "OMP_NUM_THREADS: 3; allowed: at most 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THREADS)
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_threads_that_cannot_be_had_are_refused(case, ranks, tmp_path):
+    environment, message = THREADS[case]
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", ranks=ranks, **environment)
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if "libgomp: Invalid value" not in line and line]
+    assert len(lines) == 1, done.stderr
+    assert message in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_larger_than_the_memory_is_refused(tmp_path):
+    huge = program.sets(network__populations__0__size=2000000000)
+    assert "allowed: at most its memory" in refused(program.EXAMPLE, "--out", tmp_path / "run", *huge)
+    wide = program.sets(network__populations__0__size=3000, network__projections__0__delay__max=99999)
+    assert "do not fit a four-byte synapse" in refused(program.EXAMPLE, "--out", tmp_path / "run", *wide)
+    assert list(tmp_path.iterdir()) == []
+
+
+ODD = {
+    "deep": ("--set", ".".join("a" * 3000) + "=1"),
+    "not UTF-8 in a value": ("--set", b"schedule=\xff"),
+    "not UTF-8 in a name": ("--set", b"time.\xff.b=1"),
+    "two lines": ("--set", "time.a\nb=1"),
+    "no name": ("--set", "=5"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_assignments_are_refused_in_one_line(case, tmp_path):
+    done = subprocess.run(
+        [program.MINIAPP, program.EXAMPLE, "--out", tmp_path / "run", *ODD[case]], capture_output=True
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_explain_takes_the_threads_that_mpirun_would_leave():
+    def threads(*how):
+        done = program.start("--explain", program.EXAMPLE, *how, threads=4)
+        return int(re.search(r"x (\d+) thread", done.stdout)[1])
+
+    assert threads() == 4
+    assert threads("--ranks", 2) == 2
+    assert threads("--ranks", 2, "--threads", 3) == 3
+    assert refused("--explain", program.EXAMPLE, "--ranks", 65536, "--threads", 65536)
 
 
 def test_help_and_version_name_the_formats_and_the_compiler():

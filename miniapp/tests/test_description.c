@@ -77,6 +77,7 @@ static const struct bad {
     {"format_version=2", "format_version: 2", "from 1 to 1"},
     {"seed=-1", "seed: -1", "from 0"},
     {"seed=1.5", "seed: 1.5", "an integer"},
+    {"seed=9007199254740993", "seed: 9007199254740993", "to 9007199254740992"},
     {"seed=abc", "seed: \"abc\"", "an integer"},
     {"time=3", "time: 3", "an object"},
     {"time.resolution_ms=0", "time.resolution_ms: 0", "a number"},
@@ -107,6 +108,7 @@ static const struct bad {
     {"network.projections.0.indegree=2.5", "network.projections.0.indegree: 2.5", "an integer"},
     {"network.projections.0.source=[]", "network.projections.0.indegree: 10", "no neuron"},
     {"network.projections.0.weight=heavy", "network.projections.0.weight: \"heavy\"", "a number"},
+    {"network.projections.0.weight=5e-324", "network.projections.0.weight: 4.94", "1e-100"},
     {"network.projections.0.delay=1", "network.projections.0.delay: 1", "an object"},
     {"network.projections.0.delay.mean=-1", "network.projections.0.delay.mean: -1", "a number"},
     {"network.projections.0.delay.sd=-1", "network.projections.0.delay.sd: -1", "a number"},
@@ -117,7 +119,9 @@ static const struct bad {
     {"network.projections.5.weight=1", "--set network.projections.5.weight=1: 5", "0 to 0"},
     {"network.projections.x.weight=1", "--set network.projections.x.weight=1: x", "0 to 0"},
     {"seed.deeper=1", "seed", ""},
-    {"nonsense", "--set nonsense: no value", "path.to.field=value"},
+    {"nonsense", "--set nonsense: no field or no value", "path.to.field=value"},
+    {"=5", "--set =5: no field", "path.to.field=value"},
+    {"a\nb=1", "a?b: unknown field", "seed"},
 };
 
 static void bad_descriptions_are_refused_with_one_line(void **state) {
@@ -166,6 +170,7 @@ static void weights_get_the_unit_that_fits(void **state) {
     assert_unit(0.1, -0.4, 1000, 0.1, true); // balanced networks: g = -4
     assert_unit(2, 3, 10, 1, true);          // neither divides the other
     assert_unit(0, 0, 10, 1, true);
+    assert_unit(1, 1, 0, 1, true);              // no synapses: any weight will do
     assert_unit(1, 1, 16384, exp2(-15), false); // 32768 synapses: one too many for 16 bits
     assert_unit(1, 1.23456, 100, exp2(-22), false);
 }

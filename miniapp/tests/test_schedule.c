@@ -87,6 +87,15 @@ static void auto_takes_the_largest_exact_ratio_that_divides(void **state) {
     const char *const two[] = {"schedule=structure_aware", "delay_ratio=auto", "time.simulate_ms=20", NULL};
     assert_true(plan(&schedule, eight_areas, two, 2));
     assert_int_equal(schedule.lanes[1].period, 2);
+
+    struct description d;
+    struct placement placement;
+    open_description(&d, eight_areas, (const char *const[]){"delay_ratio=auto", NULL});
+    assert_true(placement_open(&placement, placement_find("area"), &d.network, 2, 1, &refused));
+    assert_true(schedule_plan(&schedule, &d, &placement, &refused));
+    assert_int_equal(d.delay_ratio, 1); // conventional uses none
+    placement_close(&placement);
+    description_close(&d);
 }
 
 static void unknown_and_unfit_names_are_refused(void **state) {

@@ -7,6 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+int build_threads(int wanted) {
+    int threads = 0;
+#pragma omp parallel num_threads(wanted)
+#pragma omp atomic
+    threads++;
+    return threads;
+}
+
+/// Refuses, before anything large is allocated, threads whose synapses could not be packed.
+static bool check_synapses(const struct model *model, struct error *error) {
+    const struct network *network = &model->description->network;
+    struct synapse_format format;
+    for (int t = 0; t < model->threads; t++) {
+        uint64_t neurons = 0;
+        for (uint32_t p = 0; p < network->n_populations; p++)
+            neurons += placement_share(model->placement, p, model->rank, t).count;
+        if (!synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
+                            model->n_classes, error))
+            return false;
+    }
+    return true;
+}
+
 /// Numbers the distinct weights of the projections.
 static void classify_weights(struct model *model) {
     const struct network *network = &model->description->network;
@@ -111,6 +134,8 @@ bool build(struct model *model, const struct description *description, const str
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     classify_weights(model);
+    check_synapses(model, error);
+    if (!agree(world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
     {

@@ -48,6 +48,9 @@ struct model {
     uint32_t *weight_class, n_classes; ///< [projections]
 };
 
+/// The number of threads that a parallel region gets when it asks for `wanted`.
+int build_threads(int wanted);
+
 /// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks.
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error);

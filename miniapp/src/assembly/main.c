@@ -3,12 +3,12 @@
 
 #include "assembly/agree.h"
 #include "assembly/explain.h"
+#include "assembly/layout.h"
 #include "assembly/options.h"
 #include "assembly/provenance.h"
 #include "assembly/report.h"
 #include "base/alloc.h"
 #include "measurement/clock.h"
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +33,7 @@ static json_t *load(const struct options *options, MPI_Comm world, struct error 
         for (int i = 0; run && i < options->n_overrides && !error_stands(error); i++)
             description_override(run, options->overrides[i], error);
         if (!error_stands(error)) text = json_dumps(run, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+        if (!text) error_set(error, "%s: cannot be read as JSON", options->description);
         bytes = text ? strlen(text) + 1 : 0;
         json_decref(run);
     }
@@ -46,13 +47,13 @@ static json_t *load(const struct options *options, MPI_Comm world, struct error 
 }
 
 /// Reads and checks everything that can be checked before anything is built.
-static bool prepare(const struct options *options, MPI_Comm world, struct description *description,
-                    struct placement *placement, struct schedule *schedule, struct error *error) {
-    int ranks, threads = omp_get_max_threads();
-    MPI_Comm_size(world, &ranks);
-    if (options
-            ->ranks) { // asked about another layout: what mpirun would leave each rank, unless said otherwise
-        threads = threads * ranks / options->ranks > 1 ? threads * ranks / options->ranks : 1;
+static bool prepare(const struct options *options, const struct layout *layout, MPI_Comm world,
+                    struct description *description, struct placement *placement, struct schedule *schedule,
+                    struct error *error) {
+    int ranks = layout->ranks, threads = layout->threads;
+    if (options->ranks) {
+        // Asked about other ranks: with the threads that mpirun would leave each, unless told.
+        threads = threads * ranks > options->ranks ? threads * ranks / options->ranks : 1;
         ranks = options->ranks;
     }
     if (options->threads) threads = options->threads;
@@ -92,7 +93,8 @@ static bool write_record(const struct report *report, struct run_directory *dire
 }
 
 /// \return the exit status.
-static int run(const struct options *options, MPI_Comm world, struct error *error) {
+static int run(const struct options *options, const struct layout *layout, MPI_Comm world,
+               struct error *error) {
     struct description description;
     struct placement placement;
     struct schedule schedule;
@@ -108,8 +110,9 @@ static int run(const struct options *options, MPI_Comm world, struct error *erro
     double start = clock_now();
     int rank;
     MPI_Comm_rank(world, &rank);
-    bool ready = prepare(options, world, &description, &placement, &schedule, error);
-    if (ready && rank == 0) run_directory_open(&directory, options->out, error);
+    bool ready = prepare(options, layout, world, &description, &placement, &schedule, error);
+    if (ready) layout_fits(world, &description, &placement, &schedule, error);
+    if (ready && rank == 0 && !error_stands(error)) run_directory_open(&directory, options->out, error);
     if (!agree(world, error) || !build(&model, &description, &placement, &schedule, world, error)) {
         run_directory_close(&directory);
         return status_bad_input;
@@ -132,11 +135,12 @@ static int run(const struct options *options, MPI_Comm world, struct error *erro
     return written ? status_done : status_failed;
 }
 
-static int explain(const struct options *options, MPI_Comm world, int rank, struct error *error) {
+static int explain(const struct options *options, const struct layout *layout, MPI_Comm world, int rank,
+                   struct error *error) {
     struct description description;
     struct placement placement;
     struct schedule schedule;
-    if (!prepare(options, world, &description, &placement, &schedule, error)) return status_bad_input;
+    if (!prepare(options, layout, world, &description, &placement, &schedule, error)) return status_bad_input;
     if (rank == 0) explain_run(&description, &placement, &schedule);
     placement_close(&placement);
     description_close(&description);
@@ -149,16 +153,14 @@ int main(int argc, char **argv) {
     struct options options;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (provided < MPI_THREAD_FUNNELED && omp_get_max_threads() > 1)
-        error_set(&error, "OMP_NUM_THREADS: %d; allowed: 1, since this MPI library has no thread support",
-                  omp_get_max_threads());
-
-    if (error_stands(&error) || !options_read(&options, argc, argv, &error))
+    struct layout layout;
+    if (!options_read(&options, argc, argv, &error) ||
+        !layout_read(&layout, MPI_COMM_WORLD, provided, &error))
         status = status_bad_input;
     else if (options.action == action_run)
-        status = run(&options, MPI_COMM_WORLD, &error);
+        status = run(&options, &layout, MPI_COMM_WORLD, &error);
     else if (options.action == action_explain)
-        status = explain(&options, MPI_COMM_WORLD, rank, &error);
+        status = explain(&options, &layout, MPI_COMM_WORLD, rank, &error);
     else if (rank == 0 && options.action == action_list)
         explain_list();
     else if (rank == 0 && options.action == action_help)

@@ -3,66 +3,99 @@
 #include "base/alloc.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/// All that a record may hold; the last one is added by the workflow.
+static const char *const record_files[] = {"record.json", "ranks.csv", "cycles.npy", "spikes.npy",
+                                           "launch.json"};
+
+enum { n_record_files = sizeof record_files / sizeof *record_files };
+
+static const char *const allowed =
+    "a directory that is new, empty, or an earlier run's record and nothing else";
 
 static char *join(const char *a, const char *b) {
     char *joined = alloc(strlen(a) + strlen(b) + 1, 1);
     return strcat(strcpy(joined, a), b);
 }
 
-/// Removes a directory of files; there are no directories within a record.
-static bool remove_directory(const char *path) {
-    DIR *directory = opendir(path);
-    if (!directory) return errno == ENOENT;
-    for (struct dirent *entry; (entry = readdir(directory));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
+static bool is_record_file(const char *name) {
+    for (int i = 0; i < n_record_files; i++)
+        if (strcmp(name, record_files[i]) == 0) return true;
+    return false;
+}
+
+/// Removes a record and its directory; a file that is not a record's makes it fail, and stays.
+static bool remove_record(const char *path) {
+    for (int i = 0; i < n_record_files; i++) {
+        char *slashed = join(path, "/"), *file = join(slashed, record_files[i]);
+        unlink(file);
+        free(slashed);
+        free(file);
+    }
     return rmdir(path) == 0;
 }
 
-/// Whether `path` may become the record's: absent, an empty directory, or an earlier record (then *record is
-/// true).
-static bool may_replace(const char *path, bool *record) {
+/// Whether `path` may become the record's. *record: an earlier one stands there.
+static bool may_take(const char *path, bool *record) {
     struct stat status;
+    *record = false;
     if (lstat(path, &status) != 0) return errno == ENOENT;
     DIR *directory = S_ISDIR(status.st_mode) ? opendir(path) : NULL;
     if (!directory) return false;
+    bool foreign = false;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        const char *name = entry->d_name;
+        *record = *record || strcmp(name, "record.json") == 0;
+        foreign = foreign || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !is_record_file(name));
+    }
+    rewinddir(directory);
     size_t entries = 0;
-    for (struct dirent *entry; (entry = readdir(directory)); entries++)
-        *record = *record || strcmp(entry->d_name, "record.json") == 0;
+    while (readdir(directory)) entries++;
     closedir(directory);
-    return *record || entries == 2; // . and ..
+    return entries == 2 || (*record && !foreign);
 }
 
 /// Makes the directories above the last component of `path`.
 static bool make_parents(const char *path) {
     char *copy = alloc_string(path);
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    bool made = true;
+    for (char *slash = strchr(copy + 1, '/'); slash && made; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) break;
+        made = mkdir(copy, 0777) == 0 || errno == EEXIST;
         *slash = '/';
     }
-    bool made = strlen(copy) == strlen(path);
     free(copy);
     return made;
 }
 
+/// A path without slashes at its end whose last component is a name.
+static bool has_name(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error) {
-    directory->path = alloc_string(path);
+    *directory = (struct run_directory){.path = alloc_string(path)};
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
-    directory->partial = join(directory->path, ".partial");
-    const char *allowed = "a directory that is new, empty or an earlier run's record, and can be written";
-    directory->replaces = false;
-    if (directory->path[0] == '\0' || !may_replace(directory->path, &directory->replaces))
-        return error_set(error, "--out: %s: exists and is something else; allowed: %s", path, allowed);
-    if (!make_parents(directory->path) || !remove_directory(directory->partial) ||
-        mkdir(directory->partial, 0777) != 0)
-        return error_set(error, "--out: %s: %s; allowed: %s", path, strerror(errno), allowed);
+    errno = 0;
+    if (!has_name(directory->path) || !may_take(directory->path, &directory->replaces))
+        return error_set(error, "--out: \"%s\": %s; allowed: %s", path,
+                         errno ? strerror(errno) : "stands for something else", allowed);
+
+    char *partial = join(directory->path, ".partial-XXXXXX");
+    if (!make_parents(directory->path) || !mkdtemp(partial)) {
+        free(partial);
+        return error_set(error, "--out: \"%s\": %s; allowed: a directory that can be written", path,
+                         strerror(errno));
+    }
+    directory->partial = partial;
+    const mode_t mask = umask(0); // mkdtemp() makes it private; the record shall be as any other directory
+    umask(mask);
+    chmod(partial, 0777 & ~mask);
     return true;
 }
 
@@ -83,14 +116,23 @@ bool run_directory_close_file(const char *name, FILE *file, bool written, struct
 }
 
 bool run_directory_commit(struct run_directory *directory, struct error *error) {
-    // rename() replaces an empty directory at once; an earlier record is removed first, since it cannot be.
-    if (!remove_directory(directory->path) || rename(directory->partial, directory->path) != 0)
-        return error_set(error, "--out: %s: %s", directory->path, strerror(errno));
-    return true;
+    if (!may_take(directory->path, &directory->replaces))
+        return error_set(error, "--out: \"%s\": something else stands there by now; allowed: %s",
+                         directory->path, allowed);
+    char *old = join(directory->partial, ".old");
+    bool done = !directory->replaces || rename(directory->path, old) == 0;
+    if (done && rename(directory->partial, directory->path) != 0) {
+        done = false;
+        if (directory->replaces) rename(old, directory->path);
+    }
+    if (!done) error_set(error, "--out: \"%s\": %s", directory->path, strerror(errno));
+    if (done && directory->replaces) remove_record(old);
+    free(old);
+    return done;
 }
 
 void run_directory_close(struct run_directory *directory) {
-    if (directory->partial) remove_directory(directory->partial);
+    if (directory->partial) remove_record(directory->partial);
     free(directory->partial);
     free(directory->path);
     *directory = (struct run_directory){NULL, NULL, false};

@@ -83,6 +83,12 @@ static uint32_t largest_delay_ratio(const struct description *description, const
     return ratio;
 }
 
+/// Resolves "auto".
+static void set_delay_ratio(struct description *description, uint32_t ratio) {
+    description->delay_ratio = ratio;
+    json_object_set_new(description->json.object, "delay_ratio", json_integer(ratio));
+}
+
 /// The check that makes the spikes independent of the schedule.
 static bool check_exact(const struct lane_plan *lane, bool every_d_cycles, const struct description *d,
                         struct error *error) {
@@ -108,10 +114,7 @@ static bool plan_lane(struct lane_plan *lane, const struct lane_rule *rule, stru
     lane->within_rank =
         placement->ranks == 1 || (rule->synapses == lane_near && placement_keeps_areas(placement));
     if (rule->every_d_cycles) {
-        if (d->delay_ratio == 0) {
-            d->delay_ratio = largest_delay_ratio(d, lane);
-            json_object_set_new(d->json.object, "delay_ratio", json_integer(d->delay_ratio));
-        }
+        if (d->delay_ratio == 0) set_delay_ratio(d, largest_delay_ratio(d, lane));
         lane->period = d->delay_ratio;
         if (d->cycles % lane->period != 0) {
             char allowed[120];
@@ -164,5 +167,6 @@ bool schedule_plan(struct schedule *schedule, struct description *description,
         if (!plan_lane(&schedule->lanes[i], &schedule->rule->lanes[i], description, placement, error) ||
             !choose_exchange(&schedule->lanes[i], description, placement->ranks, error))
             return false;
+    if (description->delay_ratio == 0) set_delay_ratio(description, 1); // auto, and no lane that uses it
     return true;
 }

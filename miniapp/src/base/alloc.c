@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { cache_line = 64, huge_page = 1 << 21 };
 
@@ -18,7 +19,7 @@ void *alloc(size_t count, size_t size) {
     void *block = overflow ? NULL : aligned_alloc(alignment, rounded);
     if (!block) {
         fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
-        abort();
+        _exit(1); // not exit(): other threads are at work
     }
     if (large) madvise(block, rounded, MADV_HUGEPAGE); // a wish; without it the program is only slower
     return block;

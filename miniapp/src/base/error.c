@@ -9,5 +9,7 @@ bool error_set(struct error *error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
+    for (char *c = error->text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; // one line, whatever names and values hold
     return false;
 }

@@ -108,7 +108,8 @@ bool fields_integer(const struct fields *fields, const char *name, double fallba
         json_object_set_new(fields->object, name, field);
     }
     *value = json_number_value(field);
-    if (!json_is_number(field) || *value != floor(*value) || !(*value >= low && *value <= high))
+    const bool exact = !json_is_integer(field) || json_integer_value(field) <= (json_int_t)1 << 53;
+    if (!json_is_number(field) || !exact || *value != floor(*value) || !(*value >= low && *value <= high))
         return fields_refuse(fields, name, allowed, error);
     json_object_set_new(fields->object, name, json_integer((json_int_t)*value));
     return true;

@@ -181,9 +181,11 @@ static bool read_projection(struct network *network, struct projection *projecti
 
     if (!read_sources(network, projection, fields, error) ||
         !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
-        !fields_number(fields, "weight", 1, -1e12, 1e12, &projection->weight, error) ||
-        !read_delay(projection, fields, resolution_ms, error))
+        !fields_number(fields, "weight", 1, -1e12, 1e12, &projection->weight, error))
         return false;
+    if (projection->weight != 0 && fabs(projection->weight) < 1e-100)
+        return fields_refuse(fields, "weight", "0, or a number from 1e-100 to 1e12 in magnitude", error);
+    if (!read_delay(projection, fields, resolution_ms, error)) return false;
     projection->indegree = (uint32_t)indegree;
     if (projection->indegree > 0 && projection->pool == 0)
         return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
@@ -192,13 +194,19 @@ static bool read_projection(struct network *network, struct projection *projecti
     return true;
 }
 
+/// Projections without synapses have no say in the unit of the weights.
+static bool has_synapses(const struct network *network, uint32_t projection) {
+    const struct projection *p = &network->projections[projection];
+    return p->indegree > 0 && network->populations[p->target].size > 0;
+}
+
 /// The largest sum of the magnitudes of a neuron's weights: its input if all its sources fire at once.
 static double largest_input(const struct network *network) {
     double largest = 0;
     for (uint32_t p = 0; p < network->n_populations; p++) {
         double sum = 0;
         for (uint32_t i = 0; i < network->n_projections; i++)
-            if (network->projections[i].target == p)
+            if (network->projections[i].target == p && has_synapses(network, i))
                 sum += fabs(network->projections[i].weight) * network->projections[i].indegree;
         largest = fmax(largest, sum);
     }
@@ -208,6 +216,7 @@ static double largest_input(const struct network *network) {
 /// Whether all weights are whole multiples of `unit`, up to rounding of decimal fractions.
 static bool divides_weights(const struct network *network, double unit) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
+        if (!has_synapses(network, i)) continue;
         double units = network->projections[i].weight / unit;
         if (fabs(units - nearbyint(units)) > 1e-9) return false;
     }
@@ -220,7 +229,7 @@ static double narrow_unit(const struct network *network, double largest) {
     if (largest == 0) return 1;
     for (uint32_t i = 0; i < network->n_projections; i++) {
         double magnitude = fabs(network->projections[i].weight);
-        if (magnitude > 0) smallest = fmin(smallest, magnitude);
+        if (magnitude > 0 && has_synapses(network, i)) smallest = fmin(smallest, magnitude);
     }
     for (int part = 1; part <= 64 && largest * part / smallest <= INT16_MAX; part++)
         if (divides_weights(network, smallest / part)) return smallest / part;
@@ -234,6 +243,7 @@ static bool quantise_weights(struct network *network, const struct fields *field
     network->weight_unit = unit > 0 ? unit : exp2(ceil(log2(largest)) - 30);
     for (uint32_t i = 0; i < network->n_projections; i++) {
         struct projection *projection = &network->projections[i];
+        if (!has_synapses(network, i)) continue;
         double units = nearbyint(projection->weight / network->weight_unit);
         if (!network->narrow_input && projection->weight != 0 && fabs(units) < 16)
             return error_set(

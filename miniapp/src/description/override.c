@@ -20,6 +20,8 @@ static size_t list_index(json_t *list, const char *key) {
 }
 
 static bool refuse_index(const char *assignment, json_t *list, const char *key, struct error *error) {
+    if (json_array_size(list) == 0)
+        return error_set(error, "--set %s: %s; allowed: no item, the list is empty", assignment, key);
     return error_set(error, "--set %s: %s; allowed: an item from 0 to %zu", assignment, key,
                      json_array_size(list) - 1);
 }
@@ -42,9 +44,19 @@ static json_t *step_into(json_t *at, const char *key, const char *assignment, st
 }
 
 bool description_override(json_t *run, const char *assignment, struct error *error) {
+    enum { deepest = 32 };
     const char *equals = strchr(assignment, '=');
+    json_t *utf8 = json_string(assignment);
+    json_decref(utf8);
+    if (!utf8)
+        return error_set(error, "--set: an assignment that is not UTF-8; allowed: path.to.field=value");
     if (!equals || equals == assignment)
-        return error_set(error, "--set %s: no value; allowed: path.to.field=value", assignment);
+        return error_set(error, "--set %.200s: no field or no value; allowed: path.to.field=value",
+                         assignment);
+    int depth = 0;
+    for (const char *c = assignment; c < equals; c++) depth += *c == '.';
+    if (depth > deepest)
+        return error_set(error, "--set %.40s...: %d levels; allowed: at most %d", assignment, depth, deepest);
     char *path = alloc_string(assignment), *rest = path, *key;
     path[equals - assignment] = '\0';
 

@@ -18,6 +18,9 @@ bool placement_open(struct placement *placement, const struct placement_rule *ru
                     const struct network *network, int ranks, int threads, struct error *error) {
     *placement = (struct placement){.rule = rule, .network = network, .ranks = ranks, .threads = threads};
     placement->deals = ALLOC_ZERO(struct deal, network->n_populations);
+    enum { most = 10000000 };
+    if ((int64_t)ranks * threads > most)
+        return error_set(error, "ranks x threads: %d x %d; allowed: at most %d", ranks, threads, most);
     return rule->deal(network, ranks, placement->deals, error);
 }
 
