@@ -1,6 +1,6 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build miniapp demo smoke report test test-c test-python lint format clean
+.PHONY: help setup build miniapp demo smoke peers report test test-c test-python lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -34,6 +34,10 @@ demo: miniapp ## sweep this machine (minutes) and write the report; can be inter
 
 smoke: miniapp ## the same in seconds on a tiny network
 	@"$(BIN)/spikemark" sweep smoke
+
+peers: miniapp ## the mini-app beside NEST on this machine (10 to 30 minutes, longer where it is busy)
+	@workflows/peers/install.sh
+	@"$(BIN)/spikemark" peers
 
 report: setup ## draw the page of the demo again from the runs that are there
 	@"$(BIN)/spikemark" report demo

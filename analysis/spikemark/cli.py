@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_preset
+from spikemark import cli_peers, cli_preset
 from spikemark.errors import BadInput
 
 INTERRUPTED = 130
@@ -123,6 +123,7 @@ def _options(
     pass
 
 
+app.command()(cli_peers.peers)
 app.add_typer(cli_preset.app, name="preset")
 
 

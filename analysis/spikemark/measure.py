@@ -48,7 +48,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     ]
     start = launch.launch(launcher, program, entry["ranks"], entry["threads"])
     began = time.monotonic()
-    status, output, errors = _watch(start, plan["experiment"]["time_limit_s"])
+    status, output, errors = watch(start, plan["experiment"]["time_limit_s"])
     try:
         _check(status, errors, unchecked, entry)
         write_json(
@@ -65,7 +65,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     return results.run(run)
 
 
-def _watch(start: launch.Launch, limit_s: float) -> tuple[int | None, str, str]:
+def watch(start: launch.Launch, limit_s: float) -> tuple[int | None, str, str]:
     """Exit status (None: over the time limit), output and errors; ends all ranks when interrupted itself."""
     try:
         process = subprocess.Popen(

@@ -1,0 +1,108 @@
+"""A whole comparison: measure what is missing, then put the programs side by side."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from spikemark import sweep
+from spikemark.experiment import Experiment
+from spikemark.files import write_atomically, write_json
+from spikemark.peers import runner
+from spikemark.peers.programs import PROGRAMS, REFERENCE, Program
+from spikemark.peers.quiet import Conditions, busy_s
+from spikemark.peers.store import FORMAT_VERSION, Store
+from spikemark.peers.trials import plan as make_plan
+from spikemark.results import Results
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`content` is what peers.json holds; `complaints` is what is wrong with it, one line each."""
+
+    path: Path
+    content: dict[str, Any]
+    complaints: list[str]
+
+
+def compare(
+    experiment: Experiment,
+    folder: Path,
+    programs: tuple[Program, ...] = PROGRAMS,
+    conditions: Conditions | None = None,
+    say: Callable[[str], None] = print,
+    busy: Callable[[], float | None] = busy_s,
+) -> Comparison:
+    """Carry out the comparison in `folder`, going on with what is there, and write its tables.
+
+    Complaints name trials that failed and peers whose comparison is refused (factors.refusal). Raises
+    BadInput for an experiment that is not one network on one rank, a program that is not installed, or a
+    folder in use.
+    """
+    conditions = conditions or Conditions()
+    plan = make_plan(experiment, programs)  # before anything is written: asks for every program
+    store = Store(folder.resolve())
+    with sweep.locked(Results(store.path)):
+        write_json(
+            store.path / "plan.json",
+            {
+                "format_version": FORMAT_VERSION,
+                "experiment": experiment.model_dump(mode="json"),
+                "conditions": asdict(conditions),
+                "programs": {program.name: program.identity for program in programs},
+                "trials": [vars(trial) for trial in plan.trials],
+            },
+        )
+        missing = sum(store.result(trial, conditions) is None for trial in plan.trials)
+        say(f"{experiment.name}: {len(plan.trials)} runs, {missing} to measure")
+        failed = runner.measure(plan, programs, store, conditions, say, busy)
+        return _conclude(plan, programs, store, conditions, failed)
+
+
+def _conclude(plan, programs, store, conditions, failed) -> Comparison:
+    from spikemark.peers import factors
+    from spikemark.peers.table import table
+
+    trials = table(plan, {program.name: program.title for program in programs}, store, conditions)
+    peers = [program.name for program in programs if program.name != REFERENCE]
+    threads = sorted(set(plan.experiment.threads))
+    found = factors.factors(trials, peers, threads)
+    complaints = [f"failed: {trial.label}: {reason}" for trial, reason in failed.items()]
+    for peer, count in dict.fromkeys((e["peer"], e["threads"]) for e in found):
+        if reason := factors.refusal(trials, peer, count):
+            complaints.append(f"no comparison with {peer} on {count} threads: {reason}")
+    content = {
+        "format_version": FORMAT_VERSION,
+        "experiment": plan.experiment.name,
+        "machine": store.path.name,
+        "shuffle_seed": plan.experiment.shuffle_seed,
+        "conditions": asdict(conditions),
+        "planned": len(plan.trials),
+        "measured": len(trials),
+        "disturbed": int(trials["disturbed"].sum()),
+        "programs": _programs(plan, programs, store, conditions),
+        "medians": factors.medians(trials),
+        "factors": found,
+        "scaling": factors.scaling(trials),
+        "complaints": complaints,
+    }
+    write_atomically(store.path / "peers.parquet", trials.to_parquet(index=False))
+    write_json(store.path / "peers.json", content)
+    return Comparison(store.path, content, complaints)
+
+
+def _programs(plan, programs, store, conditions) -> list[dict[str, Any]]:
+    """What each program is and in what it differs, from its first result."""
+    entries = []
+    for program in programs:
+        results = (store.result(trial, conditions) for trial in plan.trials if trial.program == program.name)
+        first = next((attempt.figures for attempt in results if attempt is not None), None)
+        known = ("version", "model", "note", "mean_rate_hz", "synapses", "baseline_bytes")
+        entries.append(
+            {
+                "name": program.name,
+                "title": program.title,
+                **{name: getattr(first, name, None) for name in known},
+            }
+        )
+    return entries

@@ -1,0 +1,174 @@
+"""The programs compared: how each is started on a run description, and its results in common terms."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+from pydantic import Field, ValidationError
+
+from spikemark import launch, project
+from spikemark.errors import BadInput
+from spikemark.launch import Launch
+from spikemark.measure import RunFailed
+from spikemark.record_fields import Count, Fields, Positive, Record, Seconds
+
+INSTALL = "workflows/peers/install.sh"
+ENVIRONMENT = ".venv-peers"
+
+#: The program all others are compared with.
+REFERENCE = "miniapp"
+
+
+class Figures(Fields):
+    """What a program says about one run. Bytes, seconds; null where it does not know.
+
+    `baseline_bytes`: resident before the network is built, a part of `peak_bytes`. `foreign_load`: cores
+    that others kept busy while `simulate_s` was measured. `synaptic_events`: null where not counted.
+    """
+
+    version: str
+    model: str
+    note: str | None = None
+    threads: Positive
+    ranks: Positive
+    neurons: Positive
+    synapses: Count
+    spikes: Count
+    synaptic_events: Count | None = None
+    build_s: Seconds
+    simulate_s: Annotated[float, Field(gt=0)]
+    model_s: Annotated[float, Field(gt=0)]
+    peak_bytes: Count | None
+    baseline_bytes: Count | None = None
+    foreign_load: Seconds | None
+
+    @property
+    def mean_rate_hz(self) -> float:
+        """Spikes per neuron and simulated second."""
+        return self.spikes / self.neurons / self.model_s
+
+
+class Program(Protocol):
+    """`identity` changes whenever what would be measured does."""
+
+    name: str
+    title: str
+
+    @property
+    def identity(self) -> str: ...
+
+    def start(self, description: Path, workspace: Path, threads: int) -> Launch:
+        """How to simulate `description` on one rank; `workspace` is an empty folder for what it writes."""
+
+    def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
+        """The program's own result and what it means, after exit status 0; raises RunFailed."""
+
+
+@dataclass(frozen=True)
+class Miniapp:
+    """The mini-app of this checkout, started with mpirun like in a sweep."""
+
+    name: str = REFERENCE
+    title: str = "mini-app"
+
+    @property
+    def identity(self) -> str:
+        return digest(project.miniapp())
+
+    def start(self, description: Path, workspace: Path, threads: int) -> Launch:
+        command = [str(project.miniapp()), str(description), "--out", str(workspace / "record")]
+        return launch.launch("mpirun", command, 1, threads)
+
+    def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
+        path = workspace / "record" / "record.json"
+        try:
+            raw = json.loads(path.read_text())
+            record = Record.model_validate(raw)
+        except (OSError, ValueError) as error:
+            raise RunFailed(f"exit status 0, but no valid record: {_brief(error)}") from None
+        models = {p["neuron"]["model"] for p in record.description["network"]["populations"]}
+        totals, timing = record.totals, record.timing
+        figures = Figures(
+            version=f"{record.provenance.version} {(record.provenance.commit or 'unknown')[:12]}",
+            model=", ".join(sorted(models)),
+            threads=record.threads,
+            ranks=record.ranks,
+            neurons=totals.neurons,
+            synapses=totals.synapses,
+            spikes=totals.spikes,
+            synaptic_events=totals.synaptic_events,
+            build_s=timing.build_s,
+            simulate_s=timing.simulate_s,
+            model_s=timing.model_s,
+            peak_bytes=record.memory.peak_bytes,
+            foreign_load=record.host.foreign_load,
+        )
+        return raw, figures
+
+
+@dataclass(frozen=True)
+class Nest:
+    """NEST in the environment of the peers, with one of its neuron models."""
+
+    name: str
+    title: str
+    model: str
+
+    @property
+    def identity(self) -> str:
+        return f"{(_environment() / 'complete').read_text().split()[0]} {digest(self._script())} {self.model}"
+
+    def start(self, description: Path, workspace: Path, threads: int) -> Launch:
+        options = ["--model", self.model, "--threads", str(threads)]
+        command = [str(_environment() / "bin" / "python"), str(self._script()), str(description), *options]
+        return Launch(command, _threads(threads))
+
+    def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
+        lines = output.splitlines() or [""]
+        try:
+            raw = json.loads(lines[-1])
+            return raw, Figures.model_validate(raw)
+        except ValueError as error:
+            raise RunFailed(f"exit status 0, but no valid result: {_brief(error)}") from None
+
+    @staticmethod
+    def _script() -> Path:
+        return project.root() / "workflows" / "peers" / "nest_network.py"
+
+
+#: Everything that is compared; the reference first.
+PROGRAMS: tuple[Program, ...] = (
+    Miniapp(),
+    Nest("nest", "NEST ignore_and_fire", "ignore_and_fire"),
+    Nest("nest_iaf_psc_delta", "NEST iaf_psc_delta", "iaf_psc_delta"),
+)
+
+
+def digest(path: Path) -> str:
+    """Hash of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _environment() -> Path:
+    """The environment of the peers; raises BadInput with the way to get it."""
+    path = project.root() / ENVIRONMENT
+    if not (path / "complete").is_file():
+        raise BadInput(
+            f"peers: {path} is not there or not complete: install it with {INSTALL} or `make peers`"
+        )
+    return path
+
+
+def _threads(threads: int) -> dict[str, str]:
+    """The binding that the mini-app gets: every thread on a core of its own while they last."""
+    named = launch.launch("mpirun", [], 1, threads).environment
+    return {name: value for name, value in named.items() if name.startswith("OMP_")}
+
+
+def _brief(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split())

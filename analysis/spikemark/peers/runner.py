@@ -1,0 +1,132 @@
+"""Measuring what is missing of a comparison: one trial after the other, on a quiet machine if possible."""
+
+import contextlib
+import datetime
+import shlex
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from spikemark.files import write_atomically, write_json
+from spikemark.measure import RunFailed, watch
+from spikemark.peers import quiet
+from spikemark.peers.programs import Program
+from spikemark.peers.store import Attempt, Store
+from spikemark.peers.trials import Plan, Trial
+
+REFUSED = 2
+
+
+def measure(
+    plan: Plan,
+    programs: tuple[Program, ...],
+    store: Store,
+    conditions: quiet.Conditions,
+    say: Callable[[str], None],
+    busy: Callable[[], float | None] = quiet.busy_s,
+) -> dict[Trial, str]:
+    """Carry out the trials that have no result yet; returns why others failed.
+
+    A failed trial does not stop the others, but a program that refuses the network (exit status 2) is not
+    asked again. `say` gets a line per run. KeyboardInterrupt passes through; the same call goes on there.
+    """
+    named = {program.name: program for program in programs}
+    description = store.path / "description.json"
+    write_json(description, plan.description)
+    failed: dict[Trial, str] = {}
+    refused: dict[str, str] = {}
+    for number, trial in enumerate(plan.trials, 1):
+        position = f"[{number}/{len(plan.trials)}] {trial.label}"
+        store.failure(trial).unlink(missing_ok=True)
+        while trial.program not in refused and store.result(trial, conditions) is None:
+            wait = quiet.wait(conditions, busy)
+            if not wait.quiet and wait.foreign_load is not None:
+                load = _cores(wait.foreign_load)
+                say(f"{position}: not quiet after {wait.waited_s:.0f} s, {load}; going on")
+            try:
+                attempt = _attempt(plan, trial, named[trial.program], store, description, wait, busy)
+            except _Refused as reason:
+                refused[trial.program] = str(reason)
+            except RunFailed as reason:
+                failed[trial] = str(reason)
+                say(f"{position}: FAILED: {reason}")
+                break
+            else:
+                say(f"{position}: {_told(attempt, conditions)}")
+        if trial.program in refused:
+            failed[trial] = refused[trial.program]
+            say(f"{position}: FAILED: {refused[trial.program]}")
+    return failed
+
+
+class _Refused(RunFailed):
+    """The program says that it cannot simulate this network."""
+
+
+def _attempt(plan, trial, program, store, description, wait, busy) -> Attempt:
+    with _workspace(store.path / "unchecked" / trial.id) as workspace:
+        start = program.start(description.resolve(), workspace, trial.threads)
+        started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        load, began = quiet.Watch(busy), time.monotonic()
+        status, output, errors = watch(start, plan.experiment.time_limit_s)
+        wall_s, foreign_load = time.monotonic() - began, load.foreign_load()
+        try:
+            _check(status, errors)
+            raw, figures = program.read(output, workspace)
+            if (figures.threads, figures.ranks) != (trial.threads, 1):
+                raise RunFailed(
+                    f"asked for {trial.threads} threads on 1 rank, got {figures.threads} on {figures.ranks}"
+                )
+        except RunFailed as reason:
+            variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
+            log = f"{reason}\n\nrun: {trial.label}\ncommand: {variables} {shlex.join(start.command)}\n"
+            log += f"exit status: {status}\n\nstandard error:\n{errors}\nstandard output:\n{output}\n"
+            write_atomically(store.failure(trial), log)
+            raise
+    content = {
+        "started": started,
+        "host": socket.gethostname(),
+        "command": start.command,
+        "environment": start.environment,
+        "wall_s": wall_s,
+        "waited_s": wait.waited_s,
+        "quiet_before": wait.quiet,
+        "foreign_load": foreign_load,
+        "figures": figures.model_dump(),
+        "raw": raw,
+    }
+    return store.keep(trial, content)
+
+
+@contextlib.contextmanager
+def _workspace(path: Path) -> Iterator[Path]:
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path.resolve()
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _check(status: int | None, errors: str) -> None:
+    if status == 0:
+        return
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    reason = lines[-1] if lines else f"exit status {status} without a message"
+    raise (_Refused if status == REFUSED else RunFailed)(reason)
+
+
+def _told(attempt: Attempt, conditions: quiet.Conditions) -> str:
+    figures = attempt.figures
+    text = f"{figures.simulate_s:.3g} s for {figures.model_s:g} s"
+    if attempt.foreign_load is None:
+        return f"{text}, load by others unknown"
+    return f"{text}, {_cores(attempt.foreign_load)}" + (
+        ": disturbed" if attempt.disturbed(conditions) else ""
+    )
+
+
+def _cores(load: float) -> str:
+    return f"others keep {load:.2f} cores busy"

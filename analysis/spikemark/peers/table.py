@@ -1,0 +1,129 @@
+"""peers.parquet: one row per trial of a comparison."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spikemark.peers.quiet import Conditions
+from spikemark.peers.store import Attempt, Store
+from spikemark.peers.trials import Plan, Trial, events_per_spike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is compared; `name` is its column. Factors above 1 mean that the mini-app is ahead."""
+
+    name: str
+    title: str
+    unit: str
+    larger_is_better: bool
+
+
+#: The ways in which users compare simulators.
+QUANTITIES = (
+    Quantity("speed", "speed", "simulated s / s", True),
+    Quantity("events_per_s_core", "synaptic events", "1 / s / core", True),
+    Quantity("bytes_per_synapse", "memory", "B / synapse", False),
+    Quantity("build_s", "build time", "s", False),
+)
+
+
+def contract():
+    """The pandera contract of the table. Seconds, bytes; missing where a program does not know.
+
+    `synaptic_events` are counted by the program or, where `events_counted` is false, expected for its spikes.
+    Memory per synapse is all that was resident at the peak; of it, `baseline_bytes` before the network was
+    built.
+    `foreign_load`: cores that others kept busy; `disturbed`: more than allowed, in each attempt.
+    """
+    import pandera.pandas as pa
+
+    text = {name: pa.Column("str") for name in ("id", "program", "title", "version", "model")}
+    positive = {
+        name: pa.Column("int64", pa.Check.ge(1)) for name in ("threads", "round", "attempts", "neurons")
+    }
+    counts = {name: pa.Column("int64", pa.Check.ge(0)) for name in ("synapses", "spikes")}
+    known = {
+        name: pa.Column("float64", pa.Check.ge(0)) for name in ("mean_rate_hz", "build_s", "synaptic_events")
+    }
+    unknown = ("bytes_per_synapse", "foreign_load")
+    return pa.DataFrameSchema(
+        {
+            **text,
+            **positive,
+            **counts,
+            **known,
+            **{name: pa.Column("float64", pa.Check.gt(0)) for name in ("simulate_s", "model_s", "speed")},
+            "events_counted": pa.Column("bool"),
+            "events_per_s_core": pa.Column("float64", pa.Check.ge(0)),
+            **{
+                name: pa.Column("Int64", pa.Check.ge(0), nullable=True)
+                for name in ("peak_bytes", "baseline_bytes")
+            },
+            **{name: pa.Column("float64", pa.Check.ge(0), nullable=True) for name in unknown},
+            "waited_s": pa.Column("float64", pa.Check.ge(0)),
+            "disturbed": pa.Column("bool"),
+            "started": pa.Column("str"),
+            "host": pa.Column("str"),
+        },
+        coerce=True,
+        strict=True,
+        unique=["program", "threads", "round"],
+    )
+
+
+def table(plan: Plan, titles: dict[str, str], store: Store, conditions: Conditions) -> "pd.DataFrame":
+    """The trials that have a result, in the order of measuring."""
+    import pandas as pd
+
+    rows = []
+    for trial in plan.trials:
+        attempt = store.result(trial, conditions)
+        if attempt is not None:
+            attempts = len(store.attempts(trial))
+            expected = events_per_spike(plan.description)
+            row = _row(trial, attempt, expected)
+            row |= {"title": titles[trial.program], "attempts": attempts}
+            rows.append(row | {"disturbed": attempt.disturbed(conditions)})
+    frame = pd.DataFrame(rows, columns=list(contract().columns))
+    return contract().validate(frame)
+
+
+def _row(trial: Trial, attempt: Attempt, expected_events: float) -> dict[str, Any]:
+    figures = attempt.figures
+    counted = figures.synaptic_events is not None
+    events = figures.synaptic_events if counted else figures.spikes * expected_events
+    shared = (
+        "neurons",
+        "synapses",
+        "spikes",
+        "build_s",
+        "simulate_s",
+        "model_s",
+        "peak_bytes",
+        "baseline_bytes",
+    )
+    memory = None
+    if figures.peak_bytes is not None and figures.synapses:
+        memory = figures.peak_bytes / figures.synapses
+    return {
+        "id": trial.id,
+        "program": trial.program,
+        "threads": trial.threads,
+        "round": trial.round,
+        "version": figures.version,
+        "model": figures.model,
+        **{name: getattr(figures, name) for name in shared},
+        "mean_rate_hz": figures.mean_rate_hz,
+        "synaptic_events": float(events),
+        "events_counted": counted,
+        "speed": figures.model_s / figures.simulate_s,
+        "events_per_s_core": events / figures.simulate_s / trial.threads,
+        "bytes_per_synapse": memory,
+        "foreign_load": attempt.foreign_load,
+        "waited_s": attempt.content["waited_s"],
+        "started": attempt.content["started"],
+        "host": attempt.content["host"],
+    }

@@ -1,0 +1,92 @@
+"""What is measured and in which order: rounds of every program with every number of threads."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from spikemark import launch
+from spikemark.errors import BadInput
+from spikemark.experiment import Experiment, expand
+from spikemark.peers.programs import Program
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One program, once; `id` is a hash of everything that defines the measurement, `round` counts from 1."""
+
+    id: str
+    program: str
+    threads: int
+    round: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.program} threads={self.threads} round={self.round}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The network, and the trials in the order of measuring."""
+
+    experiment: Experiment
+    description: dict[str, Any]
+    trials: list[Trial]
+
+
+def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
+    """The trials of an experiment that describes one network on one rank.
+
+    Within a round the order is shuffled, so that slow changes of the machine favour nobody. It follows from
+    `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
+    with several networks or ranks, or for more threads than cores.
+    """
+    runs = expand(experiment)
+    descriptions = {json.dumps(run.description, sort_keys=True) for run in runs}
+    if len(descriptions) != 1 or experiment.ranks != [1]:
+        raise BadInput(
+            f"experiment {experiment.name!r}: {len(descriptions)} descriptions on {experiment.ranks} ranks;"
+            " allowed here: one description on one rank"
+        )
+    cores = launch.available_cores()
+    if max(experiment.threads) > cores:
+        raise BadInput(
+            f"threads: {max(experiment.threads)}; allowed: at most {cores}, the cores of this process"
+        )
+    description = runs[0].description
+    identities = {program.name: program.identity for program in programs}
+    trials = []
+    for number in range(1, experiment.repetitions + 1):
+        pairs = [(name, threads) for name in identities for threads in dict.fromkeys(experiment.threads)]
+        for name, threads in sorted(
+            pairs, key=lambda pair: _digest([experiment.shuffle_seed, number, *pair])
+        ):
+            identity = [description, name, identities[name], threads, number]
+            trials.append(Trial(_digest(identity)[:12], name, threads, number))
+    return Plan(experiment, description, trials)
+
+
+def events_per_spike(description: dict[str, Any]) -> float:
+    """Expected synaptic events per spike: synapses by source pool, weighted with the rates of the sources.
+
+    For programs that do not count events; a source is drawn uniformly from its pool (miniapp/FORMAT.md).
+    """
+    network = description["network"]
+    populations = {p["name"]: p for p in network["populations"]}
+
+    def spikes(population: dict[str, Any]) -> float:
+        return population["size"] * population["neuron"].get("rate_hz", 2.5)
+
+    events = 0.0
+    for projection in network.get("projections", []):
+        names = projection["source"] if isinstance(projection["source"], list) else [projection["source"]]
+        pool = [populations[name] for name in names]
+        synapses = projection["indegree"] * populations[projection["target"]]["size"]
+        size = sum(p["size"] for p in pool)
+        events += synapses * sum(map(spikes, pool)) / size if size else 0.0
+    total = sum(map(spikes, populations.values()))
+    return events / total if total else 0.0
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

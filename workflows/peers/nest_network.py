@@ -1,0 +1,273 @@
+#!/usr/bin/env python
+"""Simulates the network of a run description (miniapp/FORMAT.md) with NEST; prints what it took as JSON.
+
+Runs in .venv-peers (workflows/peers/install.sh), without the packages of the project. Same populations,
+in-degrees, delays, rates and phases as in the mini-app, drawn from the same distributions by NEST's own
+generators: the same network in distribution, not synapse by synapse. Exit status 2, with one line, for what
+NEST cannot do alike.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+SEEDS = 2**32 - 1
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+#: What differs from the mini-app, by neuron model.
+NOTES = {
+    "ignore_and_fire": "it drops its input (the spike handler is empty, there is no ring buffer), so delivery"
+    " and update do less than in the mini-app",
+    "iaf_psc_delta": "it has a ring buffer and reads it in every step; here a constant current into a"
+    " membrane that hardly leaks makes it fire at the rates of the description, and weights are 0, which NEST"
+    " delivers like any other",
+}
+
+
+class Refusal(ValueError):
+    """NEST cannot do what the description asks for; the message is one line."""
+
+
+class Network:
+    """A run description with its defaults filled in. Times in ms; raises Refusal."""
+
+    def __init__(self, description):
+        times = description["time"]
+        self.h = float(times.get("resolution_ms", 0.1))
+        self.cycle = float(times.get("cycle_ms", self.h))
+        self.warmup = float(times.get("warmup_ms", 0))
+        self.simulate = float(times["simulate_ms"])
+        # NEST allows 1 to 2^32 - 1.
+        self.seed = int(description.get("seed", 1)) % SEEDS or SEEDS
+        self.populations = {p["name"]: _population(p) for p in description["network"]["populations"]}
+        self.projections = [self._projection(p) for p in description["network"].get("projections", [])]
+        self.projections = [p for p in self.projections if p is not None]
+
+    @property
+    def neurons(self):
+        return sum(p["size"] for p in self.populations.values())
+
+    @property
+    def longest_delay(self):
+        return max([self.cycle, *(p["delay"]["max"] for p in self.projections)])
+
+    def _projection(self, given):
+        names = given["source"] if isinstance(given["source"], list) else [given["source"]]
+        for name in [*names, given["target"]]:
+            if name not in self.populations:
+                raise Refusal(f"projection: {name!r} is not a population")
+        sources = [name for name in names if self.populations[name]["size"]]
+        if not given["indegree"] or not self.populations[given["target"]]["size"]:
+            return None
+        if not sources:
+            raise Refusal(f"projection to {given['target']!r}: the source population has no neurons")
+        delay = dict(given["delay"])
+        if delay.setdefault("distribution", "normal") not in ("normal", "constant"):
+            raise Refusal(f"delay.distribution: {delay['distribution']!r}; allowed: normal, constant")
+        delay.setdefault("sd", 0)
+        delay.setdefault("min", self.h)
+        delay.setdefault("max", delay["mean"] + 4 * delay["sd"])
+        if delay["distribution"] == "constant":
+            delay.update(sd=0, max=delay["mean"])
+        return {
+            "sources": sources,
+            "target": given["target"],
+            "indegree": given["indegree"],
+            "weight": float(given.get("weight", 1)),
+            "delay": delay,
+        }
+
+
+def _population(given):
+    neuron = given["neuron"]
+    if neuron["model"] != "ignore_and_fire":
+        raise Refusal(
+            f"population {given['name']!r}: neuron.model: {neuron['model']!r}; allowed: ignore_and_fire"
+        )
+    unknown = set(neuron) - {"model", "rate_hz", "rate_cv"}
+    if unknown:
+        raise Refusal(f"population {given['name']!r}: neuron.{min(unknown)}: allowed: rate_hz, rate_cv")
+    rate, cv = float(neuron.get("rate_hz", 2.5)), float(neuron.get("rate_cv", 0))
+    if rate <= 0:
+        raise Refusal(
+            f"population {given['name']!r}: neuron.rate_hz: {rate:g}; allowed: above 0, as NEST has no silent"
+            " ignore_and_fire"
+        )
+    return {"size": int(given["size"]), "rate": rate, "cv": cv}
+
+
+def ignore_and_fire(nest, population, h):
+    """Rate normal around its mean, redrawn until positive; phase uniform in (0, 1]."""
+    rate = population["rate"]
+    if population["cv"]:
+        spread = nest.random.normal(mean=rate, std=population["cv"] * rate)
+        rate = nest.math.redraw(spread, min=1e-6 * rate, max=1e3 * rate)
+    return {"rate": rate, "phase": 1.0 - nest.random.uniform()}
+
+
+def iaf_psc_delta(nest, population, h):
+    """An integrator of a constant current that reaches the threshold once per interval; phases uniform."""
+    threshold, capacity = 15.0, 250.0
+    steps = max(1, round(1000 / (population["rate"] * h)))
+    # Half a step early, so that rounding never moves the crossing into another step.
+    current = capacity * threshold / (h * (steps - 0.5))
+    if population["cv"]:
+        spread = nest.random.normal(mean=current, std=population["cv"] * current)
+        current = nest.math.redraw(spread, min=1e-6 * current, max=1e3 * current)
+    membrane = {"C_m": capacity, "tau_m": 1e9, "t_ref": 0.0, "E_L": 0.0, "V_reset": 0.0, "V_th": threshold}
+    return {**membrane, "I_e": current, "V_m": nest.random.uniform(min=0.0, max=threshold)}
+
+
+#: Parameters of a population, by NEST's neuron model: (nest, population, h) -> parameters.
+MODELS = {"ignore_and_fire": ignore_and_fire, "iaf_psc_delta": iaf_psc_delta}
+
+
+def build(nest, network, model, synapse, threads):
+    """Create, connect, prepare: the seconds of each."""
+    nest.ResetKernel()
+    nest.set(
+        resolution=network.h,
+        min_delay=network.cycle,
+        max_delay=math.ceil(round(network.longest_delay / network.h, 6)) * network.h,
+        local_num_threads=threads,
+        rng_seed=network.seed,
+    )
+    began = time.perf_counter()
+    nodes = {
+        name: nest.Create(model, p["size"], params=MODELS[model](nest, p, network.h))
+        for name, p in network.populations.items()
+        if p["size"]
+    }
+    created = time.perf_counter()
+    for projection in network.projections:
+        pool = nodes[projection["sources"][0]]
+        for name in projection["sources"][1:]:
+            pool = pool + nodes[name]
+        rule = {"rule": "fixed_indegree", "indegree": projection["indegree"]}
+        specification = {"synapse_model": synapse, "delay": _delay(nest, projection["delay"])}
+        if synapse != "static_synapse_hom_w":
+            specification["weight"] = projection["weight"] if model == "ignore_and_fire" else 0.0
+        multiples = {"allow_multapses": True, "allow_autapses": True}
+        nest.Connect(pool, nodes[projection["target"]], {**rule, **multiples}, specification)
+    connected = time.perf_counter()
+    nest.Prepare()
+    prepared = time.perf_counter()
+    return {
+        "create_s": created - began,
+        "connect_s": connected - created,
+        "prepare_s": prepared - connected,
+    }
+
+
+def _delay(nest, delay):
+    """Outside of [min, max] drawn again; NEST rounds to its grid, as the mini-app does."""
+    if not delay["sd"]:
+        return delay["mean"]
+    spread = nest.random.normal(mean=delay["mean"], std=delay["sd"])
+    return nest.math.redraw(spread, min=delay["min"], max=delay["max"])
+
+
+def measure(nest, network, model, synapse, threads):
+    """Build and simulate; everything that goes into the JSON line."""
+    baseline = _high_water_mark()
+    parts = build(nest, network, model, synapse, threads)
+    if network.warmup:
+        nest.Run(network.warmup)
+    before = _cpu_seconds()
+    began = time.perf_counter()
+    nest.Run(network.simulate)
+    wall = time.perf_counter() - began
+    after = _cpu_seconds()
+    status = nest.GetKernelStatus()
+    spikes = int(status["local_spike_counter"])  # of the last Run: NEST starts it anew with each
+    nest.Cleanup()
+    model_s = network.simulate / 1000
+    return {
+        "program": "nest",
+        "version": nest.__version__,
+        "python": platform.python_version(),
+        "model": model,
+        "synapse_model": synapse,
+        "note": NOTES[model],
+        "ranks": int(status["num_processes"]),
+        "threads": int(status["local_num_threads"]),
+        "neurons": int(status["network_size"]),
+        "synapses": int(status["num_connections"]),
+        "build_s": sum(parts.values()),
+        **parts,
+        "simulate_s": wall,
+        "model_s": model_s,
+        "spikes": spikes,
+        "mean_rate_hz": spikes / network.neurons / model_s,
+        "peak_bytes": _high_water_mark(),
+        "baseline_bytes": baseline,
+        "foreign_load": _foreign_load(before, after, wall),
+    }
+
+
+def _high_water_mark():
+    """Largest resident size of this process so far, bytes; None where the kernel does not tell."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        return None
+
+
+def _cpu_seconds():
+    """CPU time since boot that all processes and the hypervisor took, and that of this process; or None."""
+    try:
+        ticks = [int(n) for n in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    user, nice, system, _, _, irq, softirq, steal = ticks
+    return (user + nice + system + irq + softirq + steal) / TICKS_PER_S, time.process_time()
+
+
+def _foreign_load(before, after, wall):
+    """Cores that others kept busy, a mean; None where unknown or too short for the clock of /proc/stat."""
+    if before is None or after is None or wall < 0.2:
+        return None
+    return max(0.0, (after[0] - before[0] - (after[1] - before[1])) / wall)
+
+
+def main(arguments=None):
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("description", type=Path, help="run.json")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--model", choices=list(MODELS), default="ignore_and_fire", help="NEST's neuron model"
+    )
+    parser.add_argument(
+        "--synapse", choices=["static_synapse", "static_synapse_hom_w"], default="static_synapse"
+    )
+    chosen = parser.parse_args(arguments)
+    try:
+        network = Network(json.loads(chosen.description.read_text()))
+    except Refusal as reason:
+        return _fail(str(reason))
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        return _fail(f"{chosen.description}: not a run description: {error!r}")
+    os.environ["PYNEST_QUIET"] = "1"
+    try:
+        import nest
+    except ImportError as error:
+        return _fail(f"NEST is not there, install it with workflows/peers/install.sh: {error}")
+    nest.verbosity = nest.VerbosityLevel.ERROR
+    print(json.dumps(measure(nest, network, chosen.model, chosen.synapse, chosen.threads)))
+    return 0
+
+
+def _fail(line):
+    print(f"nest_network: {' '.join(line.split())}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
