@@ -4,7 +4,7 @@
 face. The results folder holds
 
     description.json  the run description that all programs get
-    plan.json         the trials in the order of measuring, and the conditions
+    comparison.json   the trials in the order of measuring, and the conditions
     runs/ID-N.json    attempt N of a trial: what the program said itself, and the load by others meanwhile
     failed/ID.log     why a trial failed; its first line is the reason
     peers.parquet     one row per trial (table.contract)

@@ -44,7 +44,7 @@ def compare(
     store = Store(folder.resolve())
     with sweep.locked(Results(store.path)):
         write_json(
-            store.path / "plan.json",
+            store.path / "comparison.json",
             {
                 "format_version": FORMAT_VERSION,
                 "experiment": experiment.model_dump(mode="json"),

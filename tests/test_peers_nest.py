@@ -1,0 +1,220 @@
+"""workflows/peers/nest_network.py with a NEST that only writes down what it is asked for.
+
+The real one is no dependency: `make peers` compares its rates and counts with the mini-app's in every run.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from spikemark.peers.programs import PROGRAMS, Figures, Nest
+from spikemark.presets import PRESETS
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = ROOT / "workflows" / "peers" / "nest_network.py"
+
+
+@pytest.fixture(scope="module")
+def script():
+    specification = importlib.util.spec_from_file_location("nest_network", SCRIPT)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+class Term(str):
+    """An expression as NEST's parameters are, for reading."""
+
+    def __rsub__(self, other):
+        return Term(f"{other} - {self}")
+
+
+class Nodes(tuple):
+    """Names and sizes of populations."""
+
+    def __add__(self, other):
+        return Nodes((*self, *other))
+
+
+class FakeNest(SimpleNamespace):
+    """Counts neurons and synapses; every neuron fires once per call of Run."""
+
+    def __init__(self):
+        super().__init__(
+            __version__="0", calls=[], created=[], connected=[], kernel={}, neurons=0, synapses=0, runs=[],
+            VerbosityLevel=SimpleNamespace(ERROR=0), verbosity=None,
+        )  # fmt: skip
+        self.random = SimpleNamespace(
+            uniform=lambda min=0.0, max=1.0: Term(f"uniform({min}, {max})"),
+            normal=lambda mean, std: Term(f"normal({mean:g}, {std:g})"),
+        )
+        self.math = SimpleNamespace(redraw=lambda what, min, max: Term(f"{what} in [{min:g}, {max:g}]"))
+
+    def ResetKernel(self):
+        self.calls.append("reset")
+
+    def set(self, **kernel):
+        self.kernel = kernel
+
+    def Create(self, model, size, params):
+        self.neurons += size
+        self.created.append((model, size, params))
+        return Nodes([(len(self.created), size)])
+
+    def Connect(self, sources, targets, rule, synapse):
+        self.synapses += rule["indegree"] * sum(size for _, size in targets)
+        self.connected.append((sources, targets, rule, synapse))
+
+    def Prepare(self):
+        self.calls.append("prepare")
+
+    def Run(self, milliseconds):
+        self.runs.append(milliseconds)
+
+    def Cleanup(self):
+        self.calls.append("cleanup")
+
+    def GetKernelStatus(self):
+        counts = {"local_spike_counter": self.neurons, "network_size": self.neurons}
+        return {**counts, "num_connections": self.synapses, "num_processes": 1, **self.kernel}
+
+
+def describe(**options) -> dict:
+    small = {"areas": 3, "neurons_per_area": 50, "indegree": 20, "delay_intra": (1.5, 0.75)}
+    return PRESETS["mam-benchmark"].describe(**{**small, **options})
+
+
+@pytest.fixture
+def run(script, tmp_path, monkeypatch, capsys):
+    """Runs the script in this process with a fake NEST: (NEST, status, output, errors)."""
+
+    def call(description, *arguments):
+        nest = FakeNest()
+        monkeypatch.setitem(sys.modules, "nest", nest)
+        path = tmp_path / "run.json"
+        path.write_text(description if isinstance(description, str) else json.dumps(description))
+        status = script.main([str(path), *arguments])
+        said = capsys.readouterr()
+        return nest, status, said.out, said.err
+
+    return call
+
+
+@pytest.mark.parametrize("model", [program.model for program in PROGRAMS if isinstance(program, Nest)])
+def test_every_model_is_a_valid_result_of_the_same_network(run, model):
+    nest, status, output, _ = run(describe(warmup_ms=20, simulate_ms=80), "--model", model, "--threads", "2")
+    assert status == 0
+    found = Figures.model_validate_json(output)
+    assert (found.neurons, found.synapses, found.threads, found.model) == (150, 150 * 20, 2, model)
+    assert found.mean_rate_hz == pytest.approx(150 / 150 / 0.08)
+    assert found.note
+    assert nest.runs == [20, 80]  # warm-up apart
+    assert nest.calls == ["reset", "prepare", "cleanup"]
+    assert {created[0] for created in nest.created} == {model}
+
+
+def test_kernel_delays_and_rules_are_those_of_the_description(run):
+    nest, *_ = run(describe(delay_max=3.0, delay_inter_min=1.0, seed=7))
+    kernel = {"resolution": 0.1, "min_delay": 0.1, "local_num_threads": 1, "rng_seed": 7}
+    assert nest.kernel == {**kernel, "max_delay": pytest.approx(3.0)}
+    intra, inter = nest.connected[:2]
+    assert intra[3]["delay"] == "normal(1.5, 0.75) in [0.1, 3]"
+    assert inter[3]["delay"] == "normal(1.5, 0.75) in [1, 3]"
+    assert (intra[0], inter[0]) == (((1, 50),), ((2, 50), (3, 50)))  # one pool of the two others
+    for _, _, rule, _ in nest.connected:
+        assert rule == {
+            "rule": "fixed_indegree", "indegree": 10, "allow_multapses": True, "allow_autapses": True,
+        }  # fmt: skip
+
+
+def test_constant_delays_and_defaults(run):
+    description = describe()
+    description["network"]["projections"][0]["delay"] = {"distribution": "constant", "mean": 2.5}
+    description["network"]["projections"][1]["delay"] = {"mean": 2.0, "sd": 1.0}
+    description["network"]["projections"][2]["indegree"] = 0
+    nest, *_ = run(description)
+    assert nest.connected[0][3]["delay"] == 2.5
+    assert nest.connected[1][3]["delay"] == "normal(2, 1) in [0.1, 6]"
+    assert nest.kernel["max_delay"] == pytest.approx(6)
+    assert len(nest.connected) == 5
+
+
+def test_rates_and_phases(run):
+    nest, *_ = run(describe(rate=4.0))
+    assert nest.created[0][2] == {"rate": 4.0, "phase": "1.0 - uniform(0.0, 1.0)"}
+    nest, *_ = run(describe(rate=4.0, rate_cv=0.5))
+    assert nest.created[0][2]["rate"].startswith("normal(4, 2) in [4e-06")
+
+
+def test_the_integrator_reaches_its_threshold_in_the_step_of_the_description(run):
+    nest, *_ = run(describe(rate=4.0), "--model", "iaf_psc_delta")
+    parameters = nest.created[0][2]
+    per_step = parameters["I_e"] * 0.1 / parameters["C_m"]
+    assert 2499 < parameters["V_th"] / per_step < 2500  # crossed in step 2500 = 250 ms
+    assert parameters["V_m"] == "uniform(0.0, 15.0)"
+    assert all(synapse["weight"] == 0 for *_, synapse in nest.connected)
+
+
+@pytest.mark.parametrize(
+    ("seed", "expected"), [(0, 2**32 - 1), (1, 1), (2**32 - 1, 2**32 - 1), (2**53, 2**21)]
+)
+def test_every_seed_becomes_one_that_nest_allows(run, seed, expected):
+    nest, *_ = run(describe(seed=seed))
+    assert nest.kernel["rng_seed"] == expected
+
+
+def changed(path, value):
+    description = describe()
+    *steps, last = path.split(".")
+    at = description
+    for step in steps:
+        at = at[int(step)] if step.isdigit() else at[step]
+    at[last] = value
+    return description
+
+
+REFUSALS = {
+    "model": (
+        changed("network.populations.0.neuron", {"model": "lif"}),
+        "neuron.model: 'lif'; allowed: ignore_and_fire",
+    ),
+    "parameter": (
+        changed("network.populations.0.neuron.phase", 1),
+        "neuron.phase: allowed: rate_hz, rate_cv",
+    ),
+    "silent": (changed("network.populations.0.neuron.rate_hz", 0), "rate_hz: 0; allowed: above 0"),
+    "delay": (
+        changed("network.projections.0.delay.distribution", "gamma"),
+        "'gamma'; allowed: normal, constant",
+    ),
+    "source": (changed("network.projections.0.source", "nobody"), "'nobody' is not a population"),
+    "no network": ({"time": {"simulate_ms": 1}}, "not a run description"),
+    "not JSON": ("{", "not a run description"),
+    "a list": ("[]", "not a run description"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_refusal_is_one_line_and_status_2(run, case):
+    description, words = REFUSALS[case]
+    nest, status, output, errors = run(description)
+    assert (status, output, nest.calls) == (2, "", [])
+    (line,) = errors.splitlines()
+    assert line.startswith("nest_network: ") and words in line
+
+
+def test_without_nest_one_line_says_how_to_install_it(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(describe()))
+    (tmp_path / "nest.py").write_text("raise ImportError('nothing here')")
+    done = subprocess.run(
+        [sys.executable, SCRIPT, tmp_path / "run.json"],
+        env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "workflows/peers/install.sh" in line and "nothing here" in line
