@@ -227,6 +227,16 @@ def test_two_comparisons_do_not_share_a_folder(setting):
         setting.compare()
 
 
+def test_one_round_has_no_interval(setting, capsys):
+    found = setting.compare(repetitions=1)
+    assert "no intervals: that takes two rounds" in show.notes(found.content)
+    capsys.readouterr()
+    show.show(found.content)
+    assert "5x" in (text := capsys.readouterr().out) and "(5–5)" not in text
+    show.show(setting.compare(repetitions=2).content)
+    assert "5x (5–5)" in capsys.readouterr().out
+
+
 def test_the_table_shows_every_program_quantity_and_note(setting, capsys):
     setting.peer.title, setting.miniapp.title = "Peer", "Mini"
     setting.peer.says = lambda threads, call: figures(

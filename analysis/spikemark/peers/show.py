@@ -52,9 +52,11 @@ def notes(content: dict[str, Any]) -> list[str]:
         if program["baseline_bytes"] and program["synapses"]:
             share = program["baseline_bytes"] / program["synapses"]
             lines.append(f"{title}: {share:.3g} B / synapse of its memory is there before the network is")
-    levels = [e["confidence"] for e in content["factors"] if e["confidence"] is not None]
+    levels = [e["confidence"] for e in content["factors"] if e["confidence"]]
     if levels:
         lines.append(f"intervals hold the median with a confidence of at least {100 * min(levels):.0f} %")
+    else:
+        lines.append("no intervals: that takes two rounds")
     if content["disturbed"]:
         limit, attempts = (content["conditions"][name] for name in ("foreign_limit", "attempts"))
         lines.append(
@@ -72,5 +74,5 @@ def _cell(median: dict | None, factor: dict | None) -> str:
 def _interval(entry: dict | None) -> str:
     if entry is None or entry["median"] is None:
         return "–"
-    flag = " *" if entry["disturbed"] else ""
-    return f"{entry['median']:.3g}x ({entry['low']:.3g}–{entry['high']:.3g}){flag}"
+    spread = f" ({entry['low']:.3g}–{entry['high']:.3g})" if entry["confidence"] else ""
+    return f"{entry['median']:.3g}x{spread}{'*' if entry['disturbed'] else ''}"
