@@ -106,6 +106,37 @@ def run(
         raise typer.Exit(1) from None
 
 
+@app.command()
+def bench(
+    repetitions: Annotated[int, typer.Option(help="Repetitions of every kernel and size.")] = 5,
+    pattern: Annotated[
+        str, typer.Option("--filter", metavar="REGEX", help="Only the kernels whose names match.")
+    ] = "",
+    min_time: Annotated[float, typer.Option(help="Shortest time of a repetition, in seconds.")] = 0.2,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the times as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder instead of results/bench/MACHINE.")] = None,
+) -> None:
+    """Measure the kernels of the mini-app one by one: delivery and its bound, update, random numbers."""
+    import json
+
+    from spikemark import bench as benches
+
+    try:
+        outcome = benches.bench(out or benches.folder(), repetitions, pattern, min_time, _count)
+    except benches.BenchFailed as reason:
+        typer.echo(f"bench failed: {reason}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:  # nothing to go on from, unlike everywhere else
+        _fail("interrupted: nothing was kept", INTERRUPTED)
+    if as_json:
+        typer.echo(json.dumps(outcome.content(), indent=1))
+    else:
+        typer.echo(f"{benches.text(outcome)}\n\n{_short(outcome.raw)}")
+    _list([*outcome.dropped, *outcome.notes])
+    if outcome.dropped:
+        raise typer.Exit(1)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from spikemark import __version__
@@ -125,6 +156,12 @@ def _options(
 
 app.command()(cli_peers.peers)
 app.add_typer(cli_preset.app, name="preset")
+
+
+def _count(done: int, total: int) -> None:
+    """One line that counts, for somebody who watches."""
+    if sys.stderr.isatty():
+        typer.echo(f"\r{done} of {total} kernels and sizes", nl=done == total, err=True)
 
 
 def _conclude(outcome) -> None:

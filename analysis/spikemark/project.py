@@ -27,11 +27,24 @@ def miniapp() -> Path:
 
     Raises BadInput if it is not an executable file.
     """
-    named = os.environ.get("SPIKEMARK_MINIAPP")
-    path = Path(named).resolve() if named else root() / "build" / "miniapp"
+    return _program("miniapp")
+
+
+def bench_kernels() -> Path:
+    """The kernels of the simulator under Google Benchmark: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("bench_kernels")
+
+
+def _program(name: str) -> Path:
+    variable = f"SPIKEMARK_{name.upper()}"
+    named = os.environ.get(variable)
+    path = Path(named).resolve() if named else root() / "build" / name
     if not (path.is_file() and os.access(path, os.X_OK)):
-        advice = "SPIKEMARK_MINIAPP must name an executable file" if named else "build it with `make build`"
-        raise BadInput(f"miniapp: {path} is not an executable file: {advice}")
+        advice = f"{variable} must name an executable file" if named else "build it with `make build`"
+        raise BadInput(f"{name}: {path} is not an executable file: {advice}")
     return path
 
 
