@@ -105,10 +105,21 @@ def split(runs: list[Measured]) -> list[Case]:
     """Group by what the experiment varied apart from `COMPARED`, by threads, exchange and simulated time."""
     groups = defaultdict(list)
     for m in runs:
-        varied = {k: v for k, v in m.planned.fields.items() if k.removeprefix("preset.") not in COMPARED}
-        key = [varied, m.run.record.threads, m.configuration.exchange, m.description["time"]]
-        groups[json.dumps(key, sort_keys=True)].append(m)
+        groups[_apart_from_threads(m), m.run.record.threads].append(m)
     return [Case(members) for members in groups.values()]
+
+
+def any_threads(view: View) -> list[Measured]:
+    """The runs of the view's case, and those that differ from them in the number of threads."""
+    if view.case is None:
+        return []
+    key = _apart_from_threads(view.case.runs[0])
+    return [m for m in view.sweep.runs if _apart_from_threads(m) == key]
+
+
+def _apart_from_threads(m: Measured) -> str:
+    varied = {k: v for k, v in m.planned.fields.items() if k.removeprefix("preset.") not in COMPARED}
+    return json.dumps([varied, m.configuration.exchange, m.description["time"]], sort_keys=True)
 
 
 def ratio(

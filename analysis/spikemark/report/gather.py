@@ -101,6 +101,7 @@ class Sweep:
     name: str
     title: str
     machine: str
+    path: Path  # the results folder
     shuffle_seed: int | None
     planned: list[Planned]
     runs: list[Measured]
@@ -143,7 +144,7 @@ def gather(experiment_dir: Path) -> Sweep:
     name = experiment.get("name") or folder.parent.name
     machine = plan.get("machine") or folder.name
     title, shuffle_seed = experiment.get("title") or "", plan.get("shuffle_seed")
-    return Sweep(name, title, machine, shuffle_seed, planned, runs, failed, unreadable)
+    return Sweep(name, title, machine, folder, shuffle_seed, planned, runs, failed, unreadable)
 
 
 def _planned(path: Path, line: Any, position: int) -> Planned:

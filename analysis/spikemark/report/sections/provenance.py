@@ -58,7 +58,8 @@ def warnings(view: View) -> list[str]:
     if view.left_out:
         found.append(
             f"{counted(view.left_out, 'run is', 'runs are')} not in the figures, because they differ from "
-            "the others in more than schedule, D, ranks and seed; they stand in the table of runs."
+            "the others in more than schedule, D, ranks and seed; they stand in the table of runs (under "
+            "Speed, other numbers of threads are shown)."
         )
     for text, count in merged([m.run.record.warnings for m in sweep.runs]):
         found.append(f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})")
