@@ -16,9 +16,9 @@ from ..values import number, percent, span
 TITLE = "Speed"
 RANKS_THREADS = "ranks × threads"
 EXPLAINED = (
-    "A core is one thread of one rank. Synaptic events per second and core are the currency in which "
-    "simulators are compared: for delivery alone they say how well the memory is used, for the whole run "
-    "what is left of that after update, waiting and communication."
+    "A core is one thread of one rank, also where threads have to share the cores there are. Synaptic events "
+    "per second and core are the currency in which simulators are compared: for delivery alone they say how "
+    "well the memory is used, for the whole run what is left of that after update, waiting and communication."
 )
 BOUND = (
     "The bound does only what no delivery can avoid: it starts at the lists of spikes, in random order, and "
@@ -188,10 +188,10 @@ def _bound(setups: list[Setup], table) -> Figure | str:
         + (" Runs: " + _sentences(shown, lambda s: f"{_nano(s.deliver_s)} at L = {number(s.length)}"))
     )
     caption = (
-        "Lines: kernels on their own, on one core and 20 million synapses, median and quartiles (measured, "
-        f"interleaved). As a multiple of its bound, deliver takes {span(compared['ratio'])} (largest at L = "
-        f"{int(largest['size'])}). Rings: the runs of this experiment at their own mean list length, in "
-        "wall-clock time (measured); a network that fits into the caches may lie below the bound."
+        "Lines: kernels on their own, on one core, with synapses far beyond the caches; median and quartiles "
+        f"(measured, interleaved). As a multiple of its bound, deliver takes {span(compared['ratio'])} "
+        f"(largest at L = {int(largest['size'])}). Rings: the runs of this experiment at their own mean list "
+        "length, in wall-clock time (measured); a network that fits into the caches may lie below the bound."
     )
     rows = [
         [str(r.size), number(r.deliver_ns), number(r.bound_ns), number(r.ratio)]
