@@ -29,46 +29,51 @@ struct delivery {
     uint32_t step, length;
 };
 
-static void *open_delivery(const void *variant, int64_t size) {
-    (void)variant;
-    struct delivery *d = ALLOC_ZERO(struct delivery, 1);
-    struct synapse_format format;
-    struct error error = {""};
+/// The packed synapses, the same for all lengths of lists: drawn once, kept until the program ends.
+static uint32_t *shared_synapses(const struct synapse_format *format) {
+    static uint32_t *shared;
+    if (shared) return shared;
     struct delay near, far;
-    d->length = (uint32_t)size;
-    d->n_lists = synapses / d->length;
     delay_open(&near, 1.5, 0.75, 0.1, 20, 0.1);
     delay_open(&far, 5, 2.5, 1, 20, 0.1);
+    shared = ALLOC(uint32_t, synapses);
+    for (uint32_t i = 0; i < synapses; i++) {
+        struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);
+        uint32_t delay = delay_draw(drawn.word[3] & 1 ? &near : &far, drawn.word[2]);
+        shared[i] = synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0);
+    }
+    delay_close(&near);
+    delay_close(&far);
+    return shared;
+}
+
+/// Lists of L synapses over the shared ones, and a ring; made once for each L, so that all kernels of that
+/// length use the same memory.
+static void *open_delivery(const void *variant, int64_t size) {
+    (void)variant;
+    static struct delivery *opened[1025];
+    if (opened[size]) return opened[size];
+    struct delivery *d = opened[size] = ALLOC_ZERO(struct delivery, 1);
+    struct synapse_format format;
+    struct error error = {""};
+    d->length = (uint32_t)size;
+    d->n_lists = synapses / d->length;
     synapse_format(&format, neurons, longest, &weight, 1, &error);
     synapse_table_open(&d->table, format, (uint32_t)d->n_lists);
-    for (uint32_t l = 0; l < d->n_lists; l++) synapse_table_add_count(&d->table, l, d->length);
-    synapse_table_allocate(&d->table, &error);
-    for (uint32_t l = 0; l < d->n_lists; l++)
-        for (uint32_t k = 0; k < d->length; k++) {
-            struct rng_words drawn = rng_draw(1, rng_synapse, 0, l, k);
-            uint32_t delay = delay_draw(drawn.word[3] & 1 ? &near : &far, drawn.word[2]);
-            synapse_table_put(
-                &d->table, l,
-                synapse_pack(&format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0));
-        }
+    for (uint32_t l = 0; l <= d->n_lists; l++) d->table.start[l] = l * d->length;
+    d->table.synapses = shared_synapses(&format);
     d->lists = ALLOC(uint32_t, d->n_lists);
     for (uint32_t l = 0; l < d->n_lists; l++) {
         struct rng_words drawn = rng_draw(2, rng_synapse, 0, 0, l);
         d->lists[l] = rng_below(drawn.word[0], drawn.word[1], (uint32_t)d->n_lists);
     }
     d->ring = ring_open(neurons, longest, true);
-    delay_close(&near);
-    delay_close(&far);
     return d;
 }
 
 static void close_delivery(void *state) {
-    struct delivery *d = state;
-    synapse_table_close(&d->table);
-    ring_close(&d->ring);
-    free(d->lists);
-    free(d);
-}
+    (void)state;
+} // kept for the next kernel of that length
 
 /// The next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per cycle.
 static const uint32_t *next_batch(struct delivery *d, size_t *n) {
