@@ -64,7 +64,7 @@ deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct
 __attribute__((always_inline)) static inline struct delivered
 deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
             uint32_t window, struct ring *ring, const bool narrow, const bool one_weight) {
-    enum { ahead = 8 }; // spikes: list starts are fetched this far ahead, first synapses half as far
+    enum { ahead = 16 }; // spikes: list starts are fetched this far ahead, first synapses half as far
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(ring), slot = window % ring->slots;
     struct delivered delivered = {0, 0};
