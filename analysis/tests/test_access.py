@@ -158,6 +158,19 @@ def test_measured_rates_take_the_place_of_the_described_ones():
     assert other.ratio != pytest.approx(as_described.ratio, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "ranks", "lists"),
+    # 2 areas of 100 neurons: a list per thread and rank, and a second one where both areas share a rank
+    [("conventional", 1, 200 * 2), ("conventional", 2, 200 * 4), ("structure_aware", 1, 200 * 4),
+     ("structure_aware", 2, 200 * 4)],
+)  # fmt: skip
+def test_possible_lists_are_those_of_a_dense_network(schedule, ranks, lists):
+    sparse = access.expected(describe(indegree=2), ranks, 2, schedule=schedule)
+    dense = access.expected(describe(indegree=4000), ranks, 2, schedule=schedule)
+    assert sparse.possible_lists == dense.possible_lists == lists
+    assert sparse.lists < lists == pytest.approx(dense.lists)
+
+
 def test_without_spikes_there_is_no_ratio():
     description = describe(rate_hz=0)
     assert access.expected(description, 2, 1).ratio is None

@@ -3,10 +3,11 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
-import numpy as np
 import pytest
 from planned import ABSENT, grid, run, write_experiment
+from scipy.stats import gmean
 from synthetic import describe
 
 from spikemark import record
@@ -14,7 +15,7 @@ from spikemark.errors import BadInput
 from spikemark.report import build
 from spikemark.report.cases import look
 from spikemark.report.gather import gather
-from spikemark.report.sections import SECTIONS
+from spikemark.report.sections import SECTIONS, phases
 from spikemark.report.values import number
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -157,8 +158,8 @@ def test_numbers_are_those_of_the_records(whole):
         ]
 
     plain, aware = factors("conventional", 1), factors("structure_aware", 10)
-    assert f"real-time factor of {number(np.mean(aware))} against {number(np.mean(plain))}" in words
-    ratio = np.exp(np.mean(np.log(plain)) - np.mean(np.log(aware)))
+    assert f"real-time factor of {number(gmean(aware))} against {number(gmean(plain))}" in words
+    ratio = gmean(plain) / gmean(aware)
     assert headline.speed_up.value == pytest.approx(ratio)
     assert f"{number(ratio)}×" in words
     for line, r in runs:
@@ -265,7 +266,7 @@ def test_warnings_of_the_runs_and_across_runs(tmp_path):
 def test_runs_that_differ_in_more_are_left_out_of_the_figures(tmp_path):
     other = [run("conventional", 1, 2, seed=1, threads=2)]
     words = page(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,)) + other).text
-    assert "1 run is not in the figures" in words
+    assert "not in the figures: 1 run," in words
 
 
 def test_text_from_the_plan_is_escaped(tmp_path):
@@ -282,6 +283,48 @@ def test_the_same_runs_give_the_same_page(tmp_path):
     for name in ("one.html", "two.html"):
         build(experiment, tmp_path / name)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_bars_end_at_the_numbers_of_the_headline(whole):
+    view = look(gather(whole[0]))
+    bars = {bar.configuration: bar for bar in phases.prepare(view.case, view.ranks)}
+    speed_up = whole[2].speed_up
+    for configuration, factor in (
+        (view.conventional, speed_up.first),
+        (view.structure_aware, speed_up.second),
+    ):
+        assert bars[configuration].mean == pytest.approx(factor)
+        assert sum(bars[configuration].phases.values()) == pytest.approx(factor)
+
+
+def test_runs_without_a_partner_are_in_the_bars_only_and_said_to_be(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2, 3), cycles=100)
+    runs[0]["state"] = ABSENT
+    words = page(tmp_path, runs).text
+    assert "1 run has no partner in the other schedule" in words
+    assert "geometric mean of 2 of 3 runs, those with a partner" in words
+
+
+def test_terms_with_an_index_are_typeset(whole):
+    assert "d_min" not in Page(whole[1]).text
+    assert "d<sub>min</sub>" in whole[1]
+
+
+def test_the_most_severe_warning_stands_in_the_header(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=100)
+    runs[0]["warnings"] = ["virtual machine: guests", "foreign load: other processes kept 1.75 cores busy"]
+    words = page(tmp_path, runs).text
+    assert re.search(r"To be read with 3 warnings : foreign load: other processes kept 1.75 cores", words)
+
+
+def test_sources_are_those_of_the_readme(sections):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split("## Sources")[1]
+    entries = [line[2:] for line in readme.splitlines() if line.startswith("- ")]
+    links = next(section.links for section in sections if section.id == "literature")
+    assert len(entries) == len(links) == 4
+    for entry, (name, address, _) in zip(entries, links, strict=True):
+        assert entry.split(",")[0].split(" ")[0] == name.split(",")[0].split(" ")[0]
+        assert address in readme
 
 
 def test_without_a_plan_nothing_is_written(tmp_path):

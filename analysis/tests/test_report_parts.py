@@ -8,10 +8,13 @@ from planned import grid, run, write_experiment
 from scipy import stats
 
 from spikemark.report.cases import look, ratio, split
-from spikemark.report.figures import style
-from spikemark.report.gather import gather
+from spikemark.report.figures import access as drawn_access
+from spikemark.report.figures import autocorrelation, style
+from spikemark.report.figures import cycle_times as drawn_cycle_times
+from spikemark.report.gather import Configuration, gather
 from spikemark.report.merging import merged
-from spikemark.report.values import counted, integer, number, percent, span
+from spikemark.report.sections import access, cycle_times
+from spikemark.report.values import change, counted, integer, number, percent, span, typical
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,11 @@ def test_small_shares_do_not_become_zero():
     assert percent(0.0042) == "0.42\u202f%"
     assert percent(1e-9) == "below 0.001\u202f%"
     assert percent(0.686) == "69\u202f%" and percent(0.2, 1) == "20.0\u202f%"
+
+
+def test_one_mean_and_changes_as_words():
+    assert typical([1, 4]) == pytest.approx(2) and typical([0, 4]) == 0
+    assert change(0.38) == "\u221262\u202f%" and change(1.09) == "+9\u202f%"
 
 
 def test_span_and_counts():
@@ -93,6 +101,37 @@ def test_drawings_keep_text_as_text_and_share_no_ids():
     assert one.get("aria-label") == "a line that rises" and one.get("role") == "img"
     text = ET.tostring(one, encoding="unicode")
     assert "var(--deliver)" in text and "font-family" not in text and "DejaVu" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [([0.001, -0.001], -0.03, 0.03), ([0.04, 0.01], -0.03, 0.06), ([0.999, -0.4], -0.6, 1.0)],
+)
+def test_the_axis_of_an_autocorrelation_fits_it(values, low, high):
+    bottom, top = autocorrelation.limits([np.array(values)], noise=0.02)
+    assert low <= bottom < min(-0.02, *values) and max(0.02, *values) < top <= high
+
+
+def test_small_shares_are_drawn_per_thousand(tmp_path):
+    def axis(count):
+        share = access.Share(Configuration("conventional", "area", 1, "self"), 2, [count], [count], [], [1.0])
+        return "".join(ET.fromstring(drawn_access.draw([share], "name", "words")).itertext())
+
+    assert "per 1000 synaptic events" in axis(0.004) and "0.00" not in axis(0.004)
+    assert "per synaptic event" in axis(0.4)
+
+
+def test_the_legend_names_no_schedule_by_colour():
+    times = np.geomspace(1e-6, 9e-6, 40).reshape(2, 20)
+    shown = [
+        cycle_times.Distribution(s, s, 1, 1, 1, times, times.max(axis=0), (1e-6, 9e-6), 0.9)
+        for s in ("conventional", "structure_aware")
+    ]
+    svg = drawn_cycle_times.draw(shown, (1e-6, 9e-6), True, "name", "words")
+    assert svg.count("all ranks") == 1 and "_nolegend_" not in svg
+    before = svg[: svg.index("all ranks")]
+    after_panels = before[before.rindex("structure_aware") :]
+    assert "var(--conventional)" in after_panels and "var(--structure-aware)" in after_panels
 
 
 def test_unknown_phases_and_schedules_have_colours():

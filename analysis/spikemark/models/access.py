@@ -86,6 +86,7 @@ class Access:
     ratio: float | None  # first accesses per synaptic event; None if no spike meets a synapse
     ratio_by_lane: dict[str, float]  # the lanes' parts of it, over the events of all lanes
     lists: float  # lists that hold at least one synapse, whole network
+    possible_lists: int  # lists that would, were in-degrees unlimited
     lists_per_neuron: np.ndarray  # [population], lists one neuron's spike enters
     out_degree: np.ndarray  # [population], synapses one neuron's spike visits
 
@@ -134,15 +135,17 @@ def expected(
     weights = sizes * _rates(populations, rates_hz)
     out_degree = drawn.sum(axis=1) @ hit
     events = float(weights @ out_degree)
+    lanes = LANES[schedule](np.array(placements.areas_of(populations)))
     by_lane = {
-        name: -np.expm1((miss.T * pairs[:, targets]) @ drawn).sum(axis=1)
-        for name, pairs in LANES[schedule](np.array(placements.areas_of(populations))).items()
+        name: -np.expm1((miss.T * pairs[:, targets]) @ drawn).sum(axis=1) for name, pairs in lanes.items()
     }
+    reached = [((pools.T * pairs[:, targets]) @ drawn > 0).sum(axis=1) for pairs in lanes.values()]
     lists = sum(by_lane.values())
     return Access(
         ratio=float(weights @ lists) / events if events else None,
         ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
         lists=float(sizes @ lists),
+        possible_lists=int(sizes @ sum(reached)),
         lists_per_neuron=lists,
         out_degree=out_degree,
     )

@@ -41,18 +41,22 @@ class Case:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Geometric mean of paired ratios, and its interval; `low` and `high` are None with a single pair."""
+    """Geometric mean over pairs of runs, and its interval; `low` and `high` are None with a single pair."""
 
     first: float  # geometric means over the pairs, in the unit of what is compared
     second: float
     pairs: list[float]
-    unit: str  # what the pairs are over: seed or repetition
     low: float | None = None
     high: float | None = None
 
     @property
     def value(self) -> float:
         return self.first / self.second
+
+    @property
+    def resolved(self) -> bool:
+        """Does the interval exclude that both values are equal?"""
+        return self.verdict in ("larger", "smaller")
 
     @property
     def verdict(self) -> str:
@@ -77,6 +81,14 @@ class View:
     @property
     def comparable(self) -> bool:
         return self.conventional is not None and self.structure_aware is not None
+
+    @property
+    def unpaired(self) -> int:
+        """Runs of the two compared configurations that have no partner, so the comparison lacks them."""
+        if not self.comparable:
+            return 0
+        plain, aware = (self.case.of(c, self.ranks) for c in (self.conventional, self.structure_aware))
+        return len(plain) + len(aware) - 2 * len(ratio(plain, aware, _real_time_factor).pairs)
 
     @property
     def left_out(self) -> int:
@@ -125,19 +137,19 @@ def _apart_from_threads(m: Measured) -> str:
 def ratio(
     first: list[Measured], second: list[Measured], value: Callable[[Measured], float | None]
 ) -> Ratio | None:
-    """Mean of value(first) / value(second) over networks (seeds) that both have, with its interval.
+    """Mean of value(first) / value(second) over the pairs of runs, with its interval.
 
-    Geometric mean; t interval of the logarithms. With a single seed the pairs are the repetitions. Runs
-    of which the value is missing or not positive are left out; None if no pair remains.
+    A pair are the two runs of one network (seed) and one repetition, which a sweep measures near each other
+    in time. Geometric mean; t interval of the logarithms. Runs of which the value is missing or not positive
+    are left out; None if no pair remains.
     """
-    by_seed = _pairs(first, second, value, lambda m: m.network)
-    by_repetition = _pairs(first, second, value, lambda m: (m.network, m.planned.repetition))
-    if len(by_seed) == 0:
+    sides = [_logarithms(runs, value) for runs in (first, second)]
+    common = sorted(sides[0].keys() & sides[1].keys())
+    if not common:
         return None
-    repeated = len(by_seed) == 1 and len(by_repetition) > 1
-    unit, pairs = ("repetition", by_repetition) if repeated else ("seed", by_seed)
+    pairs = np.array([[side[key] for side in sides] for key in common])
     means, logs = np.exp(pairs.mean(axis=0)), pairs[:, 0] - pairs[:, 1]
-    found = Ratio(float(means[0]), float(means[1]), np.exp(logs).tolist(), unit)
+    found = Ratio(float(means[0]), float(means[1]), np.exp(logs).tolist())
     if len(logs) == 1:
         return found
     half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
@@ -145,18 +157,14 @@ def ratio(
     return replace(found, low=float(low), high=float(high))
 
 
-def _pairs(first, second, value, key) -> np.ndarray:
-    """Mean logarithms of both sides, [pair, side]."""
-    sides = []
-    for runs in (first, second):
-        logs = defaultdict(list)
-        for m in runs:
-            x = value(m)
-            if x is not None and x > 0:
-                logs[key(m)].append(np.log(x))
-        sides.append(logs)
-    common = sorted(sides[0].keys() & sides[1].keys())
-    return np.array([[np.mean(side[k]) for side in sides] for k in common])
+def _logarithms(runs: list[Measured], value: Callable[[Measured], float | None]) -> dict[tuple, float]:
+    """By network and repetition; the mean where a plan holds one of these twice."""
+    found = defaultdict(list)
+    for m in runs:
+        x = value(m)
+        if x is not None and x > 0:
+            found[m.network, m.planned.repetition].append(np.log(x))
+    return {key: float(np.mean(logs)) for key, logs in found.items()}
 
 
 def _real_time_factor(measured: Measured) -> float:

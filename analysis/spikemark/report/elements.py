@@ -60,4 +60,4 @@ class Section:
     tables: list[tuple[str, Table]] = field(default_factory=list)  # caption and table, always open
     missing: list[str] = field(default_factory=list)  # what is not shown, and why
     terms: list[tuple[str, str]] = field(default_factory=list)
-    links: list[tuple[str, str, str]] = field(default_factory=list)  # text, address, what for
+    links: list[tuple[str, str, str]] = field(default_factory=list)  # text, address (may be empty), what for

@@ -1,14 +1,16 @@
 """The headline: one or two sentences made from the numbers, also when they are not what one hoped for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from spikemark.models import waiting_iid
 
+from .agreement import broken
 from .cases import Ratio, View, ratio
+from .cautions import strongest_load
 from .gather import NO_BREAK
-from .sections import correctness
+from .misfit import misfit
 from .values import counted, integer, number, percent
 
 BROKEN = (
@@ -25,15 +27,17 @@ class Headline:
     broken (checksums differ).
     `speed_up`: real-time factor of the conventional over that of the structure-aware schedule.
     `waiting`: of the structure-aware over the conventional schedule; None with one rank or if not measured.
+    `caution`: what disturbed the compared runs most, as a clause; None if none of them warns of load.
     """
 
     sentence: str
     verdict: str
     speed_up: Ratio | None = None
     waiting: Ratio | None = None
+    caution: str | None = None
 
     def __str__(self) -> str:
-        return self.sentence
+        return f"{self.sentence} Caution: {self.caution}." if self.caution else self.sentence
 
 
 def headline(view: View) -> Headline:
@@ -54,22 +58,25 @@ def headline(view: View) -> Headline:
     sentence = (
         f"On this machine the structure-aware schedule with {delay_ratio} ran the {network}"
         f" at a real-time factor of {factors} for the conventional one on {where}: {compared(speed_up)}."
-        f" {_waiting(view, waiting)}"
+        f" {_waiting(view, waiting, speed_up)}"
     )
-    if correctness.broken(view.sweep):
-        verdict, sentence = "broken", BROKEN
-    return Headline(sentence, verdict, speed_up, waiting)
+    found = Headline(sentence, verdict, speed_up, waiting, strongest_load(plain + aware))
+    if broken(view.sweep):
+        found = replace(found, verdict="broken", sentence=BROKEN)
+    return found
 
 
 def compared(speed_up: Ratio) -> str:
     """What the ratio of real-time factors says, with its interval."""
+    value, pairs = number(speed_up.value), counted(len(speed_up.pairs), "pair")
     if speed_up.verdict == "single":
         return f"{_times(speed_up.value)} in the only pair of runs, which is too few to tell it from chance"
-    where = f"95 % interval {interval(speed_up)} over {counted(len(speed_up.pairs), speed_up.unit)}"
+    where = f"95 % interval {interval(speed_up)}"
     if speed_up.verdict == "open":
-        return f"no difference beyond the spread (speed-up {number(speed_up.value)}, {where})"
+        return f"{pairs} of runs cannot tell which is faster (speed-up {value}, {where})"
+    where += f" over {pairs} of runs"
     if speed_up.verdict == "smaller":
-        return f"{_times(speed_up.value)} (speed-up {number(speed_up.value)}, {where})"
+        return f"{_times(speed_up.value)} (speed-up {value}, {where})"
     return f"{_times(speed_up.value)} ({where})"
 
 
@@ -78,36 +85,49 @@ def interval(r: Ratio) -> str:
     return f"{number(r.low)}–{number(r.high)}"
 
 
-def change(r: Ratio) -> str:
-    """A ratio as a change: 'fell by 62 %', 'rose by 4 %', 'did not change'."""
-    if percent(abs(1 - r.value)) == percent(0):
-        return "did not change"
-    return f"{'fell' if r.value < 1 else 'rose'} by {percent(abs(1 - r.value))}"
-
-
-def expected_fall(view: View) -> float:
-    """What the published theory says about the waiting, 1 - 1/sqrt(D) (Lober et al. 2026, eq 11)."""
-    return 1 - waiting_iid.waiting_ratio(view.structure_aware.delay_ratio)
+def expected_waiting(view: View) -> float:
+    """The ratio of waiting that the published theory expects, 1/sqrt(D) (Lober et al. 2026, eq 11)."""
+    return waiting_iid.waiting_ratio(view.structure_aware.delay_ratio)
 
 
 def _times(value: float) -> str:
     return f"{number(value)} times as fast" if value >= 1 else f"slower by a factor of {number(1 / value)}"
 
 
-def _waiting(view: View, waiting: Ratio | None) -> str:
+def _waiting(view: View, waiting: Ratio | None, speed_up: Ratio) -> str:
     if view.ranks == 1:
         which = "All complete runs" if view.case.ranks == [1] else "The only runs that can be compared so far"
         return f"{which} have one rank, which waits for nobody, so nothing is said about waiting."
     if waiting is None:
         return "Waiting was not measured on its own."
-    said, expected = change(waiting), expected_fall(view)
+    theory = f"the theory of independent cycle times expects {_expected(waiting, expected_waiting(view))}"
+    miss = misfit(view.case, view.ranks)
+    if miss and miss.notable:
+        theory += (
+            f", but puts the conventional waiting itself at {number(miss.factor, 2)} times what was measured"
+        )
+    return f"{_observed(waiting, speed_up)}; {theory}."
+
+
+def _observed(waiting: Ratio, speed_up: Ratio) -> str:
+    """What became of the waiting, in the same unit as `_expected`."""
+    value = number(waiting.value)
+    if waiting.verdict == "single":
+        return f"Waiting was {value} times as long in that pair"
     if waiting.verdict == "open":
-        values = f"ratio {number(waiting.value)}, 95 % interval {interval(waiting)}"
-        said = f"did not change beyond the spread ({values})"
-    theory = percent(expected) if said.startswith("fell") else f"a fall by {percent(expected)}"
-    if expected == 0:
-        theory = "no change"
-    return f"Waiting {said}; the theory of independent cycle times expects {theory}."
+        they = "Nor can they" if speed_up.verdict == "open" else "They cannot"
+        return f"{they} tell whether the waiting changed (ratio {value}, 95 % interval {interval(waiting)})"
+    low, high = sorted(abs(1 - x) for x in (waiting.low, waiting.high))
+    change = f"{'fell' if waiting.value < 1 else 'rose'} by {percent(abs(1 - waiting.value))}"
+    return f"Waiting {change} (95 % interval {percent(low)} to {percent(high)})"
+
+
+def _expected(waiting: Ratio, expected: float) -> str:
+    if not waiting.resolved:
+        return f"a ratio of {number(expected)}"
+    if expected == 1:
+        return "no change"
+    return percent(1 - expected) if waiting.value < 1 else f"a fall by {percent(1 - expected)}"
 
 
 def _no_pair(view: View) -> str:

@@ -1,12 +1,15 @@
 """The row of numbers under the headline."""
 
-import numpy as np
+from dataclasses import replace
 
-from .cases import View, ratio
+from .agreement import agreements, broken
+from .cases import Ratio, View, ratio
 from .elements import KeyFigure
-from .headline import Headline, change, expected_fall, interval
-from .sections import correctness
-from .values import counted, number, percent, span
+from .headline import Headline, expected_waiting, interval
+from .sections import access
+from .values import change, counted, number, span, typical
+
+EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
 
 def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
@@ -24,22 +27,24 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
         (view.structure_aware, speed_up.second),
     ):
         runs = view.case.of(configuration, view.ranks)
-        factors = [m.real_time_factor for m in runs]
-        mean = "" if len(runs) == 1 else "geometric mean, "
-        note = f"{where}, {mean}{span(factors)} in {counted(len(runs), 'run')}"
+        paired = len(speed_up.pairs)
+        if len(runs) > paired:
+            mean = f"geometric mean of {paired} of {len(runs)} runs, those with a partner"
+        else:
+            mean = "one run" if paired == 1 else f"geometric mean of {paired} runs"
+        note = f"{where}, {mean}" + (f", {span([m.real_time_factor for m in runs])}" if len(runs) > 1 else "")
         label = f"Real-time factor, {configuration.label}"
         figures.append(KeyFigure(label, number(factor), "measured", note))
-    figures.append(_speed_up(headline))
+    figures.append(_speed_up(speed_up))
     figures.append(_waiting(view, headline))
     figures.append(_access(view))
     figures.append(_memory(view))
     return figures
 
 
-def _speed_up(headline: Headline) -> KeyFigure:
-    r = headline.speed_up
-    note = f"95 % interval {interval(r)}" if r.low is not None else "one pair of runs: no interval"
-    return KeyFigure("Speed-up, conventional over structure-aware", f"{number(r.value)}×", "measured", note)
+def _speed_up(r: Ratio) -> KeyFigure:
+    label = "Speed-up, conventional over structure-aware"
+    return KeyFigure(label, f"{number(r.value)}×", "measured", _certainty(r))
 
 
 def _waiting(view: View, headline: Headline) -> KeyFigure:
@@ -51,9 +56,22 @@ def _waiting(view: View, headline: Headline) -> KeyFigure:
             else "not measured on its own (record.barrier is false)"
         )
         return _missing(label, reason)
-    r, fall = headline.waiting, f"theory: fell by {percent(expected_fall(view))} (modelled)"
-    note = fall if r.low is None else f"ratio {interval(r)} (95 %); {fall}"
-    return KeyFigure(label, change(r), "measured", note)
+    return _changed(label, headline.waiting, "measured", expected_waiting(view))
+
+
+def _changed(label: str, r: Ratio, kind: str, theory: float | None = None) -> KeyFigure:
+    """A change in per cent if the runs resolve one, else the ratio; the theory in the same unit."""
+    words = change if r.resolved else number
+    note = _certainty(r, f"{words(r.low)} to {words(r.high)}" if r.resolved else "")
+    if theory is not None:
+        note += f"; theory {words(theory)} (modelled)"
+    return KeyFigure(label, change(r.value) if r.resolved else f"{number(r.value)}×", kind, note)
+
+
+def _certainty(r: Ratio, limits: str = "") -> str:
+    if r.verdict == "single":
+        return "not resolved: one pair of runs has no interval"
+    return f"{'' if r.resolved else 'not resolved: '}95 % interval {limits or interval(r)}"
 
 
 def _access(view: View) -> KeyFigure:
@@ -62,7 +80,13 @@ def _access(view: View) -> KeyFigure:
     r = ratio(aware, plain, _first_accesses)
     if r is None:
         return _missing(label, "no synaptic event occurred")
-    return KeyFigure(label, change(r), "counted", "per synaptic event")
+    if max(abs(pair - 1) for pair in r.pairs) > EQUAL:
+        found = _changed(label, r, "counted")
+        return replace(found, note=f"per synaptic event; {found.note}")
+    note = "per synaptic event"
+    if min(access.filled(plain + aware), default=0) > access.ALL:
+        note += ": hardly any list is empty, so a spike enters equally many with both schedules"
+    return KeyFigure(label, "equal", "counted", note)
 
 
 def _first_accesses(measured) -> float | None:
@@ -76,9 +100,8 @@ def _memory(view: View) -> KeyFigure:
     values = [b for m in runs if (b := m.run.record.memory.bytes_per_synapse) is not None]
     if not values:
         return _missing(label, "unknown to the mini-app, or no synapses")
-    return KeyFigure(
-        label, f"{number(np.mean(values))} B", "measured", "resident high-water mark, all included"
-    )
+    note = "peak memory of all ranks, MPI and program included, divided by synapses"
+    return KeyFigure(label, f"{number(typical(values))} B", "measured", note)
 
 
 def _runs(view: View) -> KeyFigure:
@@ -98,19 +121,19 @@ def _runs(view: View) -> KeyFigure:
 
 
 def _checksums(view: View) -> KeyFigure:
-    agreements = correctness.prepare(view.sweep)
+    found = agreements(view.sweep)
     label = "Checksums of each network"
-    if not agreements:
+    if not found:
         return _missing(label, "no run is complete")
-    if correctness.broken(view.sweep):
+    if broken(view.sweep):
         return KeyFigure(label, "NOT EQUAL", "counted", "see Correctness; do not compare the times")
-    if all(len(a.runs) == 1 for a in agreements):
+    if all(len(a.runs) == 1 for a in found):
         return _missing(label, "one run per network: nothing to compare")
     return KeyFigure(
         label,
         "equal",
         "counted",
-        f"{counted(len(agreements), 'network')}, {counted(len(view.sweep.runs), 'run')}",
+        f"{counted(len(found), 'network')}, {counted(len(view.sweep.runs), 'run')}",
     )
 
 

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from spikemark.files import write_atomically
 
+from .agreement import broken
 from .cases import View, look
+from .cautions import cautions
 from .gather import gather
 from .headline import Headline, headline
 from .key_figures import key_figures
-from .sections import SECTIONS, correctness, provenance
+from .sections import SECTIONS
 
 
 def build(experiment_dir: Path, out: Path) -> Headline:
@@ -31,13 +33,21 @@ def render(view: View, first: Headline) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["typeset"] = typeset
     template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         style=(here / "style.css").read_text(encoding="utf-8"),
         sweep=view.sweep,
         headline=first,
         key_figures=key_figures(view, first),
-        broken=correctness.broken(view.sweep),
-        warnings=provenance.warnings(view),
+        broken=broken(view.sweep),
+        warnings=cautions(view),
         sections=[section(view) for section in SECTIONS],
     )
+
+
+def typeset(text: str):
+    """Escaped text with the terms that have an index set as such."""
+    from markupsafe import Markup, escape
+
+    return Markup(escape(text).replace("d_min", Markup("d<sub>min</sub>")))

@@ -1,7 +1,9 @@
 """Numbers as words: significant digits, units and kinds."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 NARROW = "\u202f"  # narrow no-break space: between thousands, and between a number and its unit
 MINUS = "\u2212"
@@ -31,6 +33,16 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace(",", NARROW).replace("-", MINUS)
 
 
+def typical(values: Sequence[float]) -> float:
+    """Geometric mean: the one mean of times and ratios over runs; a ratio of means is the mean of ratios.
+
+    >>> typical([1.0, 4.0]), typical([0.0, 4.0])
+    (2.0, 0.0)
+    """
+    values = np.asarray(values, dtype=float)
+    return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
+
+
 def integer(value: float) -> str:
     """A whole number, thousands apart."""
     return f"{round(value):,}".replace(",", NARROW).replace("-", MINUS)
@@ -44,6 +56,11 @@ def percent(share: float, digits: int = 0) -> str:
     if value and abs(value) < 10**-digits / 2:
         return f"{number(value, 2)}{NARROW}%"
     return f"{value:.{digits}f}{NARROW}%".replace("-", MINUS)
+
+
+def change(factor: float) -> str:
+    """A factor as a change: 0.38 is '−62 %', 1.09 is '+9 %'."""
+    return ("+" if factor > 1 else "") + percent(factor - 1)
 
 
 def microseconds(seconds: float, digits: int = 3) -> str:

@@ -2,17 +2,21 @@
 
 from collections import defaultdict
 
-import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from ..values import counted
+from ..values import counted, typical
 from .style import COLOUR, drawing, legend_above, markup, schedule_colour
+
+SMALL = 0.05  # share below which the axis counts per mille
 
 
 def draw(shares: list, name: str, alt: str) -> str:
     """`shares`: sections.access.Share, in the order of ranks."""
     lines = _lines(shares)
+    largest = max(max(s.counted + s.expected) for s in shares)
+    scale = 1000 if largest < SMALL else 1
+    largest *= scale
     ring = {
         "marker": "o",
         "markersize": 10,
@@ -24,20 +28,19 @@ def draw(shares: list, name: str, alt: str) -> str:
     dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "markeredgewidth": 0}
     with drawing(height=1.15 + 0.31 * len(lines)) as (figure, (axes,)):
         for y, (_, members) in enumerate(lines):
-            for mean in {round(float(np.mean(s.expected)), 6) for s in members if s.expected}:
+            for mean in {float(f"{scale * typical(s.expected):.6g}") for s in members if s.expected}:
                 axes.plot(mean, -y, **ring)
             for share in members:
-                axes.plot(
-                    np.mean(share.counted), -y, color=schedule_colour(share.configuration.schedule), **dot
-                )
+                colour = schedule_colour(share.configuration.schedule)
+                axes.plot(scale * typical(share.counted), -y, color=colour, **dot)
         axes.set_yticks([-y for y in range(len(lines))], [text for text, _ in lines])
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.set_ylim(-len(lines) + 0.5, 0.5)
-        axes.set_xlim(0, 1.1 * max(max(s.counted + s.expected) for s in shares))
-        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.set_xlim(0, 1.1 * largest)
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.grid(axis="x")
-        axes.set_xlabel("first accesses / synaptic event (no unit)")
+        axes.set_xlabel("first accesses per " + ("synaptic event" if scale == 1 else "1000 synaptic events"))
         handles = [
             Line2D([], [], label="counted", color=COLOUR["muted"], **dot),
             Line2D([], [], label="expected", **ring),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..values import typical
 from .style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 
@@ -24,11 +25,18 @@ def lags(correlations: list, name: str, alt: str) -> str:
                 axes.plot(np.arange(1, len(c.rho)), c.rho[1:], color=colour, linewidth=0.8, alpha=0.55)
         axes.plot(np.arange(1, shortest), mean[1:], color=COLOUR["ink"], linewidth=1.8)
         axes.set_xlim(0, shortest)
-        axes.set_ylim(min(-0.1, 1.1 * mean.min()), 1)
+        axes.set_ylim(*limits([c.rho[1:] for c in correlations], noise))
         axes.grid(axis="y")
         axes.set_xlabel("lag (cycles)")
-        axes.set_ylabel("autocorrelation (no unit)")
+        axes.set_ylabel("autocorrelation")
         return markup(figure, name, alt)
+
+
+def limits(values: list[np.ndarray], noise: float) -> tuple[float, float]:
+    """An axis that fits the values, with 0 and the noise band on it."""
+    low = min(-noise, *(v.min() for v in values))
+    high = max(noise, *(v.max() for v in values))
+    return max(-1.0, 1.15 * low), min(1.0, 1.15 * high)
 
 
 def spread(lumpings: list, name: str, alt: str) -> str:
@@ -38,7 +46,7 @@ def spread(lumpings: list, name: str, alt: str) -> str:
         (independent,) = axes.plot(
             windows, lumpings[0].independent, "--", color=COLOUR["muted"], label="independent, 1/√D"
         )
-        implied = np.mean([x.correlated for x in lumpings], axis=0)
+        implied = np.array([typical(x) for x in zip(*(y.correlated for y in lumpings), strict=True)])
         (model,) = axes.plot(windows, implied, color=COLOUR["model"], label="from autocorrelation")
         for x in lumpings:
             (dots,) = axes.plot(

@@ -13,7 +13,10 @@ BINS = 60
 def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, name: str, alt: str) -> str:
     """`distributions`: sections.cycle_times.Distribution; times are drawn in µs within `limits_s`."""
     edges = (np.geomspace if logarithmic else np.linspace)(*limits_s, BINS + 1) * 1e6
-    handles = [Patch(color=COLOUR["muted"], alpha=0.55, label="all ranks")]
+    schedules = dict.fromkeys(d.schedule for d in distributions)
+    # One swatch of every colour: a single grey one would be the conventional schedule's.
+    swatches = tuple(Patch(facecolor=schedule_colour(s), alpha=0.55, label="all ranks") for s in schedules)
+    handles = [swatches]
     if any(d.maxima_s is not None for d in distributions):
         handles.append(Line2D([], [], color=COLOUR["ink"], linewidth=1.2, label="slowest rank"))
         handles.append(Patch(color=COLOUR["band"], label="99 % of maxima (eq 12)"))

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 
 WIDTH = 4.7  # inches = 338 points
 SVG = "http://www.w3.org/2000/svg"
@@ -147,8 +148,10 @@ def _short(path: str) -> str:
 
 
 def legend_above(figure: Figure, handles: list, columns: int) -> None:
-    """A legend of labelled artists on top of the drawing."""
+    """A legend of labelled artists on top of the drawing; a tuple shares the label of its first."""
+    labels = [(h[0] if type(h) is tuple else h).get_label() for h in handles]
     figure.legend(
-        handles=handles, loc="outside upper left", ncols=columns, handlelength=1.3, handleheight=0.9,
+        handles, labels, handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
+        loc="outside upper left", ncols=columns, handlelength=1.3, handleheight=0.9,
         columnspacing=1.2, handletextpad=0.5, borderpad=0.1,
     )  # fmt: skip

@@ -16,7 +16,7 @@ def draw(waiting, name: str, alt: str) -> str:
         if waiting.curve:
             ratios, fits = _smooth(waiting.curve)
             axes.fill_between(ratios, fits.min(axis=1), fits.max(axis=1), color=COLOUR["band"], linewidth=0)
-            axes.plot(ratios, fits.mean(axis=1), "--", color=COLOUR["model"])
+            axes.plot(ratios, np.exp(np.log(fits).mean(axis=1)), "--", color=COLOUR["model"])
         shown = set()
         for point in waiting.points:
             schedule = point.configuration.schedule

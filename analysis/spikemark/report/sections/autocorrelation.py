@@ -10,7 +10,7 @@ from ..cases import View
 from ..elements import Figure, Section, Table
 from ..figures import autocorrelation as drawing
 from ..gather import Measured
-from ..values import counted, integer, number, percent
+from ..values import counted, integer, number, percent, typical
 
 TITLE = "Serial correlation"
 LAGS = 100
@@ -26,6 +26,7 @@ class Correlation:
     """Of one conventional run, about each rank's own mean. `rho` [lag], pooled over ranks."""
 
     seed: int
+    repetition: int
     cycles: int
     rho: np.ndarray
     integrated_time: float  # cycles that count as one independent cycle
@@ -39,7 +40,10 @@ def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
     # The integrated time needs more lags than are drawn: strong correlation outlasts the drawn ones.
     rho = serial.pooled_autocorrelation(compute, max(1, cycles // 4))
     lumping = serial.lumping(compute, windows)
-    return Correlation(measured.planned.seed, cycles, rho[: LAGS + 1], serial.integrated_time(rho), lumping)
+    planned = measured.planned
+    return Correlation(
+        *(planned.seed, planned.repetition, cycles), rho[: LAGS + 1], serial.integrated_time(rho), lumping
+    )
 
 
 def section(view: View) -> Section:
@@ -74,30 +78,35 @@ def _lags(ranks: int, correlations: list[Correlation]) -> Figure:
     )
     caption = (
         f"Autocorrelation of the compute time per cycle, conventional schedule on {counted(ranks, 'rank')} "
-        "(measured; about each rank's own mean, ranks pooled; thin: each seed, thick: their mean). "
+        "(measured; about each rank's own mean, ranks pooled; thin: each run, thick: their arithmetic mean). "
         f"Shaded: ±{number(noise, 2)}, where 95 % of the values of independent cycles would lie. "
         f"{number(np.mean(taus), 2)} cycles count as one independent cycle (integrated autocorrelation time)."
     )
     lags = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < len(mean)]
     rows = [
-        [str(c.seed), integer(c.cycles), *(number(c.rho[k], 2) for k in lags), number(c.integrated_time)]
+        [
+            str(c.seed),
+            str(c.repetition),
+            integer(c.cycles),
+            *(number(c.rho[k], 2) for k in lags),
+            number(c.integrated_time),
+        ]
         for c in correlations
     ]
     table = Table(
-        ["seed", "cycles", *(f"lag {k}" for k in lags), "integrated time (cycles)"],
+        ["seed", "repetition", "cycles", *(f"lag {k}" for k in lags), "integrated time (cycles)"],
         rows,
-        ["given", "counted", *["measured"] * (len(lags) + 1)],
+        ["given", "given", "counted", *["measured"] * (len(lags) + 1)],
     )
-    return Figure(
-        "autocorrelation", "Autocorrelation", drawing.lags(correlations, "acf", alt), alt, caption, table
-    )
+    title = f"Autocorrelation, {counted(ranks, 'rank')}"
+    return Figure("autocorrelation", title, drawing.lags(correlations, "acf", alt), alt, caption, table)
 
 
 def _spread(ranks: int, correlations: list[Correlation]) -> Figure:
     lumpings = [c.lumping for c in correlations]
     windows = lumpings[0].windows
-    measured = np.mean([x.measured for x in lumpings], axis=0)
-    implied = np.mean([x.correlated for x in lumpings], axis=0)
+    measured = [typical(column) for column in zip(*(x.measured for x in lumpings), strict=True)]
+    implied = [typical(column) for column in zip(*(x.correlated for x in lumpings), strict=True)]
     last = len(windows) - 1
     alt = (
         f"Relative spread of sums over D cycles against D, both axes logarithmic. At D = {windows[last]}: "
@@ -106,7 +115,7 @@ def _spread(ranks: int, correlations: list[Correlation]) -> Figure:
     )
     caption = (
         "How the coefficient of variation (CV) of times summed over D cycles compares with that of single "
-        "cycles. Dots: lumping the measured cycles of the conventional runs, one per seed. Solid: what the "
+        "cycles. Dots: lumping the measured cycles of the conventional runs, one per run. Solid: what the "
         "autocorrelation implies (modelled). Dashed: independent cycles, 1/√D (modelled, eq 7). "
         + _remark(windows, measured, lumpings[0].independent)
     )
@@ -125,7 +134,7 @@ def _spread(ranks: int, correlations: list[Correlation]) -> Figure:
     )
 
 
-def _remark(windows: np.ndarray, measured: np.ndarray, independent: np.ndarray) -> str:
+def _remark(windows: np.ndarray, measured: list[float], independent: np.ndarray) -> str:
     at = int(np.argmin(np.abs(windows - 10)))
     if windows[at] == 1:
         return ""

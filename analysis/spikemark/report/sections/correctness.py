@@ -1,11 +1,8 @@
 """Did every run of a network compute the same thing? One checksum per network says so."""
 
-from collections import defaultdict
-from dataclasses import dataclass
-
+from ..agreement import Agreement, agreements
 from ..cases import View
 from ..elements import Box, Section, Table
-from ..gather import Measured, Sweep
 from ..values import counted, integer
 
 TITLE = "Correctness"
@@ -16,41 +13,10 @@ EXPLAINED = (
 )
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """All whole runs of one network."""
-
-    network: str
-    seed: int
-    runs: list[Measured]
-
-    @property
-    def checksums(self) -> dict[str, list[str]]:
-        """Checksum -> labels of the runs that gave it."""
-        found = defaultdict(list)
-        for m in self.runs:
-            found[m.run.record.checksum].append(m.planned.label)
-        return dict(found)
-
-
-def prepare(sweep: Sweep) -> list[Agreement]:
-    """One entry per network, by seed."""
-    networks = defaultdict(list)
-    for m in sweep.runs:
-        networks[m.network].append(m)
-    agreements = [Agreement(key, members[0].planned.seed, members) for key, members in networks.items()]
-    return sorted(agreements, key=lambda a: (a.seed, a.network))
-
-
-def broken(sweep: Sweep) -> list[Agreement]:
-    """The networks whose runs gave more than one checksum."""
-    return [a for a in prepare(sweep) if len(a.checksums) > 1]
-
-
 def section(view: View) -> Section:
     """The verdict on all runs, loud where checksums differ, and the checksums."""
-    agreements = prepare(view.sweep)
-    if not agreements:
+    found = agreements(view.sweep)
+    if not found:
         return Section("correctness", TITLE, missing=["Correctness: no run is complete."])
     rows = [
         [
@@ -60,7 +26,7 @@ def section(view: View) -> Section:
             integer(a.runs[0].run.record.totals.neurons),
             a.network,
         ]
-        for a in agreements
+        for a in found
     ]
     table = Table(
         ["seed", "checksum", "runs", "neurons", "network"],
@@ -72,20 +38,20 @@ def section(view: View) -> Section:
         "correctness",
         TITLE,
         text=[EXPLAINED],
-        boxes=_boxes(agreements),
+        boxes=_boxes(found),
         tables=[("Checksums by network", table)],
     )
 
 
-def _boxes(agreements: list[Agreement]) -> list[Box]:
-    different = [a for a in agreements if len(a.checksums) > 1]
+def _boxes(found: list[Agreement]) -> list[Box]:
+    different = [a for a in found if len(a.checksums) > 1]
     if different:
         return [Box("bad", _complaint(a)) for a in different]
-    runs = sum(len(a.runs) for a in agreements)
-    alone = sum(len(a.runs) == 1 for a in agreements)
-    if alone == len(agreements):
+    runs = sum(len(a.runs) for a in found)
+    alone = sum(len(a.runs) == 1 for a in found)
+    if alone == len(found):
         return [Box("plain", "Nothing to compare yet: every network has one complete run only.")]
-    networks = counted(len(agreements), "network")
+    networks = counted(len(found), "network")
     words = f"Equal: {counted(runs, 'run')} of {networks} gave one checksum per network."
     if alone:
         words += (

@@ -31,6 +31,7 @@ class Distribution:
     label: str
     schedule: str
     seed: int
+    repetition: int
     window: int  # cycles
     times_s: np.ndarray  # [rank, window]
     maxima_s: np.ndarray | None  # [window]
@@ -59,7 +60,11 @@ def prepare(measured: Measured) -> Distribution:
         maxima = lumped.max(axis=0)
         interval = IidWaiting.fit(lumped).interval_of_maxima(level=LEVEL)
         inside = statistics.share_inside(maxima, interval)
-    return Distribution(label, run.schedule, measured.planned.seed, window, lumped, maxima, interval, inside)
+    planned = measured.planned
+    return Distribution(
+        *(label, run.schedule, planned.seed, planned.repetition, window),
+        *(lumped, maxima, interval, inside),
+    )
 
 
 def shown(view: View) -> list[Configuration]:
@@ -75,8 +80,9 @@ def section(view: View) -> Section:
     """Of the compared schedules on the ranks the headline speaks of."""
     if view.case is None:
         return Section("cycle-times", TITLE, missing=["Cycle times: no run is complete."])
-    missing, rows = [], []
+    missing: list[str] = []
     first: list[Distribution] = []
+    everything: list[Distribution] = []
     for configuration in shown(view):
         runs = [m for m in view.case.of(configuration, view.ranks) if m.run.cycles is not None]
         if not runs:
@@ -84,29 +90,46 @@ def section(view: View) -> Section:
             continue
         distributions = [prepare(m) for m in runs]
         first.append(distributions[0])
-        rows += [_row(d) for d in distributions]
+        everything += distributions
     if not first:
         return Section("cycle-times", TITLE, missing=missing)
     if view.ranks == 1:
         missing.append("Maxima over ranks: the runs have one rank only.")
-    return Section(
-        "cycle-times", TITLE, text=[EXPLAINED], figures=[_figure(view.ranks, first, rows)], missing=missing
-    )
+    figure = _figure(view.ranks, first, [_row(d) for d in everything])
+    text = [EXPLAINED, *_below_zero(everything)]
+    return Section("cycle-times", TITLE, text=text, figures=[figure], missing=missing)
+
+
+def _below_zero(distributions: list[Distribution]) -> list[str]:
+    """What an interval that begins below 0 says about the normal distribution it is made from."""
+    failing = [d for d in distributions if d.interval_s is not None and d.interval_s[0] < 0]
+    if not failing:
+        return []
+    lowest = microseconds(min(d.interval_s[0] for d in failing))
+    labels = " and ".join(dict.fromkeys(d.label.split(":")[0] for d in failing))
+    cvs = span([d.sd_s / d.mean_s for d in failing], 2)
+    return [
+        f"The intervals that equation 12 gives for the slowest rank begin below 0 for {labels} (at {lowest} "
+        "at the lowest), and no time is negative: the normal distribution that the published theory assumes "
+        f"does not describe these times (CV {cvs}). However many maxima so wide an interval contains, that "
+        "is no support for it."
+    ]
 
 
 def _figure(ranks: int, distributions: list[Distribution], rows: list[list[str]]) -> Figure:
     limits = _limits(distributions)
     logarithmic = limits[0] > 0 and limits[1] / limits[0] > LONG_TAIL
-    outside = np.mean(
-        np.concatenate([(d.times_s < limits[0]) | (d.times_s > limits[1]) for d in distributions], None)
-    )
-    where = f"{counted(ranks, 'rank')}, seed {distributions[0].seed}"
+    times = np.concatenate([d.times_s for d in distributions], None)
+    left, right = (times < limits[0]).mean(), (times > limits[1]).mean()
+    run = distributions[0]
+    where = f"{counted(ranks, 'rank')}, seed {run.seed}, repetition {run.repetition}"
     caption = (
         f"Compute time per cycle on {where} (measured), each histogram scaled to its highest bin. "
-        f"{percent(outside, 1)} of the times lie outside the{' logarithmic' if logarithmic else ''} axis. "
+        f"{percent(left, 1)} of the times lie to the left of the{' logarithmic' if logarithmic else ''} "
+        f"axis, {percent(right, 1)} to the right of it. "
     )
     if distributions[0].maxima_s is not None:
-        shares = "; ".join(f"{percent(d.inside)} ({d.label.split(':')[0]})" for d in distributions)
+        shares = "; ".join(f"{percent(d.inside, 1)} ({d.label.split(':')[0]})" for d in distributions)
         caption += (
             f"Line: the slowest rank alone. Shaded: where {percent(LEVEL)} of the maxima would lie if the "
             "times were independent and normal with the mean and SD measured (modelled: Lober et al. 2026, "
@@ -120,6 +143,7 @@ def _figure(ranks: int, distributions: list[Distribution], rows: list[list[str]]
         [
             "schedule",
             "seed",
+            "repetition",
             "windows",
             "mean (µs)",
             "SD (µs)",
@@ -128,7 +152,7 @@ def _figure(ranks: int, distributions: list[Distribution], rows: list[list[str]]
             "maxima inside",
         ],
         rows,
-        ["given", "given", "counted", "measured", "measured", "measured", "modelled", "measured"],
+        ["given", "given", "given", "counted", "measured", "measured", "measured", "modelled", "measured"],
     )
     svg = drawing.draw(distributions, limits, logarithmic, "cycle-times", alt)
     return Figure("cycle-times-figure", f"On {where}", svg, alt, caption, table)
@@ -149,6 +173,7 @@ def _row(d: Distribution) -> list[str]:
     return [
         d.label.split(":")[0],
         str(d.seed),
+        str(d.repetition),
         integer(d.times_s.shape[1]),
         number(1e6 * d.mean_s),
         number(1e6 * d.sd_s),

@@ -46,14 +46,37 @@ TERMS = [
     ),
     ("rank, thread", "A rank is one MPI process; it may run several OpenMP threads."),
     ("seed", "Number from which a network is drawn. Other seeds give other networks of the same kind."),
+    (
+        "pair of runs",
+        "A conventional and a structure-aware run of one network (seed) and repetition, measured near each "
+        "other in time.",
+    ),
+    (
+        "interval",
+        "95 % interval of the geometric mean over the pairs of runs (Student's t, of logarithms). Where it "
+        "contains 1, or no change, the runs cannot tell: that is not a finding of no change.",
+    ),
 ]
 
 LITERATURE = [
     (
-        "Lober, Diesmann, Kunkel 2026, arXiv:2602.23274",
+        "Lober, Diesmann, Kunkel (2026), arXiv 2602.23274",
         "https://arxiv.org/abs/2602.23274",
-        "the structure-aware schedule, the theory of waiting (eqs 2–12) and of irregular access (eqs 13–17)",
+        "structure-aware communication, the theory of waiting for the slowest rank (eqs 2–12) and of "
+        "irregular access (eqs 13–17)",
     ),
+    (
+        "Simula et al. (2019)",
+        "",
+        "real-time cortical simulations, energy and interconnects (DPSNN), whose spirit the mini-app follows",
+    ),
+    (
+        "Jordan et al. (2018), doi 10.3389/fninf.2018.00002",
+        "https://doi.org/10.3389/fninf.2018.00002",
+        "extremely scalable spiking neuronal network simulation code, the exchange with buffers of fixed "
+        "size",
+    ),
+    ("Salmon et al. (2011)", "", "parallel random numbers, as easy as 1, 2, 3 (Random123)"),
 ]
 
 
@@ -66,5 +89,5 @@ def section(view: View) -> Section:
 
 
 def literature(view: View) -> Section:
-    """The papers, as links that nobody needs to follow to read the page."""
-    return Section("literature", "Literature", links=LITERATURE)
+    """The papers; nobody needs to follow a link to read the page."""
+    return Section("literature", "Sources", links=LITERATURE)

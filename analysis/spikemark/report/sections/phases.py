@@ -8,38 +8,47 @@ from ..cases import Case, View
 from ..elements import Figure, Section, Table
 from ..figures import phases as drawing
 from ..gather import Configuration
-from ..values import counted, number, span
+from ..values import counted, number, span, typical
 
 TITLE = "Where the time goes"
 WAITING = "synchronise"
 EXPLAINED = (
     "Each bar is the real-time factor of a schedule: seconds of wall-clock time per second of simulated "
-    "time, split into the phases of a cycle (mean over ranks and seeds). Below 1 the simulation is faster "
-    "than real time."
+    "time. Below 1 the simulation is faster than real time. Means of times and ratios over runs are "
+    "geometric on the whole page, so that the bars are the numbers of the headline and the ratio of two "
+    "means is the mean of the ratios."
 )
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One configuration: phases per simulated time (None: not measured), real-time factor of every run."""
+    """One configuration: real-time factor of every run, and its geometric mean split into the phases in
+    proportion to their times (None: not measured).
+    """
 
     configuration: Configuration
     phases: dict[str, float | None]
     real_time_factors: list[float]
 
+    @property
+    def mean(self) -> float:
+        return typical(self.real_time_factors)
+
 
 def prepare(case: Case, ranks: int) -> list[Bar]:
-    """Bars in the order of configurations. Phases: mean over ranks and runs; one rank waits for nobody."""
+    """Bars in the order of configurations. One rank waits for nobody."""
     bars = []
     for configuration in case.configurations(ranks):
         runs = case.of(configuration, ranks)
+        factors = [m.real_time_factor for m in runs]
         per_run = [m.phases() for m in runs]
+        whole = [sum(t for t in p.values() if t is not None) or 1.0 for p in per_run]
         phases = {}
         for name in per_run[0]:
-            values = [p[name] for p in per_run if p.get(name) is not None]
-            measured = len(values) == len(per_run) and not (ranks == 1 and name == WAITING)
-            phases[name] = float(np.mean(values)) if measured else None
-        bars.append(Bar(configuration, phases, [m.real_time_factor for m in runs]))
+            shares = [p[name] / w for p, w in zip(per_run, whole, strict=True) if p.get(name) is not None]
+            measured = len(shares) == len(per_run) and not (ranks == 1 and name == WAITING)
+            phases[name] = float(np.mean(shares)) * typical(factors) if measured else None
+        bars.append(Bar(configuration, phases, factors))
     return bars
 
 
@@ -58,30 +67,35 @@ def section(view: View) -> Section:
                 f"{', '.join(unmeasured)} on {counted(ranks, 'rank')}: "
                 f"{_reason(view.case, ranks, unmeasured)}."
             )
-    return Section("phases", TITLE, text=[EXPLAINED], figures=figures, missing=missing)
+    text = [EXPLAINED]
+    if view.unpaired:
+        text.append(
+            f"{counted(view.unpaired, 'run has', 'runs have')} no partner in the other schedule: part of the "
+            "bars, not of the headline."
+        )
+    return Section("phases", TITLE, text=text, figures=figures, missing=missing)
 
 
 def _figure(ranks: int, bars: list[Bar], longest: float) -> Figure:
     where = counted(ranks, "rank")
-    fastest = min(bars, key=lambda b: np.mean(b.real_time_factors))
-    slowest = max(bars, key=lambda b: np.mean(b.real_time_factors))
+    fastest = min(bars, key=lambda b: b.mean)
+    slowest = max(bars, key=lambda b: b.mean)
     names = list(bars[0].phases)
     alt = (
         f"Stacked horizontal bars of the real-time factor on {where}, one per schedule. Shortest: "
-        f"{fastest.configuration.label} with {number(np.mean(fastest.real_time_factors))}; longest: "
-        f"{slowest.configuration.label} with {number(np.mean(slowest.real_time_factors))}."
+        f"{fastest.configuration.label} with {number(fastest.mean)}; longest: "
+        f"{slowest.configuration.label} with {number(slowest.mean)}."
     )
     caption = (
-        f"Real-time factor on {where}, by phase. Coloured parts: time in the phase, mean over ranks and "
-        "seeds, divided by the simulated time (measured). Dots: the real-time factor of each run (slowest "
-        "rank)."
+        f"Real-time factor on {where}, by phase (measured). Bars: geometric mean over runs; coloured parts "
+        "divide it as the phases divide the time, on average over ranks and runs. Dots: each run."
     )
     rows = [
         [
             bar.configuration.label,
             str(len(bar.real_time_factors)),
             *("missing" if bar.phases.get(n) is None else number(bar.phases[n]) for n in names),
-            number(np.mean(bar.real_time_factors)),
+            number(bar.mean),
             span(bar.real_time_factors),
         ]
         for bar in bars

@@ -4,18 +4,16 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..cases import View
+from ..cautions import CHECKSUMS, cautions
 from ..elements import Box, Section, Table
 from ..gather import Measured, Sweep
-from ..merging import merged
-from ..values import counted, number, percent, span
-
-COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
+from ..values import counted, number, span
 
 
 def section(view: View) -> Section:
     """Warnings first, then the facts about code and machine."""
     sweep = view.sweep
-    boxes = [Box("wary", text) for text in warnings(view)]
+    boxes = [Box("bad" if text.startswith(CHECKSUMS) else "wary", text) for text in cautions(view)]
     if not sweep.runs:
         return Section(
             "provenance", "Provenance and warnings", boxes=boxes, missing=["Provenance: no run is complete."]
@@ -49,36 +47,6 @@ def runs(view: View) -> Section:
     return Section(
         "runs", "Runs", text=text, tables=[(f"All {len(rows)} planned runs", table)], missing=missing
     )
-
-
-def warnings(view: View) -> list[str]:
-    """What a reader of the figures must know; the runs' own warnings with the number of such runs."""
-    sweep, total = view.sweep, len(view.sweep.runs)
-    found = []
-    if view.left_out:
-        found.append(
-            f"{counted(view.left_out, 'run is', 'runs are')} not in the figures, because they differ from "
-            "the others in more than schedule, D, ranks and seed; they stand in the table of runs (under "
-            "Speed, other numbers of threads are shown)."
-        )
-    for text, count in merged([m.run.record.warnings for m in sweep.runs]):
-        found.append(f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})")
-    costly = [m.run.record.timing.timer_overhead for m in sweep.runs]
-    if costly and max(costly) > COSTLY_TIMERS:
-        found.append(f"reading the clock took up to {percent(max(costly), 1)} of a run")
-    for what, read in (
-        ("commits", lambda m: m.run.record.provenance.commit),
-        ("compilers or flags", lambda m: (m.run.record.provenance.compiler, m.run.record.provenance.flags)),
-        ("MPI libraries", lambda m: m.run.record.provenance.mpi_library),
-        ("hosts", lambda m: m.run.record.host.name),
-    ):
-        distinct = len({read(m) for m in sweep.runs})
-        if distinct > 1:
-            found.append(f"mixed {what}: the runs come from {distinct} different ones")
-    dirty = sum(m.run.record.provenance.dirty is True for m in sweep.runs)
-    if dirty:
-        found.append(f"uncommitted changes in the source of {dirty} of {counted(total, 'run')}")
-    return found
 
 
 def _state(sweep: Sweep, run: str) -> str:

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from spikemark.models.waiting_iid import IidWaiting
 
 from ..cases import Case, View
 from ..elements import Figure, Section, Table
 from ..figures import waiting as drawing
 from ..gather import Configuration, Measured
-from ..values import counted, number, percent, span
+from ..misfit import misfit
+from ..values import counted, number, span, typical
 
 TITLE = "Waiting for the slowest rank"
 EXPLAINED = (
@@ -65,7 +64,7 @@ def section(view: View) -> Section:
     """One figure for every number of ranks above one."""
     if view.case is None:
         return Section("waiting", TITLE, missing=["Waiting: no run is complete."])
-    figures, missing = [], []
+    figures, missing, text = [], [], [EXPLAINED]
     for ranks in view.case.ranks:
         if ranks == 1:
             continue
@@ -74,20 +73,39 @@ def section(view: View) -> Section:
             missing.append(f"Waiting on {ranks} ranks: not measured on its own (record.barrier is false).")
             continue
         figures.append(_figure(waiting))
+        text += _miss(view.case, ranks)
         if not waiting.curve:
             missing.append(
                 f"The theory on {ranks} ranks: no conventional run with recorded cycle times to fit it to."
             )
     if view.case.ranks == [1]:
         missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
-    return Section("waiting", TITLE, text=[EXPLAINED] if figures else [], figures=figures, missing=missing)
+    return Section("waiting", TITLE, text=text if figures else [], figures=figures, missing=missing)
+
+
+def _miss(case: Case, ranks: int) -> list[str]:
+    """By how much the theory misses the runs it is fitted to, and why."""
+    miss = misfit(case, ranks)
+    if miss is None:
+        return []
+    words = (
+        f"On {counted(ranks, 'rank')} the theory expects {number(miss.factor, 2)} times the waiting measured "
+        "in the conventional runs it is fitted to"
+    )
+    if miss.reason:
+        return [f"{words}, because {miss.reason}."]
+    if miss.notable:
+        return [
+            f"{words}; neither rare long cycles nor lasting differences between ranks explain that alone."
+        ]
+    return [f"{words}."]
 
 
 def _figure(waiting: Waiting) -> Figure:
     where = counted(waiting.ranks, "rank")
     alt = f"Waiting per simulated time against D on {where}. " + " ".join(
-        f"{p.configuration.label}: {number(np.mean(p.measured))} measured"
-        + (f", {number(np.mean(p.expected))} expected." if p.expected else ".")
+        f"{p.configuration.label}: {number(typical(p.measured))} measured"
+        + (f", {number(typical(p.expected))} expected." if p.expected else ".")
         for p in waiting.points
     )
     caption = (
@@ -97,12 +115,12 @@ def _figure(waiting: Waiting) -> Figure:
     if waiting.curve:
         caption += (
             "Dashed: expected from independent cycle times with the mean and SD of the conventional runs "
-            "(modelled; shaded: lowest to highest of their fits). The theory takes differences between "
-            "ranks, drifts and rare long cycles for jitter, so it need not meet the conventional dots either."
+            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory takes "
+            "differences between ranks, drifts and rare long cycles for jitter."
         )
     rows = [_row(p) for p in waiting.points]
     table = Table(
-        ["schedule", "runs", "waiting (s/s)", "lowest–highest", "expected (s/s)", "measured / expected"],
+        ["schedule", "runs", "waiting (s/s)", "lowest–highest", "expected (s/s)", "expected / measured"],
         rows,
         ["given", "counted", "measured", "measured", "modelled", ""],
     )
@@ -111,9 +129,9 @@ def _figure(waiting: Waiting) -> Figure:
 
 
 def _row(point: Point) -> list[str]:
-    mean = float(np.mean(point.measured))
+    mean = typical(point.measured)
     row = [point.configuration.label, str(len(point.measured)), number(mean), span(point.measured)]
     if not point.expected:
         return [*row, "missing: no cycle times", "missing"]
-    expected = float(np.mean(point.expected))
-    return [*row, number(expected), percent(mean / expected) if expected > 0 else "missing: 0 expected"]
+    expected = typical(point.expected)
+    return [*row, number(expected), f"{number(expected / mean)}×" if mean > 0 else "missing: 0 measured"]

@@ -1,0 +1,37 @@
+"""Which runs simulated one network, and whether they computed the same thing."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from .gather import Measured, Sweep
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All whole runs of one network."""
+
+    network: str
+    seed: int
+    runs: list[Measured]
+
+    @property
+    def checksums(self) -> dict[str, list[str]]:
+        """Checksum -> labels of the runs that gave it."""
+        found = defaultdict(list)
+        for m in self.runs:
+            found[m.run.record.checksum].append(m.planned.label)
+        return dict(found)
+
+
+def agreements(sweep: Sweep) -> list[Agreement]:
+    """One entry per network, by seed."""
+    networks = defaultdict(list)
+    for m in sweep.runs:
+        networks[m.network].append(m)
+    found = [Agreement(key, members[0].planned.seed, members) for key, members in networks.items()]
+    return sorted(found, key=lambda a: (a.seed, a.network))
+
+
+def broken(sweep: Sweep) -> list[Agreement]:
+    """The networks whose runs gave more than one checksum."""
+    return [a for a in agreements(sweep) if len(a.checksums) > 1]

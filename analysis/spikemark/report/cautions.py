@@ -1,0 +1,82 @@
+"""What to be wary of, the most severe first: the warnings of the runs, and those that only all runs show."""
+
+import re
+
+from .agreement import broken
+from .cases import View
+from .gather import Measured
+from .merging import NUMBER, merged
+from .values import counted, percent
+
+COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
+CHECKSUMS = "different checksums"
+CLOCK = "reading the clock"
+MIXED = "mixed"
+DIRTY = "uncommitted changes"
+LEFT_OUT = "not in the figures"
+OTHERS = ""  # where warnings stand that this file does not know
+SEVERITY = (
+    *(CHECKSUMS, "oversubscribed", "bound too tightly", "foreign load", "stolen time"),
+    *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
+)
+# Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
+LOADS = {
+    "oversubscribed": "measured with more threads than cores: the times are no evidence of speed",
+    "bound too tightly": "measured with ranks bound to fewer cores than they have threads: the times are no "
+    "evidence of speed",
+    "foreign load": "measured while other processes kept up to {} cores busy: compare with care",
+    "stolen time": "measured while the hypervisor took up to {} cores away: compare with care",
+}
+
+
+def cautions(view: View) -> list[str]:
+    """What a reader of the figures must know, by severity; the runs' own warnings with the number of runs."""
+    sweep, total = view.sweep, len(view.sweep.runs)
+    found = [
+        f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})"
+        for text, count in merged([m.run.record.warnings for m in sweep.runs])
+    ]
+    differing = len(broken(sweep))
+    if differing:
+        found.append(
+            f"{CHECKSUMS}: the runs of {counted(differing, 'network')} did not compute the same thing, so at "
+            "least one of them is wrong"
+        )
+    if view.left_out:
+        found.append(
+            f"{LEFT_OUT}: {counted(view.left_out, 'run')}, which differ from the others in more than "
+            "schedule, D, ranks, seed and repetition; the table of runs has them (under Speed, other "
+            "numbers of threads are shown)"
+        )
+    costly = max((m.run.record.timing.timer_overhead for m in sweep.runs), default=0)
+    if costly > COSTLY_TIMERS:
+        found.append(f"{CLOCK} took up to {percent(costly, 1)} of a run")
+    for what, read in (
+        ("commits", lambda m: m.run.record.provenance.commit),
+        ("compilers or flags", lambda m: (m.run.record.provenance.compiler, m.run.record.provenance.flags)),
+        ("MPI libraries", lambda m: m.run.record.provenance.mpi_library),
+        ("hosts", lambda m: m.run.record.host.name),
+    ):
+        distinct = len({read(m) for m in sweep.runs})
+        if distinct > 1:
+            found.append(f"{MIXED} {what}: the runs come from {distinct} different ones")
+    dirty = sum(m.run.record.provenance.dirty is True for m in sweep.runs)
+    if dirty:
+        found.append(f"{DIRTY} in the source of {dirty} of {counted(total, 'run')}")
+    return sorted(found, key=_severity)
+
+
+def strongest_load(runs: list[Measured]) -> str | None:
+    """What disturbed the times of `runs` most, as a clause; None if no run warns of load."""
+    warnings = [text for m in runs for text in m.run.record.warnings]
+    for beginning, clause in LOADS.items():
+        texts = [text for text in warnings if text.startswith(beginning)]
+        if texts:
+            numbers = [x for text in texts for x in re.findall(NUMBER, text)]
+            return clause.format(max(numbers, key=float, default="some"))
+    return None
+
+
+def _severity(text: str) -> int:
+    known = [i for i, beginning in enumerate(SEVERITY) if beginning and text.startswith(beginning)]
+    return known[0] if known else SEVERITY.index(OTHERS)
