@@ -1,6 +1,7 @@
 """Sweeps from end to end with the real mini-app on tiny networks."""
 
 import fcntl
+import html
 import json
 import os
 import shutil
@@ -140,6 +141,33 @@ def faulty(tmp_path):
     path = tmp_path / "faulty.yaml"
     path.write_text(yaml.safe_dump(content))
     return path, Results(tmp_path / "faulty" / "here")
+
+
+def test_page_says_so_when_no_run_is_complete(faulty, tmp_path):
+    path, results = faulty
+    content = yaml.safe_load(path.read_text())
+    content["grid"] = [{"schedule": "structure_aware", "delay_ratio": 7}]
+    path.write_text(yaml.safe_dump(content))
+    done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
+    assert done.returncode == 1
+    assert "Nothing to report yet" in done.stdout
+    assert str(results.report) in done.stdout
+    assert "no run is complete" in done.stderr
+    (run,) = expand(load(path))
+    reason = results.failure(run.id).read_text().splitlines()[0]
+    assert html.escape(reason, quote=False) in results.report.read_text()
+
+
+def test_run_by_hand(smoke):
+    """One that is measured is refused and stays as it is."""
+    _, results = smoke
+    before = {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
+    id = expand(load("smoke"))[0].id
+    done = spikemark("run", results.path, id)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "measured already" in line
+    assert {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")} == before
 
 
 def test_a_failed_run_is_named_and_the_rest_goes_on(faulty, tmp_path):

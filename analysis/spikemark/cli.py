@@ -58,6 +58,7 @@ def sweep(
     runs = experiments.expand(chosen)
     folder = sweeps.folder(chosen, machine, results)
     if dry_run:
+        sweeps.check(folder, profile)
         typer.echo(sweeps.dry_run(runs, folder))
         return
     _conclude(sweeps.sweep(chosen, runs, folder, profile))
@@ -70,7 +71,7 @@ def report(experiment: Name, machine: Machine = None, results: Root = None) -> N
     from spikemark import sweep as sweeps
 
     folder = sweeps.folder(experiments.load(experiment), machine, results)
-    outcome = sweeps.Outcome(folder, len(folder.read_plan()["runs"]))
+    outcome = sweeps.Outcome(folder, len(folder.read_plan().runs))
     with sweeps.locked(folder):
         sweeps.finish(outcome)
     _conclude(outcome)
@@ -219,5 +220,5 @@ def _usage(error: Exception) -> str:
 
 
 def _fail(line: str, status: int) -> None:
-    print(f"spikemark: {line}", file=sys.stderr)
+    print("spikemark:", " ".join(line.splitlines()), file=sys.stderr)
     sys.exit(status)

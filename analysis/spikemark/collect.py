@@ -2,17 +2,22 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spikemark import record
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, shown
 from spikemark.files import write_atomically
+from spikemark.plan_fields import Planned
 from spikemark.record_fields import Totals
 from spikemark.results import Results
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: The mini-app writes numbers with 15 digits.
+DIGITS = 1e-14
 
 #: Parts of a description that decide which spikes a network fires; the rest decides how they travel.
 DECISIVE = ("seed", "time", "network")
@@ -99,18 +104,17 @@ def collect(results: Results) -> Collection:
     import pandas as pd
 
     rows, phases, complaints = [], [], []
-    for entry in results.read_plan()["runs"]:
-        if not results.measured(entry["id"]):
+    for planned in results.read_plan().runs:
+        if not results.measured(planned.id):
             continue
         try:
-            run = record.load(results.run(entry["id"]))
-            _same(entry, run, results)
+            run = load(results, planned)
         except BadInput as error:
-            complaints.append(f"{entry['label']}: left out: {error}; delete the folder to measure again")
+            complaints.append(f"{planned.label}: left out: {error}")
             continue
-        rows.append(_row(entry, run))
+        rows.append(_row(planned, run))
         for name, times in run.record.timing.phases.items():
-            phases.append([entry["id"], name, times.mean_s, times.max_s, times.reason])
+            phases.append([planned.id, name, times.mean_s, times.max_s, times.reason])
     runs_table = pd.DataFrame(rows, columns=None if rows else list(_plain_columns()))
     phases_table = pd.DataFrame(phases, columns=list(phases_contract().columns))
     collection = Collection(
@@ -133,38 +137,72 @@ def checksum_complaints(runs: "pd.DataFrame") -> list[str]:
     return complaints
 
 
-def _same(entry: dict[str, Any], run: record.Run, results: Results) -> None:
-    for what in ("ranks", "threads"):
-        if getattr(run.record, what) != entry[what]:
-            raise BadInput(f"{run.path}: {what}={getattr(run.record, what)}; the plan says {entry[what]}")
-    planned = json.loads(results.description(entry["id"]).read_text())
-    if run.record.description.get("seed") != planned.get("seed"):
-        raise BadInput(
-            f"{run.path}: seed={run.record.description.get('seed')}; the plan says {planned.get('seed')}"
-        )
+def load(results: Results, planned: Planned) -> record.Run:
+    """The record of a planned run.
+
+    Raises BadInput if it cannot be read, or is of another run than planned: of other ranks or threads, or of
+    a description that lacks or changes a field of the one written with the plan.
+    """
+    description = results.read_description(planned.id)
+    if description.get("delay_ratio") == "auto":  # the record has the number it stood for
+        del description["delay_ratio"]
+    wanted = {"ranks": planned.ranks, "threads": planned.threads, "description": description}
+    try:
+        run = record.load(results.run(planned.id))
+        for what, value in wanted.items():
+            if complaint := difference(value, getattr(run.record, what), what):
+                raise BadInput(f"{run.path}: {complaint}")
+    except BadInput as error:
+        raise BadInput(f"{error}; delete the folder of the run to measure it again") from None
+    return run
+
+
+def difference(planned: Any, found: Any, where: str) -> str | None:
+    """What `found` lacks of `planned`, or has otherwise; None if it has all. Further fields do not matter."""
+    if isinstance(planned, dict) and isinstance(found, dict):
+        for name, value in planned.items():
+            if name not in found:
+                return f"{where}.{name} is missing; the plan says {shown(value)}"
+            if complaint := difference(value, found[name], f"{where}.{name}"):
+                return complaint
+        return None
+    if isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
+        parts = enumerate(zip(planned, found, strict=True))
+        return next((text for i, (p, f) in parts if (text := difference(p, f, f"{where}.{i}"))), None)
+    return None if _equal(planned, found) else f"{where}={shown(found)}; the plan says {shown(planned)}"
+
+
+def _equal(planned: Any, found: Any) -> bool:
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (planned, found)]
+    if not all(numbers) or (isinstance(planned, int) and isinstance(found, int)):
+        return type(planned) is type(found) and planned == found
+    try:
+        return math.isclose(planned, found, rel_tol=DIGITS)
+    except OverflowError:  # an integer beyond all floating-point numbers
+        return False
 
 
 def _plain_columns() -> list[str]:
     return [name for name, column in runs_contract().columns.items() if not column.regex]
 
 
-def _row(entry: dict[str, Any], run: record.Run) -> dict[str, Any]:
+def _row(planned: Planned, run: record.Run) -> dict[str, Any]:
     found = run.record
     exchange = found.description.get("exchange")
     decisive = json.dumps([found.description.get(part) for part in DECISIVE], sort_keys=True)
     row = {
-        "id": entry["id"],
-        "label": entry["label"],
+        "id": planned.id,
+        "label": planned.label,
         "schedule": run.schedule,
         "placement": run.placement,
         "exchange": exchange if isinstance(exchange, str) else json.dumps(exchange, sort_keys=True),
-        "fields": json.dumps(entry["fields"], sort_keys=True),
+        "fields": json.dumps(planned.fields, sort_keys=True),
         "network": hashlib.sha256(decisive.encode()).hexdigest()[:12],
         "ranks": found.ranks,
         "threads": found.threads,
-        "repetition": entry["repetition"],
+        "repetition": planned.repetition,
         "delay_ratio": run.delay_ratio,
-        "seed": entry["seed"],
+        "seed": planned.seed,
         "cycles": found.timing.cycles,
         **{f"total_{name}": getattr(found.totals, name) for name in Totals.model_fields},
         "build_s": found.timing.build_s,

@@ -1,5 +1,39 @@
 """The one exception that means 'the input is wrong', as opposed to 'the program is wrong'."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+SHOWN = 80
+
 
 class BadInput(ValueError):
     """One line that names the field, its value and what is allowed. The command line exits with status 2."""
+
+
+def shown(value: Any) -> str:
+    """`value` as it can stand in one line."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number with thousands of digits, or nested without end
+        return f"a long {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def first_complaint(error: "ValidationError", whole: str) -> str:
+    """One line from a pydantic error: field, value, what is allowed, and how many more there are.
+
+    `whole` stands in for the field where the complaint is about all of them together.
+    """
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    field = ".".join(str(part) for part in first["loc"]) or whole
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        line = f"{field}: missing"
+    elif isinstance(first["input"], dict | list):
+        line = f"{field}: {message}"
+    else:
+        line = f"{field}={shown(first['input'])}: {message}"
+    return line if len(problems) == 1 else f"{line} (and {len(problems) - 1} more)"

@@ -23,6 +23,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON, whole or not at all; a file that already holds it is left alone."""
-    text = json.dumps(value, indent=1) + "\n"
-    if not path.is_file() or path.read_text() != text:
-        write_atomically(path, text)
+    data = (json.dumps(value, indent=1) + "\n").encode()
+    if not path.is_file() or path.read_bytes() != data:
+        write_atomically(path, data)

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 from spikemark import launch, project
 from spikemark.errors import BadInput
 from spikemark.files import write_atomically, write_json
+from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
 GRACE_S = 5
+#: What a folder of a run may hold that has no record.json and so is not measured.
+PARTS = {"ranks.csv", "cycles.npy", "spikes.npy", "launch.json", ".snakemake_timestamp"}
 
 
 class RunFailed(RuntimeError):
@@ -27,39 +29,48 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     """Carry out run id `run` of the plan and return the directory of its record.
 
     A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
-    BadInput if the plan does not have the run.
+    BadInput, before anything is changed, if the plan does not have the run, the run is measured already,
+    other files are in its place, its description is no description, the launcher is unknown or the mini-app
+    is missing.
     """
     plan = results.read_plan()
-    entry = next((r for r in plan["runs"] if r["id"] == run), None)
-    if entry is None:
+    planned = plan.run(run)
+    if planned is None:
         raise BadInput(f"run {run!r} is not in {results.plan}")
+    if results.measured(run):
+        raise BadInput(f"{results.run(run)}: measured already; move or delete the folder to measure again")
+    if foreign := sorted({path.name for path in results.run(run).glob("*")} - PARTS):
+        raise BadInput(f"{results.run(run)}: holds {foreign[0]!r}, which is of no record; move it away first")
+    results.read_description(run)
     workspace = results.path / "unchecked" / run
     unchecked = workspace / "record"
-    for leftover in (workspace, results.run(run)):
-        shutil.rmtree(leftover, ignore_errors=True)
-    workspace.mkdir(parents=True)
-    results.failure(run).unlink(missing_ok=True)
-
     program = [
         str(project.miniapp()),
         str(results.description(run).resolve()),
         "--out",
         str(unchecked.resolve()),
     ]
-    start = launch.launch(launcher, program, entry["ranks"], entry["threads"])
-    began = time.monotonic()
-    status, output, errors = watch(start, plan["experiment"]["time_limit_s"])
+    start = launch.launch(launcher, program, planned.ranks, planned.threads)
+
     try:
-        _check(status, errors, unchecked, entry)
+        shutil.rmtree(workspace, ignore_errors=True)  # left by one that was killed
+        workspace.mkdir(parents=True)
+        results.failure(run).unlink(missing_ok=True)
+        began = time.monotonic()
+        status, output, errors = watch(start, plan.experiment.time_limit_s)
+        try:
+            _check(status, errors, unchecked, planned)
+        except RunFailed as reason:
+            write_atomically(results.failure(run), _log(reason, planned, start, status, output, errors))
+            raise
         write_json(
             unchecked / "launch.json",
             {"command": start.command, "environment": start.environment, "wall_s": time.monotonic() - began},
         )
         results.run(run).parent.mkdir(parents=True, exist_ok=True)
+        if not results.measured(run):  # what Snakemake made, or what is left of an old record
+            shutil.rmtree(results.run(run), ignore_errors=True)
         os.rename(unchecked, results.run(run))
-    except RunFailed as reason:
-        write_atomically(results.failure(run), _log(reason, entry, start, status, output, errors))
-        raise
     finally:
         shutil.rmtree(workspace, ignore_errors=True)
     return results.run(run)
@@ -100,7 +111,7 @@ def _end(process: subprocess.Popen) -> None:
             return
 
 
-def _check(status: int | None, errors: str, directory: Path, entry: dict[str, Any]) -> None:
+def _check(status: int | None, errors: str, directory: Path, planned: Planned) -> None:
     if status != 0:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
         raise RunFailed(lines[-1] if lines else _without_message(status))
@@ -109,12 +120,12 @@ def _check(status: int | None, errors: str, directory: Path, entry: dict[str, An
     try:
         found = json.loads((directory / "record.json").read_text())
         complete = found["status"] == "complete" and {"ranks", "threads"} <= found.keys()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RunFailed(f"exit status 0, but no valid record: {error}") from None
     if not complete:
         raise RunFailed("exit status 0, but the record is not complete")
     for what in ("ranks", "threads"):
-        asked, got = entry[what], found[what]
+        asked, got = getattr(planned, what), found[what]
         if asked != got:
             raise RunFailed(
                 f"asked for {asked} {what}, the record says {got}"
@@ -133,10 +144,10 @@ def _without_message(status: int | None) -> str:
     return f"exit status {status} without a message: try the command of the log without --quiet"
 
 
-def _log(reason, entry, start, status, output, errors) -> str:
+def _log(reason, planned, start, status, output, errors) -> str:
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
     return (
-        f"{reason}\n\nrun: {entry['label']}\nid: {entry['id']}\n"
+        f"{reason}\n\nrun: {planned.label}\nid: {planned.id}\n"
         f"command: {variables} {shlex.join(start.command)}\n"
         f"exit status: {status}\n\nstandard error:\n{errors}\nstandard output:\n{output}\n"
     )

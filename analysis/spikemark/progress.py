@@ -62,5 +62,5 @@ class Progress:
         try:
             record = json.loads((self.results.run(run) / "record.json").read_text())
             return format(record["timing"]["real_time_factor"], ".3g")
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return "unreadable"

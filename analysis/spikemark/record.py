@@ -1,6 +1,5 @@
 """Reads run records (miniapp/FORMAT.md, version 1) and refuses any that is not whole and consistent."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, first_complaint
+from spikemark.reading import read_json, read_text
 from spikemark.record_fields import FORMAT_VERSION, Record
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ COUNT_COLUMNS = (
     "bytes_sent",
 )
 SECONDS_COLUMNS = ("build_s", "simulate_s")
+WHOLE = "a finished run holds record.json and ranks.csv"
 
 
 @dataclass(frozen=True)
@@ -107,24 +108,8 @@ def load(directory: str | Path) -> Run:
     return Run(path, record, _read_ranks(path / "ranks.csv", record), cycles, spikes)
 
 
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"{path}: not found; a finished run holds record.json and ranks.csv") from None
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}") from None
-
-
 def _read_record(path: Path) -> Record:
-    try:
-        content: Any = json.loads(_read_text(path))
-    except json.JSONDecodeError as error:
-        raise BadInput(
-            f"{path}: truncated or not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from None
+    content: Any = read_json(path, WHOLE)
     if not isinstance(content, dict):
         raise BadInput(f"{path}: holds {type(content).__name__}, a run record is one JSON object")
     # These two first: with another version or an unfinished run, complaints about other fields would mislead.
@@ -138,21 +123,7 @@ def _read_record(path: Path) -> Record:
     try:
         return Record.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error)}") from None
-
-
-def first_complaint(error: ValidationError) -> str:
-    """One line from a pydantic error: field, value, what is allowed, and how many more there are."""
-    problems = error.errors(include_url=False)
-    first = problems[0]
-    field = ".".join(str(part) for part in first["loc"]) or "record"
-    if first["type"] == "missing":
-        line = f"{field}: missing"
-    elif isinstance(first["input"], dict | list):
-        line = f"{field}: {first['msg']}"
-    else:
-        line = f"{field}={first['input']!r}: {first['msg']}"
-    return line if len(problems) == 1 else f"{line} (and {len(problems) - 1} more)"
+        raise BadInput(f"{path}: {first_complaint(error, 'record')}") from None
 
 
 def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
@@ -190,7 +161,7 @@ def _read_ranks(path: Path, record: Record) -> "pd.DataFrame":
     import pandas as pd
     from pandera.errors import SchemaErrors
 
-    lines = _read_text(path).splitlines()
+    lines = read_text(path, WHOLE).splitlines()
     widths = {line.count(",") for line in lines}
     if not lines or len(widths) != 1:  # pandas would fill a truncated line with missing values
         raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")

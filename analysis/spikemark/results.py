@@ -1,13 +1,14 @@
 """The results folder of one experiment on one machine: which file lies where."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.errors import BadInput
+from pydantic import ValidationError
 
-PLAN_VERSION = 1
+from spikemark.errors import BadInput, first_complaint
+from spikemark.plan_fields import PLAN_VERSION, Plan
+from spikemark.reading import read_json
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,29 @@ class Results:
         """Whether the record is there; records appear whole or not at all."""
         return (self.run(run) / "record.json").is_file()
 
-    def read_plan(self) -> dict[str, Any]:
+    def read_description(self, run: str) -> dict[str, Any]:
+        """The run description of run id `run`; raises BadInput if it is missing or is not one."""
+        try:
+            description = read_json(self.description(run))
+        except BadInput as error:
+            raise BadInput(f"{error}; a sweep writes it anew") from None
+        if not isinstance(description, dict):
+            raise BadInput(f"{self.description(run)}: not a run description; a sweep writes it anew")
+        return description
+
+    def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""
         if not self.plan.is_file():
             raise BadInput(f"{self.path}: no plan.json: not a results folder, or nothing was swept yet")
-        try:
-            plan = json.loads(self.plan.read_text())
-            version = plan["format_version"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadInput(f"{self.plan}: not a plan: {error}") from None
-        if version != PLAN_VERSION:
+        content = read_json(self.plan)
+        version = content.get("format_version") if isinstance(content, dict) else None
+        if version is None:
+            raise BadInput(f"{self.plan}: not a plan: one JSON object with format_version is needed")
+        if version != PLAN_VERSION or isinstance(version, bool):
             raise BadInput(
                 f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
             )
-        return plan
+        try:
+            return Plan.model_validate(content)
+        except ValidationError as error:
+            raise BadInput(f"{self.plan}: {first_complaint(error, 'plan')}") from None

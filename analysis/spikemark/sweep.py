@@ -16,8 +16,9 @@ from spikemark import experiment as experiments
 from spikemark import project
 from spikemark.errors import BadInput
 from spikemark.files import write_json
+from spikemark.plan_fields import PLAN_VERSION
 from spikemark.progress import Progress
-from spikemark.results import PLAN_VERSION, Results
+from spikemark.results import Results
 
 LOOK_EVERY_S = 0.2
 PATIENCE_S = 15
@@ -44,7 +45,7 @@ class Outcome:
 
 def folder(experiment: experiments.Experiment, machine: str | None, root: Path | None) -> Results:
     """The results folder of an experiment: `results/NAME/MACHINE` unless told otherwise."""
-    name = project.check_machine(machine) if machine else project.machine_name()
+    name = project.check_machine(machine) if machine is not None else project.machine_name()
     return Results((root or project.root() / "results").resolve() / experiment.name / name)
 
 
@@ -81,10 +82,11 @@ def sweep(
 ) -> Outcome:
     """Measure what is missing, then collect and report. Failed runs are named and do not stop the others.
 
-    Raises BadInput for an unknown profile, a missing mini-app, or if another sweep works in the same folder.
+    Raises BadInput for an unknown profile, a missing mini-app, a folder that cannot be written, or if another
+    sweep works in it.
     KeyboardInterrupt passes through after everything started has ended; the same call goes on from there.
     """
-    chosen = _profile(profile)
+    chosen = check(results, profile)
     project.miniapp()
     with locked(results) as lock:
         plan(experiment, runs, results)
@@ -112,10 +114,17 @@ def finish(outcome: Outcome) -> None:
 
     collection = collect.collect(outcome.results)
     outcome.complaints += collection.complaints
-    if len(collection.runs):
-        outcome.headline = str(report.build(outcome.results.path, outcome.results.report))
-    else:
-        outcome.complaints.append("no run was measured: no report")
+    if not len(collection.runs):
+        outcome.complaints.append("no run is complete")
+    outcome.headline = str(report.build(outcome.results.path, outcome.results.report))
+
+
+def check(results: Results, profile: str) -> Path:
+    """The folder of the named profile; raises BadInput if there is none, or if results cannot be written."""
+    place = next(path for path in (results.path, *results.path.parents) if path.exists())
+    if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
+        raise BadInput(f"results: {place} is not a folder that can be written")
+    return _profile(profile)
 
 
 def _profile(name: str) -> Path:

@@ -49,7 +49,10 @@ def write_experiment(folder: Path, runs: list[dict], **plan) -> Path:
             "seed": options["seed"], "repetition": repetition, "fields": fields,
         })  # fmt: skip
         if state == COMPLETE:
-            write_run(results / "runs" / id, **{"description": network, "mean_s": 30e-6, **options})
+            record = write_run(results / "runs" / id, **{"description": network, "mean_s": 30e-6, **options})
+            description = json.loads((record / "record.json").read_text())["description"]
+            (results / "descriptions").mkdir(exist_ok=True)
+            (results / "descriptions" / f"{id}.json").write_text(json.dumps(description))
         elif state != ABSENT:
             log = results / "failed" / f"{id}.log"
             log.parent.mkdir(exist_ok=True)

@@ -1,5 +1,6 @@
 """From records to tables, with planted faults."""
 
+import copy
 import json
 
 import pandas as pd
@@ -9,9 +10,11 @@ from synthetic import write_run
 from spikemark import collect, sweep
 from spikemark.errors import BadInput
 from spikemark.experiment import Experiment, expand
+from spikemark.report.gather import gather
 from spikemark.results import Results
 
-PRESET = {"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 60, "indegree": 10}}
+OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
+PRESET = {"name": "mam-benchmark", "options": OPTIONS}
 
 
 @pytest.fixture
@@ -121,6 +124,124 @@ def test_record_of_another_run_is_left_out(measured, option, value):
     assert runs[2].id not in set(collection.runs["id"])
     (complaint,) = collection.complaints
     assert f"{option}={value}" in complaint
+
+
+def fields(value, path=()):
+    """Paths of everything in a description."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        yield (*path, name)
+        yield from fields(part, (*path, name))
+
+
+def changed(description, path, value):
+    description = copy.deepcopy(description)
+    at = description
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return description
+
+
+def test_every_planned_field_must_be_in_the_record(measured):
+    """A record of another description is of another run, whichever field it is that differs."""
+    results, runs = measured
+    planned = results.read_plan().run(runs[2].id)
+    path = results.run(planned.id) / "record.json"
+    written = json.loads(path.read_text())
+    paths = list(fields(runs[2].description))
+    assert ("network", "projections", 1, "delay", "mean") in paths
+    for field in paths:
+        path.write_text(
+            json.dumps({**written, "description": changed(written["description"], field, "other")})
+        )
+        with pytest.raises(BadInput) as refusal:
+            collect.load(results, planned)
+        assert f"{'.'.join(map(str, ('description', *field)))}='other'; the plan says" in str(refusal.value)
+        assert "\n" not in str(refusal.value)
+    path.write_text(json.dumps(written))
+    assert collect.load(results, planned).record.ranks == 2
+
+
+DIFFERENCES = [
+    (1, 1.0, None),
+    (0.1, 0.1000000000000001, None),
+    (1.23456789012345678, 1.23456789012346, None),  # 15 digits, as the mini-app writes it
+    (0.1, 0.10000001, "x=0.10000001; the plan says 0.1"),
+    (2**53, 2**53 + 1, f"x={2**53 + 1}; the plan says {2**53}"),
+    (10**400, 1.0, "x=1.0; the plan says 1000"),
+    (1, True, "x=True; the plan says 1"),
+    (True, 1, "x=1; the plan says True"),
+    ("1", 1, "x=1; the plan says '1'"),
+    ({"a": 1}, {"a": 1, "b": 2}, None),
+    ({"a": {"b": 1}}, {"a": {}}, "x.a.b is missing; the plan says 1"),
+    ([1, {"a": 2}], [1, {"a": 3}], "x.1.a=3; the plan says 2"),
+    ([1], [1, 2], "x=[1, 2]; the plan says [1]"),
+    ({}, [], "x=[]; the plan says {}"),
+]
+
+
+@pytest.mark.parametrize(("planned", "found", "complaint"), DIFFERENCES)
+def test_difference(planned, found, complaint):
+    said = collect.difference(planned, found, "x")
+    assert (said or "").startswith(complaint) if complaint else said is None
+
+
+def test_auto_stands_for_any_delay_ratio(measured):
+    results, runs = measured
+    planned = results.read_plan().run(runs[0].id)
+    path = results.description(planned.id)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "delay_ratio": "auto"}))
+    assert collect.load(results, planned).delay_ratio == runs[0].description["delay_ratio"]
+
+
+FAULTS = {
+    "description cut": ("description", lambda text: text[:200], "truncated"),
+    "description a list": ("description", lambda text: "[]", "not a run description"),
+    "description deep": ("description", lambda text: "[" * 100_000, "nested"),
+    "description missing": ("description", None, "not found"),
+    "record deep": ("record", lambda text: '{"a":' * 100_000, "nested"),
+    "record with a deep description": (
+        "record",
+        lambda text: text.replace(
+            '"description": {', '"description": {"a": ' + "[" * 150 + "]" * 150 + ",", 1
+        ),
+        "nested more than 100",
+    ),
+    "record with a long number": (
+        "record",
+        lambda text: text.replace("{", '{"a": ' + "1" * 5000 + ",", 1),
+        "a",
+    ),
+    "record not UTF-8": ("record", lambda text: "\udcff", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_table_and_page_leave_out_the_same_runs(measured, fault):
+    results, runs = measured
+    which, damage, reason = FAULTS[fault]
+    id = runs[3].id
+    path = results.description(id) if which == "description" else results.run(id) / "record.json"
+    if damage:
+        path.write_text(damage(path.read_text()), errors="surrogateescape")
+    else:
+        path.unlink()
+    collection = collect.collect(results)
+    (complaint,) = collection.complaints
+    assert reason in complaint and "\n" not in complaint
+    assert complaint.endswith("; a sweep writes it anew" if which == "description" else "to measure it again")
+    sweep = gather(results.path)
+    assert list(sweep.unreadable) == [id]
+    assert sweep.unreadable[id] in complaint
+    assert [m.planned.id for m in sweep.runs] == list(collection.runs["id"])
+    assert len(sweep.runs) == len(runs) - 1
+
+
+def test_the_page_leaves_out_a_record_of_another_run(measured):
+    results, runs = measured
+    write(results, runs[2], seed=99)
+    assert "seed=99" in gather(results.path).unreadable[runs[2].id]
 
 
 def test_table_that_breaks_its_contract_is_refused(measured):

@@ -1,5 +1,6 @@
 """One run of a plan, with stand-ins for the mini-app that fail in every way."""
 
+import io
 import json
 import shutil
 import subprocess
@@ -8,10 +9,11 @@ import time
 
 import pytest
 
-from spikemark import sweep
+from spikemark import collect, report, sweep
 from spikemark.errors import BadInput
 from spikemark.experiment import Experiment, expand
 from spikemark.measure import RunFailed, measure
+from spikemark.progress import Progress
 from spikemark.results import Results
 
 WRITE = """
@@ -133,14 +135,161 @@ def test_unknown_run(planned):
         measure(planned[0], "none")
 
 
-def test_missing_miniapp(planned, monkeypatch):
+def no_miniapp(results, run, monkeypatch):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
-    with pytest.raises(BadInput, match="/nowhere/miniapp is not an executable file"):
-        measure(*planned)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format_version": 99}'])
-def test_bad_plan(tmp_path, content):
-    (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(BadInput, match=r"plan\.json"):
-        Results(tmp_path).read_plan()
+def no_description(results, run, monkeypatch):
+    results.description(run).unlink()
+
+
+def list_as_description(results, run, monkeypatch):
+    results.description(run).write_text("[]")
+
+
+def cut_description(results, run, monkeypatch):
+    results.description(run).write_text(results.description(run).read_text()[:100])
+
+
+def foreign_file(results, run, monkeypatch):
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "notes.txt").write_text("mine")
+
+
+def measured(results, run, monkeypatch):
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "record.json").write_text("{}")
+
+
+REFUSALS = {
+    no_miniapp: "/nowhere/miniapp is not an executable file",
+    no_description: r"\.json: not found",
+    list_as_description: "not a run description",
+    cut_description: "truncated or not JSON",
+    foreign_file: r"holds 'notes\.txt'",
+    measured: "measured already; move or delete",
+    None: "'bogus' is not allowed: one of mpirun, srun",
+}
+
+
+@pytest.mark.parametrize("fault", REFUSALS)
+def test_what_cannot_start_changes_nothing(fault, planned, miniapp, monkeypatch):
+    results, run = planned
+    miniapp(WRITE.format(status="complete", ranks=2))
+    results.failure(run).parent.mkdir()
+    results.failure(run).write_text("an earlier reason")
+    if fault:
+        fault(results, run, monkeypatch)
+    before = tree(results)
+    with pytest.raises(BadInput, match=REFUSALS[fault]) as refusal:
+        measure(results, run, "mpirun" if fault else "bogus")
+    assert "\n" not in str(refusal.value)
+    assert tree(results) == before
+
+
+def tree(results):
+    """Every file and folder of the results, with what it holds."""
+    return {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
+
+
+def test_rest_of_a_record_is_replaced(planned, miniapp):
+    results, run = planned
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "ranks.csv").write_text("old")
+    miniapp("exit 3")
+    with pytest.raises(RunFailed):
+        measure(results, run)
+    assert (results.run(run) / "ranks.csv").is_file()  # until there is something better
+    miniapp(WRITE.format(status="complete", ranks=2))
+    measure(results, run)
+    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
+
+
+def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
+    results, run = planned
+    other = results.run(run)
+    miniapp(
+        f"mkdir -p {other}; echo other > {other}/record.json\n" + WRITE.format(status="complete", ranks=2)
+    )
+    with pytest.raises(OSError, match="not empty"):
+        measure(results, run)
+    assert (other / "record.json").read_text() == "other\n"
+    assert list((results.path / "unchecked").iterdir()) == []
+
+
+LINE = {"id": "ab", "label": "x", "ranks": 1, "threads": 1, "seed": 1, "repetition": 1, "fields": {}}
+PLAN = {
+    "format_version": 1,
+    "experiment": {"name": "x", "title": "x"},
+    "machine": "here",
+    "shuffle_seed": 1,
+    "runs": [LINE],
+}
+BAD_PLANS = {
+    "empty file": ("", "not JSON"),
+    "list": ("[]", "not a plan"),
+    "nothing": ({}, "not a plan"),
+    "other version": ({**PLAN, "format_version": 99}, "format_version 99"),
+    "version true": ({**PLAN, "format_version": True}, "format_version True"),
+    "no runs": ({k: v for k, v in PLAN.items() if k != "runs"}, "runs: missing"),
+    "runs a number": ({**PLAN, "runs": 5}, "runs=5"),
+    "run a number": ({**PLAN, "runs": [5]}, r"runs\.0=5"),
+    "run without fields": ({**PLAN, "runs": [{}]}, r"runs\.0\.id: missing"),
+    "run leads elsewhere": ({**PLAN, "runs": [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"),
+    "ranks true": ({**PLAN, "runs": [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"),
+    "run twice": ({**PLAN, "runs": [LINE, LINE]}, "same id"),
+    "experiment a number": ({**PLAN, "experiment": 5}, "experiment=5"),
+    "endless time limit": (
+        {**PLAN, "experiment": {"name": "x", "title": "x", "time_limit_s": 3e6}},
+        r"experiment\.time_limit_s=3000000\.0",
+    ),
+    "deep": ("[" * 100_000, "nested"),
+    "deep, but not too deep for Python": ('{"a":' * 150 + "1" + "}" * 150, "nested more than 100"),
+    "long number": ("1" * 5000, "5000 digits|integer string conversion"),
+    "key twice": ('{"runs": [], "runs": []}', "'runs' stands twice"),
+    "not UTF-8": (b"\xff", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PLANS)
+def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
+    content, reason = BAD_PLANS[case]
+    content = json.dumps(content) if isinstance(content, dict) else content
+    (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    for read in (
+        lambda: Results(tmp_path).read_plan(),
+        lambda: measure(Results(tmp_path), "ab"),
+        lambda: collect.collect(Results(tmp_path)),
+        lambda: report.build(tmp_path, tmp_path / "report.html"),
+    ):
+        with pytest.raises(BadInput, match=reason) as refusal:
+            read()
+        assert "\n" not in str(refusal.value)
+        assert str(tmp_path / "plan.json") in str(refusal.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_good_plan(tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "added_later": 1}))
+    plan = Results(tmp_path).read_plan()
+    assert plan.runs[0].model_dump() == LINE
+    assert plan.run("ab") is plan.runs[0]
+    assert plan.run("ac") is None
+
+
+@pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
+def test_progress_survives_any_record(planned, record):
+    results, run = planned
+    entries = [{"id": run, "label": "this run"}]
+    stream = io.StringIO()
+    with Progress(results, entries, stream) as progress:
+        results.run(run).mkdir(parents=True)
+        (results.run(run) / "record.json").write_bytes(record)
+        progress.look()
+    assert stream.getvalue() == "[1/1] this run  real-time factor unreadable\n"
+
+
+def test_plan_replaces_what_is_no_plan(tmp_path):
+    (tmp_path / "plan.json").write_bytes(b"\xff")
+    results, run = plan(tmp_path)
+    assert results.read_plan().run(run).ranks == 2

@@ -7,25 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from spikemark import record
+from spikemark import collect, record
 from spikemark.errors import BadInput
+from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
 NO_BREAK = "\u00a0"
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One run of the plan."""
-
-    id: str
-    label: str
-    ranks: int
-    threads: int
-    seed: int
-    repetition: int
-    fields: dict[str, Any]  # what the experiment varied
 
 
 @dataclass(frozen=True)
@@ -102,7 +90,7 @@ class Sweep:
     title: str
     machine: str
     path: Path  # the results folder
-    shuffle_seed: int | None
+    shuffle_seed: int
     planned: list[Planned]
     runs: list[Measured]
     failed: dict[str, str] = field(default_factory=dict)  # run id -> reason
@@ -126,32 +114,26 @@ def gather(experiment_dir: Path) -> Sweep:
     """Read plan.json and every record it names. Raises BadInput when there is no plan or it is not one."""
     results = Results(Path(experiment_dir))
     plan = results.read_plan()
-    lines = plan.get("runs")
-    if not isinstance(lines, list):
-        raise BadInput(f"{results.plan}: runs={lines!r}: a list is needed")
-    planned = [_planned(results.plan, line, i) for i, line in enumerate(lines)]
     runs, failed, unreadable = [], {}, {}
-    for line in planned:
+    for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, record.load(results.run(line.id))))
+                runs.append(Measured(line, collect.load(results, line)))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():
             failed[line.id] = _reason(results.failure(line.id))
-    experiment = plan.get("experiment") or {}
-    folder = results.path.resolve()
-    name = experiment.get("name") or folder.parent.name
-    machine = plan.get("machine") or folder.name
-    title, shuffle_seed = experiment.get("title") or "", plan.get("shuffle_seed")
-    return Sweep(name, title, machine, folder, shuffle_seed, planned, runs, failed, unreadable)
-
-
-def _planned(path: Path, line: Any, position: int) -> Planned:
-    try:
-        return Planned(**{name: line[name] for name in Planned.__dataclass_fields__})
-    except (KeyError, TypeError) as error:
-        raise BadInput(f"{path}: runs.{position}: not a planned run: {error}") from None
+    return Sweep(
+        name=plan.experiment.name,
+        title=plan.experiment.title,
+        machine=plan.machine,
+        path=results.path.resolve(),
+        shuffle_seed=plan.shuffle_seed,
+        planned=plan.runs,
+        runs=runs,
+        failed=failed,
+        unreadable=unreadable,
+    )
 
 
 def _reason(log: Path) -> str:
