@@ -9,78 +9,23 @@ import copy
 import hashlib
 import itertools
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
 from spikemark import presets, project
-from spikemark.errors import BadInput
-
-#: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
-DESCRIPTION_FIELDS = ("time", "delay_ratio", "schedule", "placement", "exchange", "network", "record")
-
-#: Prefix of grid fields that are options of the preset.
-PRESET = "preset."
+from spikemark.errors import BadInput, shown
+from spikemark.experiment_fields import PRESET, Experiment, as_list, one_line
+from spikemark.reading import check_plain, read_json
 
 #: Names in labels that differ from the name of the field.
 SHORT = {"delay_ratio": "D"}
 
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-Count = Annotated[int, Field(ge=1, strict=True)]
-Seed = Annotated[int, Field(ge=0, le=2**53, strict=True)]
-Counts = Annotated[list[Count], BeforeValidator(_as_list), Field(min_length=1)]
-Seeds = Annotated[list[Seed], BeforeValidator(_as_list), Field(min_length=1)]
-
-
-class Source(BaseModel):
-    """A preset and its options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    options: dict[str, Any] = {}
-
-
-class Experiment(BaseModel):
-    """`workflows/experiments/NAME.yaml`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    title: str
-    preset: Source | None = None
-    description: Path | None = None
-    set: dict[str, Any] = {}
-    grid: list[dict[str, Any]] = Field(min_length=1)
-    ranks: Counts
-    threads: Counts = [1]
-    seeds: Seeds = [1]
-    repetitions: Count = 1
-    shuffle_seed: Seed
-    time_limit_s: float = Field(default=3600, gt=0)
-
-    @model_validator(mode="after")
-    def _check(self) -> "Experiment":
-        if (self.preset is None) == (self.description is None):
-            raise ValueError("exactly one of the fields 'preset' and 'description' is needed")
-        for field in itertools.chain(self.set, *self.grid):
-            first = str(field).split(".")[0]
-            allowed = DESCRIPTION_FIELDS + (("preset",) if self.preset and field not in self.set else ())
-            if first not in allowed:
-                raise ValueError(
-                    f"field {field!r} cannot be set: allowed are {', '.join(allowed)}, with '.' for parts"
-                )
-        for entry in self.grid:
-            for field, value in entry.items():
-                if value == []:
-                    raise ValueError(f"field {field!r} of the grid has no values: give at least one")
-        return self
+#: A sweep of so many would last for months.
+MOST_RUNS = 100_000
 
 
 @dataclass(frozen=True)
@@ -119,13 +64,10 @@ def find(name: str) -> Path:
 
 def load(name: str | Path) -> Experiment:
     """Read and check an experiment. Raises BadInput naming the file, the field and what is allowed."""
-    import yaml
+    from spikemark.yaml_file import read_yaml
 
     path = find(str(name))
-    try:
-        content = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise BadInput(
             f"{path}: a mapping of fields is needed: allowed are {', '.join(Experiment.model_fields)}"
@@ -133,7 +75,7 @@ def load(name: str | Path) -> Experiment:
     try:
         experiment = Experiment.model_validate(content)
     except ValidationError as error:
-        raise BadInput(f"{path}: {_one_line(error)}") from None
+        raise BadInput(f"{path}: {one_line(error)}") from None
     if experiment.description is not None:
         description = path.parent / experiment.description
         if not description.is_file():
@@ -148,12 +90,14 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     Runs are measured in blocks, one for every repetition of every seed, so that what is compared is measured
     close together; blocks, and runs within a block, are shuffled, so that slow changes of the machine do not
     favour one part of the grid. The order follows from `shuffle_seed`, the seeds and the run ids alone:
-    adding runs does not reorder the others. Raises BadInput for options the preset refuses and for entries
-    of the grid that give the same run twice.
+    adding runs does not reorder the others. Raises BadInput for more than 100000 runs,
+    for options the preset refuses and for entries of the grid that give the same run twice.
     """
+    if _number(experiment) > MOST_RUNS:
+        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
-        axes = [[(field, value) for value in _as_list(values)] for field, values in entry.items()]
+        axes = [[(field, value) for value in as_list(values)] for field, values in entry.items()]
         for combination in itertools.product(*axes):
             for run in _runs(experiment, dict(combination)):
                 if run.id in runs:
@@ -165,6 +109,14 @@ def expand(experiment: Experiment) -> list[RunSpec]:
         return _digest(block), _digest([experiment.shuffle_seed, run.id])
 
     return sorted(runs.values(), key=place)
+
+
+def _number(experiment: Experiment) -> int:
+    combinations = sum(
+        math.prod(len(as_list(values)) for values in entry.values()) for entry in experiment.grid
+    )
+    each = len(experiment.ranks) * len(experiment.threads) * len(experiment.seeds) * experiment.repetitions
+    return combinations * each
 
 
 def _runs(experiment: Experiment, fields: dict[str, Any]) -> list[RunSpec]:
@@ -217,12 +169,10 @@ def _preset(name: str) -> Any:
 
 
 def _read_description(path: Path) -> dict[str, Any]:
-    try:
-        description = json.loads(path.read_text())
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
+    description = read_json(path)
     if not isinstance(description, dict):
         raise BadInput(f"{path}: not a run description: one JSON object is needed")
+    check_plain(description, path)
     return description
 
 
@@ -241,8 +191,8 @@ def assign(description: dict[str, Any], field: str, value: Any) -> None:
 
 def _item(at: Any, step: str, field: str) -> Any:
     if not isinstance(at, list):
-        raise BadInput(f"field {field!r}: nothing can be set below {at!r}")
-    if not (step.isdigit() and int(step) < len(at)):
+        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
+    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
         raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
     return at[int(step)]
 
@@ -265,17 +215,3 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def _one_line(error: ValidationError) -> str:
-    first, *others = error.errors()
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        allowed = Source.model_fields if where.startswith("preset.") else Experiment.model_fields
-        text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
-    elif first["type"] == "missing":
-        text = f"field {where!r} is missing"
-    else:
-        message = first["msg"].removeprefix("Value error, ")
-        text = f"{where}: {first['input']!r} is not allowed: {message}" if where else message
-    return text + (f" (and {len(others)} more)" if others else "")

@@ -72,6 +72,12 @@ BAD = [
     ("sweep", ["EXPERIMENT"]),
     ("sweep brain", ["'brain'", "demo", "smoke"]),
     ("sweep smoke --machine a/b --dry-run", ["'a/b'"]),
+    ("sweep smoke --dry-run --profile brain", ["'brain'", "laptop", "slurm"]),
+    ("sweep smoke --dry-run --results /dev/null", ["/dev/null", "not a folder"]),
+    ("sweep smoke --results /dev/null", ["/dev/null", "not a folder"]),
+    ("preset mam-benchmark --size-cv 1e308 --neurons-per-area 5000", ["size_cv=1e+308"]),
+    ("preset mam-benchmark --areas 99999999999999999999999999", ["areas=99999999999999999999999999"]),
+    ("preset mam-benchmark --neurons-per-area 1e26", ["--neurons-per-area", "integer"]),
     ("sweep smoke --profile brain", ["'brain'", "laptop", "slurm"]),
     ("report smoke --results /nowhere", ["no plan.json"]),
     ("collect /nowhere", ["/nowhere", "no plan.json"]),
@@ -87,6 +93,20 @@ def test_bad_input_is_one_line_and_status_2(spikemark, line, words):
     (message,) = errors.splitlines()
     assert message.startswith("spikemark: ")
     assert [word for word in words if word not in message] == [], message
+
+
+@pytest.mark.parametrize("command", ["sweep smoke --dry-run", "sweep smoke", "report smoke"])
+def test_a_machine_without_a_name_is_refused(spikemark, command):
+    status, output, errors = spikemark(*command.split(), "--machine", "")
+    assert (status, output) == (2, "")
+    assert errors.startswith("spikemark: machine: '' is not allowed")
+
+
+def test_messages_are_one_line_whatever_they_quote(spikemark):
+    status, _, errors = spikemark("collect", "no\nfolder")
+    assert status == 2
+    (message,) = errors.splitlines()
+    assert message.startswith("spikemark: no folder: no plan.json")
 
 
 def test_unwritable_results_are_one_line(spikemark, tmp_path, monkeypatch):

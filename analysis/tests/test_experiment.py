@@ -1,5 +1,6 @@
 """Experiment files: expansion, order, bad input."""
 
+import copy
 import itertools
 import json
 import re
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spikemark import experiment as experiments
+from spikemark import experiment_fields
 from spikemark.errors import BadInput
 from spikemark.experiment import Experiment, expand, load
 
@@ -156,7 +158,7 @@ def test_settable_fields_are_those_of_the_format():
         (ROOT / "miniapp" / "FORMAT.md").read_text().split("## Run description")[1].split("Population:")[0]
     )
     fields = set(re.findall(r"^\| `([a-z_]+)", table, re.M))
-    assert fields == {"format_version", "seed", *experiments.DESCRIPTION_FIELDS}
+    assert fields == {"format_version", "seed", *experiment_fields.DESCRIPTION_FIELDS}
 
 
 BAD = {
@@ -185,6 +187,35 @@ BAD = {
     "below a number": (content(set={"delay_ratio.x": 1}), ["delay_ratio.x"]),
     "no such item": (content(set={"network.populations.7.size": 1}), ["'7'", "list of 2"]),
     "not a mapping": ([1], ["mapping"]),
+    "item by another digit": (content(grid=[{"network.populations.²": 1}]), ["'²'", "list of 2"]),
+    "item of another script": (content(grid=[{"network.populations.١.size": 1}]), ["'١'", "list of 2"]),
+    "item with many digits": (content(set={f"network.populations.{'1' * 5000}": 1}), ["list of 2"]),
+    "endless path": (content(set={"time" + ".x" * 2000: 1}), ["time.x.x", "up to 20"]),
+    "path with a hole": (content(set={"time..x": 1}), ["'time..x'"]),
+    "preset alone": (content(grid=[{"preset": 1}]), ["'preset'", "preset.areas"]),
+    "preset without option": (content(grid=[{"preset.": 1}]), ["'preset.'"]),
+    "seed of the preset in the grid": (content(grid=[{"preset.seed": [1, 2]}]), ["'preset.seed'", "'seeds'"]),
+    "seed as option": (
+        content(preset={**SMALL, "options": {"seed": 3}}),
+        ["'preset.options.seed'", "'seeds'"],
+    ),
+    "full is no truth": (content(preset={**SMALL, "options": {"full": "nonsense"}}), ["full='nonsense'"]),
+    "full in the grid": (content(grid=[{"preset.full": 1}]), ["full=1", "true or false"]),
+    "areas true": (content(preset={**SMALL, "options": {"areas": True}}), ["areas=True"]),
+    "delay true": (content(preset={**SMALL, "options": {"delay_intra": [True, 0.1]}}), ["delay_intra=[True"]),
+    "time limit true": (content(time_limit_s=True), ["time_limit_s", "True", "a number"]),
+    "time limit of a month": (content(time_limit_s=3_000_000), ["time_limit_s", "3000000", "1000000"]),
+    "ranks true": (content(ranks=[True]), ["ranks.0", "True"]),
+    "too many ranks": (content(ranks=10**20), ["ranks", "1000000"]),
+    "repetitions": (content(repetitions=1_000_000_000), ["repetitions", "1000000000", "1000"]),
+    "too many areas": (content(preset={**SMALL, "options": {"areas": 10**26}}), ["areas=1000"]),
+    "too many areas in the grid": (content(grid=[{"preset.areas": [2, 10**26]}]), ["areas=1000"]),
+    "too many runs": (
+        content(grid=[{f"time.x{i}": list(range(10)) for i in range(400)}]),
+        ["more than 100000 runs"],
+    ),
+    "too many together": (content(seeds=list(range(20)), repetitions=1000), ["more than 100000 runs"]),
+    "long value": (content(ranks=["x" * 10_000]), ["ranks", "…"]),
 }  # fmt: skip
 
 
@@ -200,10 +231,52 @@ def test_bad_files_get_one_clear_line(case, tmp_path):
     assert [word for word in words if word not in message] == [], message
 
 
-def test_not_yaml(tmp_path):
-    (tmp_path / "bad.yaml").write_text("a: [")
-    with pytest.raises(BadInput, match=r"bad.yaml: not YAML"):
-        load(tmp_path / "bad.yaml")
+RAW = {
+    "not YAML": ("a: [", "not YAML"),
+    "key twice": ("repetitions: 2\n{}repetitions: 3\n", "'repetitions' stands twice"),
+    "date": ("set: {{time.simulate_ms: 2024-01-01}}\n{}", "set.time.simulate_ms: a value of the type date"),
+    "mixed keys": ("set: {{network: {{1: 2, a: 3}}}}\n{}", "set.network: the key 1"),
+    "infinite time limit": ("time_limit_s: .inf\n{}", "time_limit_s: inf"),
+}
+
+
+@pytest.mark.parametrize("case", RAW)
+def test_what_only_yaml_can_say_is_refused(case, tmp_path):
+    text, reason = RAW[case]
+    rest = yaml.safe_dump({**content(), "preset": copy.deepcopy(SMALL)})
+    (tmp_path / "bad.yaml").write_text(text.format(rest) if "{}" in text else text)
+    with pytest.raises(BadInput, match=reason) as error:
+        expand(load(tmp_path / "bad.yaml"))
+    assert "\n" not in str(error.value)
+
+
+BAD_DESCRIPTIONS = {
+    "cut": ('{"time": {', "truncated or not JSON"),
+    "list": ("[]", "not a run description"),
+    "deep": ('{"time": ' + "[" * 400 + "]" * 400 + "}", "nested more than 100"),
+    "endless": ('{"time": ' + "[" * 100_000, "nested more than 100"),
+    "infinite": ('{"time": {"simulate_ms": 1e999}}', "time.simulate_ms: inf"),
+    "not a number": ('{"time": {"simulate_ms": NaN}}', "time.simulate_ms: nan"),
+    "key twice": ('{"time": 1, "time": 2}', "'time' stands twice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DESCRIPTIONS)
+def test_bad_descriptions_are_refused(case, tmp_path):
+    text, reason = BAD_DESCRIPTIONS[case]
+    (tmp_path / "run.json").write_text(text)
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(content(preset=None, description="run.json")))
+    with pytest.raises(BadInput, match=rf"run\.json: .*{reason}"):
+        expand(load(tmp_path / "x.yaml"))
+
+
+def test_as_many_runs_as_allowed():
+    most = experiment(grid=[{}], ranks=list(range(1, 101)), seeds=1, repetitions=1000)
+    assert experiments._number(most) == experiments.MOST_RUNS
+    more = experiment(grid=[{}, {"delay_ratio": 2}], ranks=list(range(1, 101)), seeds=1, repetitions=1000)
+    assert experiments._number(more) == 2 * experiments.MOST_RUNS
+    few = experiment(threads=[1, 3], repetitions=2)
+    assert experiments._number(few) == len(expand(few))
 
 
 def test_unknown_experiment_names_those_that_exist():

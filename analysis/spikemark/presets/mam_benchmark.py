@@ -5,19 +5,22 @@ published, area sizes and rates are normal, redrawn: sizes while they do not exc
 until positive.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, shown
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
 # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
 FULL = {"areas": 32, "neurons_per_area": 129_068, "indegree": 2 * 2921, "rate": 2.5}
 
-Spread = Annotated[float, Field(ge=0)]
-Milliseconds = Annotated[float, Field(gt=0)]
+# The mini-app's own limits. Areas are limited because a description names every pair of them.
+MOST_NEURONS, MOST_SYNAPSES, MOST_AREAS = 4_000_000_000, 4_000_000_000, 4096
+
+Spread = Annotated[float, Field(ge=0, le=1e6)]
+Milliseconds = Annotated[float, Field(gt=0, le=1e6)]
 Delay = Annotated[tuple[Milliseconds, Spread], Field(description="mean and SD, ms")]
 
 
@@ -26,22 +29,30 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    areas: Annotated[int, Field(ge=1, description="areas")] = 4
-    neurons_per_area: Annotated[int, Field(ge=1, description="neurons per area (mean)")] = 5000
-    indegree: Annotated[int, Field(ge=0, description="synapses per neuron, half intra, half inter")] = 500
-    rate: Annotated[float, Field(ge=0, description="mean rate, spikes/s")] = 2.5
-    delay_ratio: Annotated[int, Field(ge=1, description="D, cycles between two exchanges between areas")] = 10
+    areas: Annotated[int, Field(ge=1, le=MOST_AREAS, description="areas")] = 4
+    neurons_per_area: Annotated[int, Field(ge=1, le=MOST_NEURONS, description="neurons per area (mean)")] = (
+        5000
+    )
+    indegree: Annotated[
+        int, Field(ge=0, le=MOST_SYNAPSES, description="synapses per neuron, half intra, half inter")
+    ] = 500
+    rate: Annotated[float, Field(ge=0, le=1e6, description="mean rate, spikes/s")] = 2.5
+    delay_ratio: Annotated[
+        int, Field(ge=1, le=1_000_000, description="D, cycles between two exchanges between areas")
+    ] = 10
     delay_intra: Delay = (0.5, 0.25)
     delay_inter: Delay = (1.5, 0.75)
     delay_inter_min: Annotated[
         float | None,
         Field(
-            gt=0, description="shortest delay between areas, ms; default D cycles, so D changes the network"
+            gt=0,
+            le=1e6,
+            description="shortest delay between areas, ms; default D cycles, so D changes the network",
         ),
     ] = None
-    delay_max: Annotated[float, Field(gt=0, description="longest delay, ms")] = 2.0
-    size_cv: Annotated[float, Field(ge=0, description="relative spread of the area sizes")] = 0.0
-    rate_cv: Annotated[float, Field(ge=0, description="relative spread of the neurons' rates")] = 0.0
+    delay_max: Annotated[float, Field(gt=0, le=1e6, description="longest delay, ms")] = 2.0
+    size_cv: Annotated[float, Field(ge=0, le=10, description="relative spread of the area sizes")] = 0.0
+    rate_cv: Annotated[float, Field(ge=0, le=1, description="relative spread of the neurons' rates")] = 0.0
     seed: Annotated[int, Field(ge=0, le=2**53, description="seed of area sizes and network")] = 1
     schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "conventional"
     placement: Annotated[
@@ -54,6 +65,15 @@ class Options(BaseModel):
         float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
     ] = None
     resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_booleans(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name, value in given.items():
+            parts = value if isinstance(value, list | tuple) else [value]
+            if name in cls.model_fields and any(isinstance(part, bool) for part in parts):
+                raise ValueError(f"{name}={shown(value)}: true and false are not allowed")  # would be 1 and 0
+        return given
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
@@ -92,11 +112,19 @@ def describe(full: bool = False, **options) -> dict:
     the same number of inter-area synapses from each source area; here they come from the pool of all other
     areas. Raises BadInput naming the option, its value and what is allowed.
     """
+    if not isinstance(full, bool):
+        raise BadInput(f"full={shown(full)}: true or false is needed")
     given = {name: value for name, value in options.items() if value is not None}
     try:
         chosen = Options.model_validate((FULL if full else {}) | given)
     except ValidationError as error:
         raise BadInput(_complaint(error)) from None
+    sizes = area_sizes(chosen)
+    if sum(sizes) > MOST_NEURONS:
+        raise BadInput(
+            f"neurons_per_area={chosen.neurons_per_area}: {chosen.areas} areas have {sum(sizes)} neurons"
+            f" together; allowed are {MOST_NEURONS}"
+        )
     names = [f"area{number}" for number in range(chosen.areas)]
     time = {
         "resolution_ms": chosen.resolution_ms,
@@ -113,9 +141,7 @@ def describe(full: bool = False, **options) -> dict:
         **({} if chosen.placement is None else {"placement": chosen.placement}),
         "exchange": chosen.exchange,
         "network": {
-            "populations": [
-                _population(name, size, chosen) for name, size in zip(names, area_sizes(chosen), strict=True)
-            ],
+            "populations": [_population(name, size, chosen) for name, size in zip(names, sizes, strict=True)],
             "projections": [projection for name in names for projection in _projections(name, names, chosen)],
         },
     }
@@ -167,5 +193,7 @@ def _complaint(error: ValidationError) -> str:
         return str(first["ctx"]["error"])
     option = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"{option}={first['input']!r}: unknown; options are full, {', '.join(Options.model_fields)}"
-    return f"{option}={first['input']!r}: {first['msg']}"
+        return (
+            f"{option}={shown(first['input'])}: unknown; options are full, {', '.join(Options.model_fields)}"
+        )
+    return f"{option}={shown(first['input'])}: {first['msg']}"
