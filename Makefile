@@ -1,6 +1,6 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build miniapp demo smoke peers report test test-c test-python lint format clean
+.PHONY: help setup build miniapp demo smoke bench peers report test test-c test-python lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -38,6 +38,9 @@ smoke: miniapp ## the same in seconds on a tiny network
 peers: miniapp ## the mini-app beside NEST on this machine (10 to 30 minutes, longer where it is busy)
 	@workflows/peers/install.sh
 	@"$(BIN)/spikemark" peers
+
+bench: build ## kernels beside the bound that the memory sets
+	@"$(BIN)/spikemark" bench
 
 report: setup ## draw the page of the demo again from the runs that are there
 	@"$(BIN)/spikemark" report demo
