@@ -51,9 +51,8 @@ static void check_window(struct exchange *exchange, struct outbox *outbox, patte
     }
 }
 
-static void every_backend_delivers_every_pattern(void **state) {
-    (void)state;
-    static const pattern patterns[] = {nothing, uneven, one_sends_all, to_the_next, bursts};
+/// Opens every back-end that serves the ranks of the world, with an outbox, and hands them to `check`.
+static void for_each_backend(void (*check)(struct exchange *, struct outbox *)) {
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int x = 0; exchange_backends[x]; x++) {
@@ -61,56 +60,50 @@ static void every_backend_delivers_every_pattern(void **state) {
         struct exchange *exchange = exchange_open(exchange_backends[x], MPI_COMM_WORLD);
         struct outbox outbox;
         outbox_open(&outbox, ranks, 4);
-        for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
-            for (uint32_t window = 0; window < 40; window++)
-                check_window(exchange, &outbox, patterns[p], window);
+        check(exchange, &outbox);
         outbox_close(&outbox);
         exchange_close(exchange);
     }
+}
+
+static void check_patterns(struct exchange *exchange, struct outbox *outbox) {
+    static const pattern patterns[] = {nothing, uneven, one_sends_all, to_the_next, bursts};
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
+        for (uint32_t window = 0; window < 40; window++) check_window(exchange, outbox, patterns[p], window);
+}
+
+static void every_backend_delivers_every_pattern(void **state) {
+    (void)state;
+    for_each_backend(check_patterns);
+}
+
+static void check_memory(struct exchange *exchange, struct outbox *outbox) {
+    for (uint32_t window = 0; window < 100; window++) check_window(exchange, outbox, uneven, window);
+    size_t bytes = exchange->backend->bytes(exchange), capacity = outbox->capacity;
+    for (uint32_t window = 0; window < 2000; window++) check_window(exchange, outbox, uneven, window % 100);
+    assert_int_equal(exchange->backend->bytes(exchange), bytes);
+    assert_int_equal(outbox->capacity, capacity);
 }
 
 static void memory_stays_when_the_load_stays(void **state) {
     (void)state;
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int x = 0; exchange_backends[x]; x++) {
-        const struct exchange_backend *backend = exchange_backends[x];
-        if (backend->ranks_max && backend->ranks_max < ranks) continue;
-        struct exchange *exchange = exchange_open(backend, MPI_COMM_WORLD);
-        struct outbox outbox;
-        outbox_open(&outbox, ranks, 4);
-        for (uint32_t window = 0; window < 100; window++) check_window(exchange, &outbox, uneven, window);
-        size_t bytes = backend->bytes(exchange), capacity = outbox.capacity;
-        for (uint32_t window = 0; window < 2000; window++)
-            check_window(exchange, &outbox, uneven, window % 100);
-        assert_int_equal(backend->bytes(exchange), bytes);
-        assert_int_equal(outbox.capacity, capacity);
-        outbox_close(&outbox);
-        exchange_close(exchange);
+    for_each_backend(check_memory);
+}
+
+static void check_traffic(struct exchange *exchange, struct outbox *outbox) {
+    uint64_t words = 0;
+    for (uint32_t window = 0; window < 10; window++) {
+        check_window(exchange, outbox, uneven, window);
+        for (int to = 0; to < exchange->ranks; to++)
+            if (to != exchange->rank) words += uneven(exchange->rank, to, exchange->ranks, window);
     }
+    assert_true(exchange->traffic.bytes >= 4 * words);
+    assert_true((exchange->traffic.messages > 0) == (exchange->ranks > 1));
 }
 
 static void traffic_counts_only_other_ranks(void **state) {
     (void)state;
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int x = 0; exchange_backends[x]; x++) {
-        const struct exchange_backend *backend = exchange_backends[x];
-        if (backend->ranks_max && backend->ranks_max < ranks) continue;
-        struct exchange *exchange = exchange_open(backend, MPI_COMM_WORLD);
-        struct outbox outbox;
-        outbox_open(&outbox, ranks, 4);
-        uint64_t words = 0;
-        for (uint32_t window = 0; window < 10; window++) {
-            check_window(exchange, &outbox, uneven, window);
-            for (int to = 0; to < ranks; to++)
-                if (to != exchange->rank) words += uneven(exchange->rank, to, ranks, window);
-        }
-        assert_true(exchange->traffic.bytes >= 4 * words);
-        assert_true((exchange->traffic.messages > 0) == (ranks > 1));
-        outbox_close(&outbox);
-        exchange_close(exchange);
-    }
+    for_each_backend(check_traffic);
 }
 
 int main(int argc, char **argv) {
