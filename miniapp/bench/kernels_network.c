@@ -5,6 +5,7 @@
 
 #include "assembly/lane.h"
 #include "base/alloc.h"
+#include "description/draw.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/checksum.h"
+#include "description/draw.h"
 #include <stdlib.h>
 
 const char *const eight_areas =

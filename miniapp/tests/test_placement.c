@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
+#include "description/draw.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -41,6 +41,15 @@ static void structure_aware_has_a_near_and_a_far_lane(void **state) {
     assert_string_equal(schedule.lanes[1].backend->name, "alltoallv");
     assert_int_equal(schedule.lanes[1].period, 3);
     assert_int_equal(schedule.lanes[1].shortest_delay, 6);
+    // Near are the projections within area a, and 9 of the 46 neurons of the mixed pool onto it.
+    struct description d;
+    open_description(&d, eight_areas, NULL);
+    uint64_t sum = schedule.lanes[0].n_synapses + schedule.lanes[1].n_synapses;
+    assert_in_range(sum, network_synapses(&d.network) - 1, network_synapses(&d.network) + 1);
+    assert_int_equal(d.network.projections[2].pool, 20 + 9 + 16 + 1);
+    assert_int_equal(d.network.projections[2].near, 9);
+    assert_int_equal(schedule.lanes[0].n_synapses, 37 * 12 + 9 * 5 + (37 * 20 * 9 + 23) / 46);
+    description_close(&d);
 }
 
 static void round_robin_near_lanes_span_all_ranks(void **state) {

@@ -10,9 +10,10 @@
 #include "assembly/lane.h"
 #include "neuron/model.h"
 
+enum { block_neurons = 4096 };
+
 /// Neurons of one population on one thread, at most block_neurons of them: their state and input stay in the
 /// cache from step to step of a cycle.
-enum { block_neurons = 4096 };
 struct block {
     const struct neuron_model *model;
     void *state;

@@ -1,6 +1,7 @@
 #include "assembly/build_lists.h"
 
 #include "base/alloc.h"
+#include "description/draw.h"
 #include <stdlib.h>
 
 void lists_open(struct lists *lists, const struct model *model) {

@@ -69,9 +69,9 @@ static void survey(struct lane_plan *lane, const struct network *network) {
         if (synapses == 0 || !(carries_near || carries_far)) continue;
         if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
             lane->shortest_delay = p->delay.shortest;
-        lane->n_synapses += carries_near && carries_far     ? synapses
-                            : p->relation == relation_mixed ? synapses / 2
-                                                            : synapses;
+        double near = p->pool ? (double)p->near / p->pool : 0;
+        double share = (carries_near ? near : 0) + (carries_far ? 1 - near : 0);
+        lane->n_synapses += (uint64_t)nearbyint(share * (double)synapses);
     }
 }
 

@@ -1,7 +1,6 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
-#include "base/rng_lanes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,28 +17,6 @@ uint32_t network_population(const struct network *network, uint32_t gid) {
             high = middle;
     }
     return low; // the last population that starts at or before gid, so never an empty one
-}
-
-/// The neuron at `position` in the pool of a projection.
-static inline uint32_t pool_neuron(const struct projection *projection, uint32_t position) {
-    const struct source_range *range = projection->ranges;
-    while (position >= range->end) range++;
-    return range->first + (position - range->begin);
-}
-
-void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay) {
-    const struct projection *projection = &network->projections[number];
-    uint32_t words[network_batch];
-    for (uint32_t k = 0; k < n; k += rng_lanes) {
-        uint32_t word[3][rng_lanes];
-        rng_draw_lanes(network->seed, rng_synapse, number, target, first + k, word);
-        for (uint32_t i = 0; i < rng_lanes; i++)
-            source[k + i] = rng_below(word[0][i], word[1][i], projection->pool);
-        memcpy(words + k, word[2], sizeof word[2]);
-    }
-    for (uint32_t k = 0; k < n; k++) source[k] = pool_neuron(projection, source[k]);
-    for (uint32_t k = 0; delay && k < n; k++) delay[k] = delay_draw(&projection->delay, words[k]);
 }
 
 uint64_t network_synapses(const struct network *network) {
@@ -99,12 +76,8 @@ static bool refuse_population(const struct network *network, const struct fields
 /// Appends a source population to the pool; neighbouring populations make one range.
 static void add_source(const struct network *network, struct projection *projection,
                        const struct population *source) {
-    bool near = source->area == network->populations[projection->target].area;
-    enum relation relation = near ? relation_near : relation_far;
     if (source->size == 0) return;
-    if (projection->n_ranges == 0) projection->relation = relation;
-    if (projection->relation != relation) projection->relation = relation_mixed;
-
+    if (source->area == network->populations[projection->target].area) projection->near += source->size;
     struct source_range *last = projection->ranges + projection->n_ranges - 1;
     if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
         last->end += source->size;
@@ -129,6 +102,9 @@ static bool read_sources(const struct network *network, struct projection *proje
             return fields_refuse(fields, "source", "at most 4294967295 neurons in the pool", error);
         add_source(network, projection, source);
     }
+    projection->relation = projection->near == 0                  ? relation_far
+                           : projection->near == projection->pool ? relation_near
+                                                                  : relation_mixed;
     return true;
 }
 

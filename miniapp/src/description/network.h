@@ -1,7 +1,7 @@
 /// \file
 /// The network: populations of neurons, and projections that say what the k-th synapse of a neuron is.
 ///
-/// No synapse is stored here. network_synapse() computes any of them from the seed, the projection, the
+/// No synapse is stored here: description/draw.h computes any of them from the seed, the projection, the
 /// target and k, so every rank and thread can build its own share, and a test can build the whole by brute
 /// force.
 
@@ -36,6 +36,7 @@ struct projection {
     uint32_t target; ///< number of the population
     uint32_t indegree;
     uint32_t pool; ///< neurons in the sources together
+    uint32_t near; ///< those of them in the target's area
     struct source_range *ranges;
     uint32_t n_ranges;
     enum relation relation;
@@ -54,11 +55,6 @@ struct network {
     bool narrow_input;      ///< no neuron's input can overflow 16 bits, else none can overflow 32
 };
 
-struct synapse {
-    uint32_t source; ///< id
-    uint32_t delay;  ///< steps
-};
-
 /// Reads the object "network" of `run`. The strings and JSON of `run` must outlive the network.
 bool network_open(struct network *network, const struct fields *run, uint64_t seed, double resolution_ms,
                   struct error *error);
@@ -67,32 +63,6 @@ void network_close(struct network *network);
 
 /// The population of neuron `gid`, by bisection.
 uint32_t network_population(const struct network *network, uint32_t gid);
-
-/// The k-th synapse (k < indegree) of projection number `number` on the neuron `target`.
-static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
-                                             uint32_t k) {
-    const struct projection *projection = &network->projections[number];
-    struct rng_words drawn = rng_draw(network->seed, rng_synapse, number, target, k);
-    uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
-    const struct source_range *range = projection->ranges;
-    while (position >= range->end) range++;
-    return (struct synapse){.source = range->first + (position - range->begin),
-                            .delay = delay_draw(&projection->delay, drawn.word[2])};
-}
-
-/// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
-/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` may be NULL.
-enum { network_batch = 64 };
-void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay);
-
-/// Whether a synapse of the projection with this source stays within one area.
-static inline bool network_is_near(const struct network *network, const struct projection *projection,
-                                   uint32_t source) {
-    if (projection->relation != relation_mixed) return projection->relation == relation_near;
-    return network->populations[network_population(network, source)].area ==
-           network->populations[projection->target].area;
-}
 
 /// Synapses of all neurons.
 uint64_t network_synapses(const struct network *network);

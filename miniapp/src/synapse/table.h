@@ -39,10 +39,9 @@ struct synapse_table {
     uint32_t *synapses; ///< packed
 };
 
-/// A table is made in two passes over the same synapses: count each, then put each; put keeps the order.
-/// synapse_table_open: room for `lists` lists.  synapse_table_count: one more synapse in `list`.
-/// synapse_table_allocate: between the passes; fails beyond 2^32 - 1 synapses.  synapse_table_put: as
-/// counted.
+/// A table is made in two passes over the same synapses: synapse_table_add_count() them by list, then
+/// synapse_table_put() each; in between synapse_table_allocate(), which fails beyond 2^32 - 1 synapses.
+/// Within a list they end up in the reverse order.
 void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists);
 bool synapse_table_allocate(struct synapse_table *table, struct error *error);
 void synapse_table_close(struct synapse_table *table);

@@ -1,0 +1,19 @@
+#include "description/draw.h"
+
+#include "base/rng_lanes.h"
+#include <string.h>
+
+void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
+                  uint32_t source[network_batch], uint32_t *delay) {
+    const struct projection *projection = &network->projections[number];
+    uint32_t words[network_batch];
+    for (uint32_t k = 0; k < n; k += rng_lanes) {
+        uint32_t word[3][rng_lanes];
+        rng_draw_lanes(network->seed, rng_synapse, number, target, first + k, word);
+        for (uint32_t i = 0; i < rng_lanes; i++)
+            source[k + i] = rng_below(word[0][i], word[1][i], projection->pool);
+        memcpy(words + k, word[2], sizeof word[2]);
+    }
+    for (uint32_t k = 0; k < n; k++) source[k] = projection_source(projection, source[k]);
+    for (uint32_t k = 0; delay && k < n; k++) delay[k] = delay_draw(&projection->delay, words[k]);
+}

@@ -1,0 +1,45 @@
+/// \file
+/// What the k-th synapse of a neuron is, computed from the seed, the projection, the neuron and k alone.
+
+#ifndef DESCRIPTION_DRAW_H
+#define DESCRIPTION_DRAW_H
+
+#include "description/network.h"
+
+struct synapse {
+    uint32_t source; ///< id
+    uint32_t delay;  ///< steps
+};
+
+/// The neuron at `position` in the pool of a projection.
+static inline uint32_t projection_source(const struct projection *projection, uint32_t position) {
+    const struct source_range *range = projection->ranges;
+    while (position >= range->end) range++;
+    return range->first + (position - range->begin);
+}
+
+/// The k-th synapse (k < indegree) of projection number `number` on the neuron `target`.
+static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
+                                             uint32_t k) {
+    const struct projection *projection = &network->projections[number];
+    struct rng_words drawn = rng_draw(network->seed, rng_synapse, number, target, k);
+    uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
+    return (struct synapse){.source = projection_source(projection, position),
+                            .delay = delay_draw(&projection->delay, drawn.word[2])};
+}
+
+/// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
+/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` may be NULL.
+enum { network_batch = 64 };
+void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
+                  uint32_t source[network_batch], uint32_t *delay);
+
+/// Whether a synapse of the projection with this source stays within one area.
+static inline bool network_is_near(const struct network *network, const struct projection *projection,
+                                   uint32_t source) {
+    if (projection->relation != relation_mixed) return projection->relation == relation_near;
+    return network->populations[network_population(network, source)].area ==
+           network->populations[projection->target].area;
+}
+
+#endif
