@@ -53,11 +53,16 @@ static void check_window(struct exchange *exchange, struct outbox *outbox, patte
 
 /// Opens every back-end that serves the ranks of the world, with an outbox, and hands them to `check`.
 static void for_each_backend(void (*check)(struct exchange *, struct outbox *)) {
-    int ranks;
+    int ranks, own, others[64], n = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    for (int rank = 0; rank < ranks; rank++)
+        if (rank != own) others[n++] = rank;
+    const struct partners everyone = {n, n, others, others};
     for (int x = 0; exchange_backends[x]; x++) {
         if (exchange_backends[x]->ranks_max && exchange_backends[x]->ranks_max < ranks) continue;
-        struct exchange *exchange = exchange_open(exchange_backends[x], MPI_COMM_WORLD);
+        struct exchange *exchange = exchange_open(&(struct exchange_spec){.backend = exchange_backends[x]},
+                                                  MPI_COMM_WORLD, &everyone);
         struct outbox outbox;
         outbox_open(&outbox, ranks, 4);
         check(exchange, &outbox);
@@ -79,9 +84,9 @@ static void every_backend_delivers_every_pattern(void **state) {
 
 static void check_memory(struct exchange *exchange, struct outbox *outbox) {
     for (uint32_t window = 0; window < 100; window++) check_window(exchange, outbox, uneven, window);
-    size_t bytes = exchange->backend->bytes(exchange), capacity = outbox->capacity;
+    size_t bytes = exchange->spec.backend->bytes(exchange), capacity = outbox->capacity;
     for (uint32_t window = 0; window < 2000; window++) check_window(exchange, outbox, uneven, window % 100);
-    assert_int_equal(exchange->backend->bytes(exchange), bytes);
+    assert_int_equal(exchange->spec.backend->bytes(exchange), bytes);
     assert_int_equal(outbox->capacity, capacity);
 }
 

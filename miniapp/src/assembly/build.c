@@ -213,6 +213,6 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
         const struct lane *lane = &model->lanes[l];
         bytes[routes] += routes_bytes(&lane->routes);
         bytes[buffers] += (uint64_t)lane->outbox.ranks * lane->outbox.capacity * sizeof *lane->outbox.words +
-                          lane->exchange->backend->bytes(lane->exchange);
+                          lane->exchange->spec.backend->bytes(lane->exchange);
     }
 }

@@ -1,6 +1,25 @@
 #include "assembly/lane.h"
 
+#include "base/alloc.h"
 #include <stdlib.h>
+
+/// Opens the exchange with the ranks that have routes to or from this one.
+static void lane_connect(struct lane *lane, int ranks, const struct wanted *wanted) {
+    const struct routes *routes = &lane->routes;
+    int own, *targets = ALLOC_ZERO(int, (size_t)ranks), *sources = ALLOC(int, (size_t)ranks);
+    struct partners partners = {.targets = targets, .sources = sources};
+    MPI_Comm_rank(lane->comm, &own);
+    for (size_t i = 0; i < routes->first[routes->neurons]; i++) targets[routes->route[i].rank] = 1;
+    for (int rank = 0; rank < ranks; rank++) {
+        if (rank == own) continue;
+        if (targets[rank]) targets[partners.n_targets++] = rank;
+        if (wanted->per_owner[rank]) sources[partners.n_sources++] = rank;
+    }
+    lane->exchange =
+        exchange_open(&(struct exchange_spec){.backend = lane->plan->backend}, lane->comm, &partners);
+    free(targets);
+    free(sources);
+}
 
 void lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n) {
     enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
@@ -8,7 +27,7 @@ void lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *o
     MPI_Comm_size(lane->comm, &ranks);
     routes_open(&lane->routes, lane->comm, wanted, own_gids, n);
     outbox_open(&lane->outbox, ranks, first_capacity);
-    lane->exchange = exchange_open(lane->plan->backend, lane->comm);
+    lane_connect(lane, ranks, wanted);
 }
 
 void lane_close(struct lane *lane) {

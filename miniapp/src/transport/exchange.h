@@ -2,43 +2,22 @@
 /// Exchange of spikes between the ranks of a communicator.
 ///
 /// A back-end is one file under exchange/, exporting one `const struct exchange_backend`, and one line in
-/// exchange.c. A lane owns one outbox and one exchange. It fills the outbox during a window, and at its
-/// end calls start() and finish(); a blocking back-end does all its work in one of the two.
+/// exchange.c. A lane fills an outbox during a window, calls start() at its end, finish() when the spikes are
+/// due, and now and then progress() in between; a blocking back-end does all its work in finish().
 ///
-/// All calls are collective over the communicator, and made by one thread. An MPI error ends the program (the
-/// communicator's error handler), so nothing here returns one.
+/// start() and finish() are collective over the communicator; all calls are made by one thread. An MPI error
+/// ends the program (the communicator's error handler), so nothing here returns one.
 
 #ifndef TRANSPORT_EXCHANGE_H
 #define TRANSPORT_EXCHANGE_H
 
 #include "base/error.h"
+#include "transport/outbox.h"
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// Spikes to send, as packed words (base/spike.h), apart for each destination.
-struct outbox {
-    int ranks;
-    uint32_t capacity; ///< words per destination; grows, never shrinks
-    uint32_t *count;   ///< [ranks] words to send
-    uint32_t *words;   ///< [ranks][capacity]
-};
-
-void outbox_open(struct outbox *outbox, int ranks, uint32_t capacity);
-void outbox_close(struct outbox *outbox);
-
-/// Forgets the spikes, keeps the room.
-void outbox_clear(struct outbox *outbox);
-
-/// Doubles the capacity. Kept apart from the common path of outbox_add().
-void outbox_grow(struct outbox *outbox);
-
-static inline void outbox_add(struct outbox *outbox, int destination, uint32_t word) {
-    if (outbox->count[destination] == outbox->capacity) outbox_grow(outbox);
-    outbox->words[(size_t)destination * outbox->capacity + outbox->count[destination]++] = word;
-}
-
-/// Spikes received: one run of words per source rank, some of them empty.
+/// Spikes received: one run of words per source rank (the own one included), some of them empty.
 struct inbox {
     int runs;
     struct inbox_run {
@@ -52,22 +31,43 @@ struct traffic {
     uint64_t messages, bytes;
 };
 
+/// Other ranks with which this one shares routes, ascending; the own rank is never among them. Words for
+/// ranks that are no target are never put into an outbox.
+struct partners {
+    int n_targets, n_sources;
+    const int *targets, *sources; ///< [n_targets], [n_sources] ranks in the lane's communicator
+};
+
+/// Which back-end, and of which it is composed where it is (two_level).
+struct exchange_spec {
+    const struct exchange_backend *backend;
+    const struct exchange_backend *inner, *outer; ///< NULL unless backend->composed
+    int group;                                    ///< ranks of a group; 0 unless backend->composed
+};
+
 /// What all back-ends have in common; theirs begins with it.
 struct exchange {
-    const struct exchange_backend *backend;
-    MPI_Comm comm; ///< borrowed
+    struct exchange_spec spec;
+    MPI_Comm comm; ///< its own duplicate, so that messages of two exchanges cannot mix
     int rank, ranks;
-    struct inbox inbox; ///< valid from finish() until the next start()
+    struct partners partners; ///< borrowed, valid during open() only
+    int connections;          ///< ranks that this one sends messages to: all, unless open() says less
+    struct inbox inbox;       ///< valid from finish() until the next start()
     struct traffic traffic;
 };
 
 struct exchange_backend {
     const char *name;
-    const char *summary;                     ///< one line for --list
-    int ranks_max;                           ///< largest communicator it serves; 0 is any
-    size_t size;                             ///< of the back-end's own struct
+    const char *summary; ///< one line for --list
+    const char *absent;  ///< why this MPI library cannot serve it, one line for --list; NULL where it can
+    int ranks_max;       ///< largest communicator it serves; 0 is any
+    bool one_node;       ///< only between ranks that share memory
+    bool broadcast; ///< every word goes to all ranks: the outbox has one destination, the receiver searches
+    bool composed;  ///< moves its words by two other exchanges, which are no broadcasts
+    size_t size;    ///< of the back-end's own struct
     void (*open)(struct exchange *exchange); ///< after the common part is set; the rest is zero; may be NULL
-    void (*start)(struct exchange *exchange, const struct outbox *outbox);  ///< may be NULL
+    void (*start)(struct exchange *exchange, const struct outbox *outbox);    ///< may be NULL
+    void (*progress)(struct exchange *exchange, const struct outbox *outbox); ///< not collective; may be NULL
     void (*finish)(struct exchange *exchange, const struct outbox *outbox); ///< the outbox is free afterwards
     size_t (*bytes)(const struct exchange *exchange);                       ///< memory of its buffers
     void (*close)(struct exchange *exchange); ///< frees what open() and later calls took; may be NULL
@@ -79,8 +79,18 @@ extern const struct exchange_backend *const exchange_backends[];
 /// The back-end of that name, or NULL.
 const struct exchange_backend *exchange_find(const char *name);
 
-struct exchange *exchange_open(const struct exchange_backend *backend, MPI_Comm comm);
+/// Collective over `comm`, which is only used for duplicating it.
+struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
+                               const struct partners *partners);
+
+/// Destinations that an outbox for this back-end has: the ranks, or one for a broadcast.
+static inline int exchange_destinations(const struct exchange_backend *backend, int ranks) {
+    return backend->broadcast ? 1 : ranks;
+}
+
+/// Between start() and the end of finish() the outbox must not change.
 void exchange_start(struct exchange *exchange, const struct outbox *outbox);
+void exchange_progress(struct exchange *exchange, const struct outbox *outbox);
 void exchange_finish(struct exchange *exchange, const struct outbox *outbox);
 void exchange_close(struct exchange *exchange);
 

@@ -1,0 +1,33 @@
+/// \file
+/// What a lane sends in a window.
+
+#ifndef TRANSPORT_OUTBOX_H
+#define TRANSPORT_OUTBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Spikes to send, as packed words (base/spike.h), apart for each destination; for a broadcast, one
+/// destination that stands for all.
+struct outbox {
+    int ranks;         ///< destinations
+    uint32_t capacity; ///< words per destination; grows, never shrinks
+    uint32_t *count;   ///< [ranks] words to send
+    uint32_t *words;   ///< [ranks][capacity]
+};
+
+void outbox_open(struct outbox *outbox, int ranks, uint32_t capacity);
+void outbox_close(struct outbox *outbox);
+
+/// Forgets the spikes, keeps the room.
+void outbox_clear(struct outbox *outbox);
+
+/// Doubles the capacity. Kept apart from the common path of outbox_add().
+void outbox_grow(struct outbox *outbox);
+
+static inline void outbox_add(struct outbox *outbox, int destination, uint32_t word) {
+    if (outbox->count[destination] == outbox->capacity) outbox_grow(outbox);
+    outbox->words[(size_t)destination * outbox->capacity + outbox->count[destination]++] = word;
+}
+
+#endif
