@@ -82,6 +82,7 @@ class Timing(Fields):
     model_s: Annotated[float, Field(gt=0)]
     real_time_factor: Seconds
     cycles: Positive
+    clock: str | None = None  #: None in records from before the field
     timer_overhead: Seconds
     timer_read_s: Seconds
     phases: dict[str, PhaseTime]

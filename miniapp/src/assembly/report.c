@@ -2,6 +2,7 @@
 
 #include "assembly/provenance.h"
 #include "assembly/warnings.h"
+#include "measurement/clock.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,11 @@ static json_t *timing(const struct report *report) {
     double simulate_s = LARGEST(report, simulate_s);
     double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
     double overhead = (double)report->measured->clock_reads * report->clock_read_s / simulate_s;
-    return json_pack("{so so so so si so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
+    return json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
                      known(simulate_s), "model_s", known(model_s), "real_time_factor",
-                     known(simulate_s / model_s), "cycles", (int)d->cycles, "timer_overhead", known(overhead),
-                     "timer_read_s", known(report->clock_read_s), "phases", phases(report));
+                     known(simulate_s / model_s), "cycles", (int)d->cycles, "clock",
+                     clock_counts() ? "time stamp counter" : "clock_gettime", "timer_overhead",
+                     known(overhead), "timer_read_s", known(report->clock_read_s), "phases", phases(report));
 }
 
 static json_t *memory(const struct report *report) {

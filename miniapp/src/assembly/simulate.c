@@ -10,13 +10,15 @@
 struct stretch {
     uint32_t first_step, cycles;
     struct measured *measured; ///< NULL in the warm-up
-    double last;               ///< the clock as last read, by the master thread
+    bool counts;               ///< kind of the clock
+    uint64_t first, last;      ///< the clock as first and last read by the master thread, ticks
+    double start_s;            ///< the other clock at `first`
 };
 
 /// Reads the clock and adds the time since the last reading to a phase.
 static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     if (!stretch->measured) return;
-    double now = clock_now();
+    uint64_t now = clock_ticks(stretch->counts);
     cycle_log_add(&stretch->measured->log, cycle, phase, now - stretch->last);
     stretch->measured->clock_reads++;
     stretch->last = now;
@@ -61,20 +63,24 @@ static void collocate(struct model *model, struct stretch *stretch) {
     }
 }
 
-/// Exchanges the lanes whose window ends with this cycle.
+/// Exchanges the lanes whose window ends with this cycle. One reading of the clock for all that need no
+/// barrier.
 static void exchange(struct model *model, struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
     const bool last = cycle + 1 == stretch->cycles; // then every window ends, so that nothing stays behind
+    bool unread = false;
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         lane->inbox_full = false;
         if ((cycle + 1) % lane->plan->period != 0 && !last) continue;
         if (!lane->plan->within_rank && model->description->given.barrier != 0) {
+            if (unread) stamp(stretch, cycle, phase_exchange);
             lane_synchronise(lane);
             stamp(stretch, cycle, phase_synchronise);
         }
         lane_exchange(lane, next_step);
-        stamp(stretch, cycle, phase_exchange);
+        unread = true;
     }
+    if (unread) stamp(stretch, cycle, phase_exchange);
 }
 
 /// The cycle loop, run by every thread. Two barriers per cycle: spikes must be complete before the master
@@ -108,7 +114,9 @@ static void run_stretch(struct model *model, struct stretch *stretch) {
         model->lanes[l].window = stretch->first_step;
         model->lanes[l].inbox_full = false;
     }
-    stretch->last = clock_now();
+    stretch->counts = clock_counts();
+    stretch->start_s = clock_now();
+    stretch->first = stretch->last = clock_ticks(stretch->counts);
 #pragma omp parallel num_threads(model->threads)
     run_cycles(model, stretch);
 }
@@ -133,9 +141,12 @@ void simulate(struct model *model, struct measured *measured) {
     reset_counts(model);
     for (int l = 0; l < model->n_lanes; l++) lane_synchronise(&model->lanes[l]);
     struct usage_node node = usage_node_seconds();
-    double process_s = usage_process_seconds(), start = clock_now();
+    double process_s = usage_process_seconds();
     run_stretch(model, &main_part);
-    measured->simulate_s = main_part.last - start;
+    double span_s = clock_now() - main_part.start_s;
+    double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
+    measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
+    cycle_log_scale(&measured->log, tick_s);
     measured->process_s = usage_process_seconds() - process_s;
     struct usage_node after = usage_node_seconds();
     measured->node_busy_s = after.busy_s - node.busy_s;

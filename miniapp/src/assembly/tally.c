@@ -57,7 +57,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     }
     add_lanes(own, model);
     build_bytes(model, own->part_bytes);
-    own->log_bytes = measured->log.seconds ? measured->log.cycles * sizeof *measured->log.seconds : 0;
+    own->log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
     own->peak_bytes = usage_peak_bytes();
     own->build_s = build_s;
     own->simulate_s = measured->simulate_s;

@@ -99,5 +99,5 @@ bool trace_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
-    return for_each_rank(comm, log->seconds, log->cycles, sizeof *log->seconds, write_block, file) && headed;
+    return for_each_rank(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
 }

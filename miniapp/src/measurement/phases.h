@@ -1,7 +1,8 @@
 /// \file
 /// The phases of a cycle, in the order in which it runs them, and the log of how long each took.
 ///
-/// Nothing here reads a clock: simulate.c does, and adds what it measured.
+/// Nothing here reads a clock: simulate.c does, adds the ticks it counted, and says in the end what one
+/// lasts.
 
 #ifndef MEASUREMENT_PHASES_H
 #define MEASUREMENT_PHASES_H
@@ -22,20 +23,24 @@ enum phase { PHASES(PHASE_NUMBER) n_phases };
 /// The names, in order.
 extern const char *const phase_names[n_phases];
 
-/// Seconds per phase of one rank. The totals are always kept, the single cycles if asked for.
+/// Time per phase of one rank, in ticks until cycle_log_scale(), then in seconds. The totals are always kept,
+/// the single cycles if asked for.
 struct cycle_log {
     uint32_t cycles;
-    float (*seconds)[n_phases]; ///< [cycles][phases], or NULL
+    float (*time)[n_phases]; ///< [cycles][phases], or NULL
     double total[n_phases];
 };
 
 void cycle_log_open(struct cycle_log *log, uint32_t cycles, bool keep_cycles);
 void cycle_log_close(struct cycle_log *log);
 
-static inline void cycle_log_add(struct cycle_log *log, uint32_t cycle, enum phase phase, double seconds) {
-    log->total[phase] += seconds;
-    if (log->seconds) log->seconds[cycle][phase] += (float)seconds;
+static inline void cycle_log_add(struct cycle_log *log, uint32_t cycle, enum phase phase, uint64_t ticks) {
+    log->total[phase] += (double)ticks;
+    if (log->time) log->time[cycle][phase] += (float)ticks;
 }
+
+/// Turns ticks into seconds.
+void cycle_log_scale(struct cycle_log *log, double seconds_per_tick);
 
 /// Marks a phase as not measured: not a number in every cycle and in the total.
 void cycle_log_unmeasured(struct cycle_log *log, enum phase phase);
