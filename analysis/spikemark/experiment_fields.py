@@ -10,7 +10,18 @@ from spikemark.errors import shown
 from spikemark.plan_fields import TIME_LIMIT_S, Count, Repetition, Seed, TimeLimit
 
 #: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
-DESCRIPTION_FIELDS = ("time", "delay_ratio", "schedule", "placement", "exchange", "network", "record")
+DESCRIPTION_FIELDS = (
+    "time",
+    "delay_ratio",
+    "schedule",
+    "lag",
+    "placement",
+    "exchange",
+    "wire",
+    "network",
+    "record",
+    "inject",
+)
 
 #: Prefix of grid fields that are options of the preset.
 PRESET = "preset."

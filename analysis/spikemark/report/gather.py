@@ -36,7 +36,7 @@ class Configuration:
 
     @property
     def order(self) -> tuple:
-        known = ("conventional", "placement_only", "structure_aware")
+        known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
         position = known.index(self.schedule) if self.schedule in known else len(known)
         return position, self.schedule, self.delay_ratio, self.placement, self.exchange
 
@@ -56,7 +56,7 @@ class Measured:
     def configuration(self) -> Configuration:
         exchange = self.description.get("exchange", "alltoallv")
         if not isinstance(exchange, str):
-            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items()))
+            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
         ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
         return Configuration(self.run.schedule, self.run.placement, ratio, exchange)
 
