@@ -11,6 +11,7 @@ from . import (
     cycle_times,
     glossary,
     growth,
+    peers,
     phases,
     provenance,
     speed,
@@ -20,6 +21,7 @@ from . import (
 SECTIONS: tuple[Callable[[View], Section], ...] = (
     phases.section,
     speed.section,
+    peers.section,
     growth.section,
     cycle_times.section,
     autocorrelation.section,
