@@ -13,6 +13,7 @@ from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
 NO_BREAK = "\u00a0"
+OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
@@ -65,6 +66,11 @@ class Measured:
         """Key of what must give one checksum: the seed, the network and the simulated time."""
         parts = [self.description.get(key) for key in ("seed", "network", "time")]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
+        return any(text.startswith(OVERSUBSCRIBED) for text in self.run.record.warnings)
 
     @property
     def real_time_factor(self) -> float:
