@@ -18,7 +18,9 @@ void window_open(struct window *window, MPI_Comm comm, size_t count) {
     const int unit = sizeof *window->words;
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "alloc_shared_noncontig", "true"); // each rank's memory in pages near it
+    // Each rank's memory in pages near it. Besides, MPICH 4.0.2 loses puts into the other kind of
+    // MPI_Win_allocate where it is no multiple of 16 bytes.
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
     // A window that is said to be shared puts by a copy. Besides, up to Open MPI 4.1 others that are made at
     // the same time over communicators without a common rank can be mixed up on a node (ompi issue 9492).
     if (on_one_node(comm))
