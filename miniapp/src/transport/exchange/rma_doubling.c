@@ -15,16 +15,16 @@
 
 #include "transport/exchange.h"
 
-#include "transport/exchange/window.h"
+#include "transport/exchange/rma_window.h"
 #include <string.h>
 
 enum { header = 1, first_room = 15 }; // words: a block starts as one cache line
 
 struct rma_doubling {
     struct exchange common;
-    uint32_t room;        ///< words that a block holds besides the header
-    uint32_t half;        ///< 0 or 1, in use
-    struct window window; ///< blocks [2][ranks][header + room]
+    uint32_t room;            ///< words that a block holds besides the header
+    uint32_t half;            ///< 0 or 1, in use
+    struct rma_window window; ///< blocks [2][ranks][header + room]
 };
 
 static size_t half_words(const struct rma_doubling *x) {
@@ -37,13 +37,13 @@ static size_t block(const struct rma_doubling *x, int i) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return window_bytes(&((const struct rma_doubling *)exchange)->window);
+    return rma_window_bytes(&((const struct rma_doubling *)exchange)->window);
 }
 
 /// Collective.
 static void open_blocks(struct rma_doubling *x, uint32_t room) {
     x->room = room;
-    window_open(&x->window, x->common.comm, 2 * half_words(x));
+    rma_window_open(&x->window, x->common.comm, 2 * half_words(x));
 }
 
 static void open(struct exchange *exchange) {
@@ -82,7 +82,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
     if (need > x->room) {
         uint32_t words = header + x->room;
         while (words < header + need) words *= 2;
-        window_close(&x->window);
+        rma_window_close(&x->window);
         open_blocks(x, words - header);
         gather(x, outbox);
     }
@@ -95,7 +95,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static void close(struct exchange *exchange) {
-    window_close(&((struct rma_doubling *)exchange)->window);
+    rma_window_close(&((struct rma_doubling *)exchange)->window);
 }
 
 const struct exchange_backend exchange_rma_doubling = {

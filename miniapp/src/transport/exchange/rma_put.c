@@ -14,7 +14,7 @@
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
-#include "transport/exchange/window.h"
+#include "transport/exchange/rma_window.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ struct rma_put {
     struct exchange common;
     int n_targets, n_sources;
     int *targets, *sources;
-    int *place;           ///< [n_targets] of this rank among the sources of each target
-    uint32_t room;        ///< words that a slot holds besides the header
-    uint32_t half;        ///< 0 or 1, in use
-    uint32_t need;        ///< what this rank tells the others; must stay until the fence
-    struct window window; ///< a cache line with the needs of both halves, then slots [n_sources][2]
-    uint32_t *sent;       ///< [n_targets][header + room]
-    uint32_t *own;        ///< words from this rank to itself
+    int *place;               ///< [n_targets] of this rank among the sources of each target
+    uint32_t room;            ///< words that a slot holds besides the header
+    uint32_t half;            ///< 0 or 1, in use
+    uint32_t need;            ///< what this rank tells the others; must stay until the fence
+    struct rma_window window; ///< a cache line with the needs of both halves, then slots [n_sources][2]
+    uint32_t *sent;           ///< [n_targets][header + room]
+    uint32_t *own;            ///< words from this rank to itself
     uint32_t own_capacity;
 };
 
@@ -42,12 +42,12 @@ static size_t slot(const struct rma_put *x, int place) {
 static void open_slots(struct rma_put *x, uint32_t room) {
     x->room = room;
     x->sent = ALLOC(uint32_t, (size_t)x->n_targets * (header + room));
-    window_open(&x->window, x->common.comm, cache_line + (size_t)x->n_sources * 2 * (header + x->room));
+    rma_window_open(&x->window, x->common.comm, cache_line + (size_t)x->n_sources * 2 * (header + x->room));
 }
 
 /// Collective.
 static void close_slots(struct rma_put *x) {
-    window_close(&x->window);
+    rma_window_close(&x->window);
     free(x->sent);
 }
 
@@ -142,7 +142,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct rma_put *x = (const struct rma_put *)exchange;
-    return window_bytes(&x->window) +
+    return rma_window_bytes(&x->window) +
            ((size_t)x->n_targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
 }
 

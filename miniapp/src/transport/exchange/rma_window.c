@@ -1,4 +1,4 @@
-#include "transport/exchange/window.h"
+#include "transport/exchange/rma_window.h"
 
 #include <string.h>
 
@@ -12,9 +12,9 @@ static int on_one_node(MPI_Comm comm) {
     return ranks == here;
 }
 
-void window_open(struct window *window, MPI_Comm comm, size_t count) {
+void rma_window_open(struct rma_window *window, MPI_Comm comm, size_t count) {
     window->count = count;
-    const MPI_Aint bytes = (MPI_Aint)window_bytes(window);
+    const MPI_Aint bytes = (MPI_Aint)rma_window_bytes(window);
     const int unit = sizeof *window->words;
     MPI_Info info;
     MPI_Info_create(&info);
@@ -28,11 +28,11 @@ void window_open(struct window *window, MPI_Comm comm, size_t count) {
     else
         MPI_Win_allocate(bytes, unit, info, comm, &window->words, &window->handle);
     MPI_Info_free(&info);
-    memset(window->words, 0, window_bytes(window));
+    memset(window->words, 0, rma_window_bytes(window));
     MPI_Win_fence(MPI_MODE_NOPRECEDE, window->handle);
 }
 
-void window_close(struct window *window) {
+void rma_window_close(struct rma_window *window) {
     MPI_Win_fence(MPI_MODE_NOSUCCEED, window->handle);
     MPI_Win_free(&window->handle);
 }
