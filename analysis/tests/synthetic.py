@@ -179,6 +179,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
             "lag": 0,
             "exchange": back_end if spans else "self",
             "ranks": sharing,
+            "groups": ranks // sharing,
             "slack": None if least is None else round(least - period * cycle_ms, 9),
             "shortest_delay_ms": least,
             "synapses": synapses,
