@@ -1,14 +1,14 @@
 """When ranks that compute for given times meet in given lanes: waiting, cycle by cycle and rank by rank.
 
-Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This is the
-same for any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of all ranks
-the time F[m, k] at which rank m is done with window k is
+Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This is
+the same for any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of all
+ranks the time F[m, k] at which rank m is done with window k is
 
     F[m, k] = max(F[m, k-1], max_j F[j, k-1-L] + t_exchange) + C[m, k],
 
-C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5; with a lag a
-rank waits only for ranks that are more than a window behind. All times are in seconds. Compute times are c[m, s]
-of shape [..., rank, cycle]; leading axes, if any, are independent runs.
+C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5; with a
+lag a rank waits only for ranks that are more than a window behind. All times are in seconds. Compute times
+are c[m, s] of shape [..., rank, cycle]; leading axes, if any, are independent runs.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Course:
 
 @dataclass
 class _Meeting:
-    """A lane while a run is evaluated. `begun`: when the last of each rank's group began the last L windows."""
+    """A lane while a run is evaluated. `begun`: when each rank's group had begun each of the last windows."""
 
     lane: Lane
     order: np.ndarray  # ranks sorted by group

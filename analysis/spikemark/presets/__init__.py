@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from spikemark.presets import mam_benchmark
+from spikemark.presets import mam_benchmark, music_cells
 
 
 @dataclass(frozen=True)
@@ -22,5 +22,6 @@ PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
+        Preset("music-cells", music_cells.SUMMARY, music_cells.Options, music_cells.describe),
     )
 }

@@ -5,12 +5,13 @@ published, area sizes and rates are normal, redrawn: sizes while they do not exc
 until positive.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from spikemark.errors import BadInput, shown
+from spikemark.presets.options import Strict, choose
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
 # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
@@ -24,10 +25,8 @@ Milliseconds = Annotated[float, Field(gt=0, le=1e6)]
 Delay = Annotated[tuple[Milliseconds, Spread], Field(description="mean and SD, ms")]
 
 
-class Options(BaseModel):
+class Options(Strict):
     """What `describe` accepts; the defaults suit a laptop."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     areas: Annotated[int, Field(ge=1, le=MOST_AREAS, description="areas")] = 4
     neurons_per_area: Annotated[int, Field(ge=1, le=MOST_NEURONS, description="neurons per area (mean)")] = (
@@ -65,15 +64,6 @@ class Options(BaseModel):
         float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
     ] = None
     resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_booleans(cls, given: dict[str, Any]) -> dict[str, Any]:
-        for name, value in given.items():
-            parts = value if isinstance(value, list | tuple) else [value]
-            if name in cls.model_fields and any(isinstance(part, bool) for part in parts):
-                raise ValueError(f"{name}={shown(value)}: true and false are not allowed")  # would be 1 and 0
-        return given
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
@@ -115,10 +105,7 @@ def describe(full: bool = False, **options) -> dict:
     if not isinstance(full, bool):
         raise BadInput(f"full={shown(full)}: true or false is needed")
     given = {name: value for name, value in options.items() if value is not None}
-    try:
-        chosen = Options.model_validate((FULL if full else {}) | given)
-    except ValidationError as error:
-        raise BadInput(_complaint(error)) from None
+    chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
     sizes = area_sizes(chosen)
     if sum(sizes) > MOST_NEURONS:
         raise BadInput(
@@ -185,15 +172,3 @@ def _projection(source, target: str, indegree: int, delay: tuple, shortest: floa
         "indegree": indegree,
         "delay": {"distribution": "normal", **limits},
     }
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    if first["type"] == "value_error":
-        return str(first["ctx"]["error"])
-    option = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return (
-            f"{option}={shown(first['input'])}: unknown; options are full, {', '.join(Options.model_fields)}"
-        )
-    return f"{option}={shown(first['input'])}: {first['msg']}"
