@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_peers, cli_preset
+from spikemark import cli_peers, cli_preset, cli_study
 from spikemark.errors import BadInput
 
 INTERRUPTED = 130
@@ -156,6 +156,7 @@ def _options(
 
 
 app.command()(cli_peers.peers)
+app.command()(cli_study.study)
 app.add_typer(cli_preset.app, name="preset")
 
 

@@ -8,6 +8,7 @@ from spikemark.files import write_atomically
 from .agreement import broken
 from .cases import View, look
 from .cautions import cautions
+from .elements import KeyFigure, Section
 from .gather import gather
 from .headline import Headline, headline
 from .key_figures import key_figures
@@ -26,7 +27,12 @@ def build(experiment_dir: Path, out: Path) -> Headline:
 
 
 def render(view: View, first: Headline) -> str:
-    """The page as one HTML document that loads nothing."""
+    """The page of a sweep as one HTML document that loads nothing."""
+    return fill(view, first.sentence, key_figures(view, first), [section(view) for section in SECTIONS])
+
+
+def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Section]) -> str:
+    """Any page over the runs of a sweep: the sentence at its top, key figures and sections."""
     import jinja2
 
     here = resources.files(__package__)
@@ -38,11 +44,11 @@ def render(view: View, first: Headline) -> str:
     return template.render(
         style=(here / "style.css").read_text(encoding="utf-8"),
         sweep=view.sweep,
-        headline=first,
-        key_figures=key_figures(view, first),
+        sentence=sentence,
+        key_figures=figures,
         broken=broken(view.sweep),
         warnings=cautions(view),
-        sections=[section(view) for section in SECTIONS],
+        sections=sections,
     )
 
 

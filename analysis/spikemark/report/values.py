@@ -12,6 +12,7 @@ KINDS = {
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
     "given": "chosen in the experiment",
+    "literature": "published by others, not measured here",
 }
 
 

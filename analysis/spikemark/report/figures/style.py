@@ -23,7 +23,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 NAMES = [
     *("ink", "muted", "rule", "paper", "band", "model"),
     *("deliver", "update", "collocate", "synchronise", "exchange", "other-1", "other-2", "other-3"),
-    *("conventional", "placement-only", "structure-aware", "other-schedule"),
+    *("conventional", "placement-only", "structure-aware", "overlapped", "hierarchical", "other-schedule"),
 ]
 COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(NAMES)}
 

@@ -1,0 +1,58 @@
+"""`spikemark study`: published comparisons, repeated on this machine."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SUMMARY_WIDTH = 20
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without it, the studies.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    profile: Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder.")] = "laptop",
+    machine: Annotated[
+        str | None, typer.Option(help="Name of the results folder instead of the host name.")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")
+    ] = None,
+) -> None:
+    """Measure what is missing of a study, then write its tables and its page."""
+    import json
+
+    from spikemark.studies import STUDIES, carry_out
+
+    if name is None:
+        for entry in STUDIES.values():
+            typer.echo(f"{entry.name:{SUMMARY_WIDTH}}{entry.summary}")
+        return
+    stream = sys.stderr if as_json else sys.stdout
+    done, outcome = carry_out.carry_out(carry_out.find(name), machine, results, profile, stream)
+    for line in [*(f"failed: {label}: {why}" for label, why in outcome.failed.items()), *outcome.complaints]:
+        typer.echo(line, err=True)
+    if as_json:
+        typer.echo(json.dumps(done.content(), indent=1))
+    else:
+        _show(done)
+    if outcome.status:
+        raise typer.Exit(outcome.status)
+
+
+def _show(done) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    main = done.findings.tables[0]
+    shown = main.shown()
+    table = Table(title=main.title, title_justify="left")
+    for number, (head, kind) in enumerate(shown.heads):
+        table.add_column(f"{head}\n{kind}".strip(), justify="left" if number in shown.words else "right")
+    for row in shown.rows:
+        table.add_row(*row)
+    console.print(table)
+    console.print(done.findings.sentence, markup=False)
+    console.print(done.page, markup=False)

@@ -1,0 +1,74 @@
+"""Carrying a study out: measure what is missing of its experiment, read the runs, write tables and page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from spikemark import experiment as experiments
+from spikemark import sweep
+from spikemark.errors import BadInput
+from spikemark.files import write_atomically, write_json
+from spikemark.report import page
+from spikemark.report.cases import Case, View, timed
+from spikemark.report.gather import Sweep, gather
+from spikemark.report.sections import correctness, provenance
+from spikemark.studies import STUDIES
+from spikemark.studies.study import Findings, Study
+
+
+@dataclass(frozen=True)
+class Done:
+    """A study as far as it has come; `page` and `tables` are the files written."""
+
+    study: Study
+    sweep: Sweep
+    findings: Findings
+    page: Path
+    tables: Path
+
+    def content(self) -> dict[str, Any]:
+        """What stands in study.json."""
+        runs = {"planned": len(self.sweep.planned), "complete": len(self.sweep.runs)}
+        machine = {"study": self.study.name, "machine": self.sweep.machine, "runs": runs}
+        return {**machine, **self.findings.content()}
+
+
+def find(name: str) -> Study:
+    """The study of that name. Raises BadInput naming those that there are."""
+    if name not in STUDIES:
+        raise BadInput(f"study {name!r} not found: one of {', '.join(STUDIES)}")
+    return STUDIES[name]
+
+
+def carry_out(
+    study: Study,
+    machine: str | None = None,
+    root: Path | None = None,
+    profile: str = "laptop",
+    stream: TextIO | None = None,
+) -> tuple[Done, sweep.Outcome]:
+    """Sweep the experiment of the study, then write study.json and study.html beside its runs.
+
+    Raises what `sweep.sweep` raises. The same call goes on after an interruption.
+    """
+    experiment = experiments.load(study.experiment)
+    folder = sweep.folder(experiment, machine, root)
+    outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
+    return write(study, folder.path), outcome
+
+
+def write(study: Study, folder: Path) -> Done:
+    """Read the runs in a results folder, write study.json and study.html there. BadInput without a plan."""
+    found = gather(folder)
+    done = Done(study, found, study.read(found.runs), folder / "study.html", folder / "study.json")
+    write_json(done.tables, done.content())
+    write_atomically(done.page, render(done))
+    return done
+
+
+def render(done: Done) -> str:
+    """The page as one HTML document that loads nothing."""
+    view = View(done.sweep, Case(timed(done.sweep.runs)))
+    own = [part.section() for part in done.findings.parts]
+    common = [correctness.section(view), provenance.section(view), provenance.runs(view)]
+    return page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])

@@ -1,0 +1,194 @@
+"""Brocke & Djurfeldt (MUSIC): collective against point-to-point communication, by who sends to whom."""
+
+from spikemark.report.elements import Box, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import number, span
+from spikemark.studies.runs import (
+    NOT_RUN,
+    connections,
+    exchange,
+    exchange_us,
+    group,
+    mean,
+    per_window,
+    reduction_percent,
+)
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, StudyTable
+
+COLLECTIVE, DIRECT = "allgatherv", "p2p"
+CONNECTIVITY = {"all": "all to all", "one": "itself and one", "nine": "nine on a torus"}
+EXPLAINED = (
+    "MUSIC joined applications by point-to-point messages; Brocke & Djurfeldt added collective "
+    "communication: an allgather of sizes, then of spikes, so every rank gets everything. Here both are "
+    "exchanges of one program: allgatherv and p2p (messages to those ranks that have synapses of ours, "
+    "received from any source)."
+)
+DIFFERS = (
+    "What differs from the published benchmark: 16 areas dealt to the ranks in place of one process per "
+    "group of cells; 4000 cells of 100 connections instead of 2 097 152 of 1000 or 262 144 of 10 000; "
+    "every cell receives the same number of connections, drawn with repetition, instead of sending 1000 or "
+    "10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); one program instead of two "
+    "applications joined by MUSIC; itself and one other area instead of one other process."
+)
+# quantity, published figure, where in the paper, how it compares with what is here
+CLAIMS = (
+    ("all to all, 10 000 connections", "collective twice as fast as point to point", "3.1"),
+    ("one to one", "point to point scales to 8192 processes", "3.2"),
+    ("nearest neighbours", "at most 9 ranks to send to", "2.3"),
+    ("collective", "scales linearly to 1024 processes", "3.1"),
+)
+Key = tuple[str, int, str]  # connectivity, ranks, exchange
+Runs = dict[Key, list[Measured]]
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Times on as many ranks as there are cores, counts on all."""
+    found = group(runs, _key)
+    main = _main(found)
+    parts = [
+        Part(
+            "exchange",
+            "Time, messages and bytes",
+            text=[EXPLAINED],
+            boxes=[Box("plain", line) for line in _sends_more(main)],
+            tables=[main],
+        ),
+        Part("published", "The published claims", text=[DIFFERS], tables=[_claims(main)]),
+    ]
+    return Findings(_sentence(main), _key_figures(found), parts)
+
+
+def _key(m: Measured) -> Key:
+    return connectivity(m), m.run.record.ranks, exchange(m)
+
+
+def connectivity(m: Measured) -> str:
+    """Name of the connectivity, by the number of areas that one receives from."""
+    named = m.planned.fields.get("preset.connectivity")
+    return named if named in CONNECTIVITY else "other"
+
+
+def _main(found: Runs) -> StudyTable:
+    rows = []
+    for name, ranks in sorted(
+        {key[:2] for key in found}, key=lambda k: ([*CONNECTIVITY, "other"].index(k[0]), k)
+    ):
+        collective, direct = (found.get((name, ranks, e), []) for e in (COLLECTIVE, DIRECT))
+        row = {"connectivity": CONNECTIVITY.get(name, name), "ranks": ranks}
+        for prefix, runs in (("collective", collective), ("p2p", direct)):
+            row[f"{prefix}_us"] = mean(runs, exchange_us)
+            row[f"{prefix}_connections"] = connections(runs[0]) if runs else NOT_RUN
+            row[f"{prefix}_messages"] = per_window(runs[0], "messages") if runs else NOT_RUN
+            row[f"{prefix}_bytes"] = per_window(runs[0], "bytes_sent") if runs else NOT_RUN
+        row["reduction_percent"] = reduction_percent(direct, collective, exchange_us)
+        row["bytes_ratio"] = (
+            row["collective_bytes"] / row["p2p_bytes"]
+            if collective and direct and row["p2p_bytes"]
+            else NOT_RUN
+        )
+        rows.append(row)
+    columns = [
+        Column("connectivity", "areas project to", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("collective_us", "allgatherv (µs per window)", "measured"),
+        Column("p2p_us", "p2p (µs per window)", "measured"),
+        Column("reduction_percent", "collective takes less by (%)", "measured", 2),
+        Column("collective_connections", "connections: allgatherv", "counted"),
+        Column("p2p_connections", "p2p", "counted"),
+        Column("collective_messages", "messages: allgatherv", "counted"),
+        Column("p2p_messages", "p2p", "counted"),
+        Column("collective_bytes", "bytes: allgatherv", "counted"),
+        Column("p2p_bytes", "p2p", "counted"),
+        Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
+    ]
+    note = (
+        "Connections, messages and bytes are per rank, messages and bytes also per window of 1 ms simulated."
+    )
+    return StudyTable("exchange", "Collective and point-to-point exchange", columns, rows, [note])
+
+
+def _claims(main: StudyTable) -> StudyTable:
+    two = {row["connectivity"]: row for row in main.rows if isinstance(row["collective_us"], Estimate)}
+    ours = []
+    for name in ("all", "one"):
+        row = two.get(CONNECTIVITY[name])
+        ours.append(
+            f"{row['ranks']} ranks: p2p {number(row['p2p_us'].value)} µs, collective "
+            f"{number(row['collective_us'].value)} µs"
+            if row and isinstance(row["p2p_us"], Estimate)
+            else "missing: no such run is complete"
+        )
+    torus = [row for row in main.rows if row["connectivity"] == CONNECTIVITY["nine"]]
+    most = max(torus, key=lambda row: row["ranks"], default=None)
+    ours.append(
+        f"{most['p2p_connections']} connections on {most['ranks']} ranks (counted; itself is the ninth)"
+        if most and isinstance(most["p2p_connections"], int)
+        else "missing: no such run is complete"
+    )
+    ours.append("not shown: takes a cluster")
+    rows = [
+        {"quantity": quantity, "published": claim, "where": where, "here": here}
+        for (quantity, claim, where), here in zip(CLAIMS, ours, strict=True)
+    ]
+    columns = [
+        Column("quantity", "what"),
+        Column("published", "published", "literature"),
+        Column("where", "section"),
+        Column("here", "here"),
+    ]
+    return StudyTable("published", "Published claims", columns, rows)
+
+
+def _sends_more(main: StudyTable) -> list[str]:
+    """Where every rank gets what it does not need."""
+    more = [
+        f"{row['connectivity']}, {row['ranks']} ranks: {number(row['bytes_ratio'], 2)} times the bytes and "
+        f"{row['collective_connections']} instead of {row['p2p_connections']} connections"
+        for row in main.rows
+        if isinstance(row["bytes_ratio"], float) and row["bytes_ratio"] > 1.05
+    ]
+    return [f"The collective sends more than is needed: {'; '.join(more)}."] if more else []
+
+
+def _sentence(main: StudyTable) -> str:
+    timed = [row for row in main.rows if isinstance(row["reduction_percent"], Estimate)]
+    if not timed:
+        return "Nothing to compare yet: no pair of runs with as many ranks as cores is complete."
+    words = [f"{row['connectivity']} {number(row['reduction_percent'].value, 2)} %" for row in timed]
+    ratios = [row["bytes_ratio"] for row in main.rows if isinstance(row["bytes_ratio"], float)]
+    sent = (
+        f" On up to {max(row['ranks'] for row in main.rows)} ranks it sends {span(ratios, 2)} times the "
+        "bytes."
+        if ratios
+        else ""
+    )
+    return (
+        f"On {timed[0]['ranks']} ranks of this machine an exchange by the collective takes less time than "
+        f"point to point by: {', '.join(words)}.{sent}"
+    )
+
+
+def _key_figures(found: Runs) -> list[KeyFigure]:
+    figures = []
+    for name in (COLLECTIVE, DIRECT):
+        times = [
+            t.value
+            for (_, _, e), runs in found.items()
+            if e == name and isinstance(t := mean(runs, exchange_us), Estimate)
+        ]
+        title = f"Exchange by {name}"
+        figures.append(
+            KeyFigure(title, f"{span(times)} µs", "measured", "per window")
+            if times
+            else KeyFigure(title, "missing", "", NOT_RUN.reason, missing=True)
+        )
+    return figures
+
+
+STUDY = Study(
+    "exchange-music",
+    "collective against point-to-point exchange, by connectivity (Brocke & Djurfeldt, MUSIC)",
+    "exchange-music",
+    read,
+)

@@ -1,0 +1,275 @@
+"""Shehzad & Bozkus 2016: MPI_Allgather against recursive doubling by one-sided puts, Tables 1 to 3."""
+
+from spikemark.report.elements import Box, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import counted, number, span
+from spikemark.studies import published
+from spikemark.studies.runs import (
+    NOT_RUN,
+    connections,
+    exchange,
+    exchange_us,
+    group,
+    mean,
+    per_window,
+    reduction_percent,
+    share_percent,
+    simulated_ms,
+)
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+BASE, OTHER = "allgather", "rma_doubling"
+COMPUTING = ("deliver", "update", "inject", "collocate")
+NOT_PRINTED = Missing("the paper has no such row")
+TSTOP_MS, CELLS = 5000, 2525  # simulated time of Tables 1 and 3, cells of Table 2
+EXPLAINED = (
+    "Shehzad & Bozkus replaced the MPI_Allgather of NEURON by recursive doubling with one-sided puts: each "
+    "spike to every rank, in log2(ranks) steps. Here both are exchanges of one program that send every "
+    "spike to every rank: allgather and rma_doubling. Cells and simulated times are those of the paper; "
+    "cells, connections and machine are not, so shares and reductions compare, seconds do not."
+)
+Key = tuple[int, int, int, str]  # cells, simulated time in ms, ranks, exchange
+Runs = dict[Key, list[Measured]]
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Shares, run times and counts, with the published figures beside ours."""
+    found = group(runs, _key)
+    shares, by_time, by_cells, counts = _shares(found), _by_time(found), _by_cells(found), _counts(found)
+    parts = [
+        Part(
+            "run-time",
+            "Run time with both, and what is saved",
+            text=[EXPLAINED],
+            boxes=[_verdict(by_cells)],
+            tables=[by_cells, by_time],
+        ),
+        Part("share", "Share of communication", tables=[shares]),
+        Part("counts", "What is sent", tables=[counts]),
+        Part("published", "The published figures", boxes=[Box("wary", line) for line in slips()]),
+    ]
+    return Findings(_sentence(by_cells, by_time), _key_figures(found, by_cells), parts)
+
+
+def _key(m: Measured) -> Key:
+    record = m.run.record
+    return record.totals.neurons, simulated_ms(m), record.ranks, exchange(m)
+
+
+def slips() -> list[str]:
+    """What does not fit in the published tables; computed from them."""
+    exceeding, compared = _savings_above_share()
+    sums = [row["sum"] for row in published.rows("shehzad_table1")]
+    low = sum(float(x) != 100 for x in sums)
+    return [
+        f"In {exceeding} of the {compared} cells that Tables 1 and 3 share, the published saving exceeds "
+        "the whole published share of MPI_Allgather: more is saved than there was to save, so part of the "
+        "reduction must come from something else.",
+        f"In {low} of the {len(sums)} rows of Table 1 the two shares do not add up to 100 % "
+        f"({span([float(x) for x in sums], 4)} %).",
+        "The text claims almost 10 % once for the run time and once for the time of the spike exchange "
+        "alone.",
+    ]
+
+
+def _savings_above_share() -> tuple[int, int]:
+    shares = {
+        (r["cells"], r["procs"]): float(r["mpi_allgather_pct"]) for r in published.rows("shehzad_table1")
+    }
+    pairs = [
+        (float(r["reduction_pct"]), shares[r["cells"], r["procs"]])
+        for r in published.rows("shehzad_table3")
+        if (r["cells"], r["procs"]) in shares
+    ]
+    return sum(saving > share for saving, share in pairs), len(pairs)
+
+
+def _rows_of(table: str, first: str, found: Runs, ours: list[tuple[int, int]]) -> list[tuple[int, int, dict]]:
+    """(value of column `first`, ranks, published row), and our rows that the paper does not have."""
+    rows = {(int(r[first]), int(r["procs"])): r for r in published.rows(table)}
+    return [(*key, rows.get(key, {})) for key in sorted({*rows, *ours})]
+
+
+def _shares(found: Runs) -> StudyTable:
+    ours = [(c, r) for c, t, r, e in found if t == TSTOP_MS and e == BASE and c != CELLS]
+    rows = []
+    for cells, ranks, theirs in _rows_of("shehzad_table1", "cells", found, ours):
+        runs = found.get((cells, TSTOP_MS, ranks, BASE), [])
+        row = {"cells": cells, "ranks": ranks}
+        for name, phases in (
+            ("exchange_percent", ("exchange",)),
+            ("waiting_percent", ("synchronise",)),
+            ("computation_percent", COMPUTING),
+        ):
+            row[name] = mean(runs, lambda m, phases=phases: share_percent(m, *phases))
+        row["published_allgather_percent"] = _theirs(theirs, "mpi_allgather_pct")
+        row["published_computation_percent"] = _theirs(theirs, "computation_pct")
+        rows.append(row)
+    columns = [
+        Column("cells", "cells", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("exchange_percent", "allgather (%)", "measured"),
+        Column("waiting_percent", "waiting (%)", "measured"),
+        Column("computation_percent", "computation (%)", "measured"),
+        Column("published_allgather_percent", "MPI_Allgather (%)", "literature"),
+        Column("published_computation_percent", "computation (%)", "literature"),
+    ]
+    note = (
+        "As Table 1: shares of the run time with allgather, 5000 ms simulated. Ours tell waiting for the "
+        "slowest rank from the exchange; the published share of MPI_Allgather holds both."
+    )
+    return StudyTable("share", "Table 1: share of communication and computation", columns, rows, [note])
+
+
+def _by_time(found: Runs) -> StudyTable:
+    ours = [(t, r) for c, t, r, _ in found if c == CELLS]
+    rows = [
+        {"simulated_ms": t, **_times(found, (CELLS, t, ranks), theirs)}
+        for t, ranks, theirs in _rows_of("shehzad_table2", "tstop_ms", found, ours)
+    ]
+    columns = [Column("simulated_ms", "simulated (ms)", "given"), *_time_columns()]
+    return StudyTable("run_time_by_simulated_time", f"Table 2: run time, {CELLS} cells", columns, rows)
+
+
+def _by_cells(found: Runs) -> StudyTable:
+    ours = [(c, r) for c, t, r, _ in found if t == TSTOP_MS and c != CELLS]
+    rows = [
+        {"cells": cells, **_times(found, (cells, TSTOP_MS, ranks), theirs)}
+        for cells, ranks, theirs in _rows_of("shehzad_table3", "cells", found, ours)
+    ]
+    columns = [Column("cells", "cells", "given"), *_time_columns()]
+    return StudyTable("run_time_by_cells", f"Table 3: run time, {TSTOP_MS} ms simulated", columns, rows)
+
+
+def _time_columns() -> list[Column]:
+    return [
+        Column("ranks", "ranks", "given"),
+        Column("allgather_s", "allgather (s)", "measured"),
+        Column("rma_doubling_s", "rma_doubling (s)", "measured"),
+        Column("reduction_percent", "reduction (%)", "measured", 2),
+        Column("communication_percent", "allgather and waiting (%)", "measured", 2),
+        Column("published_mpi_s", "MPI (s)", "literature", 5),
+        Column("published_rma_s", "RMA (s)", "literature", 5),
+        Column("published_reduction_percent", "reduction (%)", "literature"),
+    ]
+
+
+def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict:
+    base, other = (found.get((*case, name), []) for name in (BASE, OTHER))
+    return {
+        "ranks": case[2],
+        "allgather_s": mean(base, _simulate_s),
+        "rma_doubling_s": mean(other, _simulate_s),
+        "reduction_percent": reduction_percent(base, other, _simulate_s),
+        "communication_percent": mean(base, lambda m: share_percent(m, "exchange", "synchronise")),
+        "published_mpi_s": _theirs(theirs, "mpi_s"),
+        "published_rma_s": _theirs(theirs, "rma_s"),
+        "published_reduction_percent": _theirs(theirs, "reduction_pct"),
+    }
+
+
+def _counts(found: Runs) -> StudyTable:
+    """One row per cells, ranks and exchange, of the shortest simulated time: counts are per window."""
+    chosen = {(c, r, e): found[c, t, r, e] for c, t, r, e in sorted(found, reverse=True) if r > 1}
+    rows = [
+        {
+            "cells": cells,
+            "ranks": ranks,
+            "exchange": name,
+            "connections": connections(runs[0]),
+            "messages": per_window(runs[0], "messages"),
+            "bytes": per_window(runs[0], "bytes_sent"),
+            "exchange_us": mean(runs, exchange_us),
+        }
+        for (cells, ranks, name), runs in sorted(chosen.items())
+    ]
+    columns = [
+        Column("cells", "cells", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("exchange", "exchange", "given"),
+        Column("connections", "connections per rank", "counted"),
+        Column("messages", "messages per rank and window", "counted"),
+        Column("bytes", "bytes per rank and window", "counted"),
+        Column("exchange_us", "exchange per window (µs)", "measured"),
+    ]
+    note = (
+        "Counted is what the exchange hands to MPI for other ranks. An allgather counts one message to "
+        "every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
+        "itself."
+    )
+    return StudyTable("counts", "Messages, bytes and connections", columns, rows, [note])
+
+
+def _simulate_s(m: Measured) -> float:
+    return m.run.record.timing.simulate_s
+
+
+def _theirs(row: dict, name: str) -> float | Missing:
+    return float(row[name]) if row else NOT_PRINTED
+
+
+def _compared(*tables: StudyTable) -> list[tuple[Estimate, Estimate]]:
+    """Reduction and share of communication of every row on several ranks that has both."""
+    return [
+        (row["reduction_percent"], row["communication_percent"])
+        for table in tables
+        for row in table.rows
+        if row["ranks"] > 1
+        and all(isinstance(row[n], Estimate) for n in ("reduction_percent", "communication_percent"))
+    ]
+
+
+def _verdict(table: StudyTable) -> Box:
+    """Could ours save what they say they save?"""
+    pairs = _compared(table)
+    if not pairs:
+        return Box("plain", "No pair of runs on several ranks is complete.")
+    above = sum(saving.value > share.value for saving, share in pairs)
+    return Box(
+        "plain" if not above else "wary",
+        f"Ours: in {above} of {counted(len(pairs), 'cell')} the saving exceeds the share of allgather and "
+        f"waiting; published: in {_savings_above_share()[0]} of {_savings_above_share()[1]}.",
+    )
+
+
+def _sentence(*tables: StudyTable) -> str:
+    pairs = _compared(*tables)
+    theirs = [float(r["reduction_pct"]) for t in ("2", "3") for r in published.rows(f"shehzad_table{t}")]
+    if not pairs:
+        return f"Nothing to compare yet; published reductions of run time: {span(theirs)} %."
+    less = sum(s.low is not None and s.low > 0 for s, _ in pairs)
+    more = sum(s.high is not None and s.high < 0 for s, _ in pairs)
+    return (
+        "On two ranks of this machine recursive doubling by one-sided puts changes the run time by "
+        f"{span([-s.value for s, _ in pairs], 2)} % against MPI_Allgather (shorter in {less}, longer in "
+        f"{more} of {counted(len(pairs), 'setup')}, undecided in the others); published: "
+        f"{span([-x for x in theirs])} %."
+    )
+
+
+def _key_figures(found: Runs, table: StudyTable) -> list[KeyFigure]:
+    figures = []
+    for name in (BASE, OTHER):
+        cases = [runs for (_, t, r, e), runs in found.items() if e == name and r > 1 and t == TSTOP_MS]
+        times = [t.value for runs in cases if isinstance(t := mean(runs, exchange_us), Estimate)]
+        if times:
+            figures.append(KeyFigure(f"Exchange by {name}", f"{span(times)} µs", "measured", "per window"))
+        else:
+            figures.append(KeyFigure(f"Exchange by {name}", "missing", "", NOT_RUN.reason, missing=True))
+    shares = [share.value for _, share in _compared(table)]
+    if shares:
+        figures.append(
+            KeyFigure("Share of allgather and waiting", f"{number(max(shares), 2)} %", "measured", "at most")
+        )
+    exceeding, compared = _savings_above_share()
+    note = "cells in which the published saving exceeds the published share"
+    return [*figures, KeyFigure("Published slips", f"{exceeding} of {compared}", "literature", note)]
+
+
+STUDY = Study(
+    "exchange-shehzad",
+    "MPI_Allgather against recursive doubling by one-sided puts (Shehzad & Bozkus 2016, Tables 1-3)",
+    "exchange-shehzad",
+    read,
+)

@@ -1,0 +1,88 @@
+"""What studies ask of runs: which belong together, and values of one."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+
+from spikemark.report.cases import ratio
+from spikemark.report.gather import Measured
+from spikemark.studies.table import Estimate, Missing, estimate
+
+CROWDED = Missing("more ranks than cores: evidence of counts, not of times", "not shown")
+NOT_RUN = Missing("no such run is complete")
+NO_BARRIER = Missing("waiting was not measured on its own (record.barrier is false)")
+
+
+def group(runs: list[Measured], key: Callable[[Measured], Hashable]) -> dict[Hashable, list[Measured]]:
+    """Runs by `key`, in the order of seeds and repetitions."""
+    found = defaultdict(list)
+    for m in sorted(runs, key=lambda m: (m.planned.seed, m.planned.repetition)):
+        found[key(m)].append(m)
+    return dict(found)
+
+
+def timed(runs: list[Measured]) -> list[Measured] | Missing:
+    """The runs of a group whose times count, else why there are none."""
+    if not runs:
+        return NOT_RUN
+    return [m for m in runs if not m.oversubscribed] or CROWDED
+
+
+def mean(runs: list[Measured], value: Callable[[Measured], float | None]) -> Estimate | Missing:
+    """Mean over repetitions of a time, of runs whose times count."""
+    counting = timed(runs)
+    if isinstance(counting, Missing):
+        return counting
+    values = [value(m) for m in counting]
+    return NO_BARRIER if None in values else estimate(values)
+
+
+def reduction_percent(
+    base: list[Measured], other: list[Measured], value: Callable[[Measured], float]
+) -> Estimate | Missing:
+    """By how many per cent `other` takes less than `base`, over pairs of equal network and repetition."""
+    sides = [timed(base), timed(other)]
+    for side in sides:
+        if isinstance(side, Missing):
+            return side
+    found = ratio(sides[1], sides[0], value)
+    if found is None:
+        return Missing("no two runs of one network and repetition")
+    limits = (None, None) if found.low is None else (100 * (1 - found.high), 100 * (1 - found.low))
+    return Estimate(100 * (1 - found.value), *limits)
+
+
+def exchange(m: Measured) -> str:
+    """The exchange asked for, also where a rank alone did without."""
+    return m.configuration.exchange
+
+
+def simulated_ms(m: Measured) -> int:
+    """Simulated time of the measured part."""
+    return round(1e3 * m.run.record.timing.model_s)
+
+
+def share_percent(m: Measured, *phases: str) -> float | None:
+    """Time in the phases over that of all, in per cent, mean over ranks; None where one was not measured."""
+    means = {name: phase.mean_s for name, phase in m.run.record.timing.phases.items()}
+    if any(means[name] is None for name in phases if name in means):
+        return None
+    whole = sum(x for x in means.values() if x is not None)
+    return 100 * sum(means.get(name, 0.0) for name in phases) / whole if whole > 0 else None
+
+
+def per_window(m: Measured, count: str) -> float:
+    """A count of the lane of all ranks, per rank and window."""
+    lane = m.run.record.lanes[-1]
+    return getattr(lane, count) / (lane.windows * m.run.record.ranks)
+
+
+def exchange_us(m: Measured) -> float | None:
+    """Time of an exchange: per window of the lane of all ranks, mean over ranks, microseconds."""
+    mean_s = m.run.record.timing.phases["exchange"].mean_s
+    return None if mean_s is None else 1e6 * mean_s / m.run.record.lanes[-1].windows
+
+
+def connections(m: Measured) -> int | Missing:
+    """Ranks that one sends messages to, the most of any rank."""
+    found = m.run.record.lanes[-1].connections
+    return Missing("record from before the field") if found is None else found

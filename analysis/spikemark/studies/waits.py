@@ -1,0 +1,134 @@
+"""Waiting of one way to run ranks of injected skew: measured, by the recursion, and from the known truth.
+
+Times are in microseconds per cycle, mean over ranks. Means over blocks of cycles stand in for repetitions:
+blocks are long against the correlation of the cycles, so their spread tells how sure the mean is.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+
+from spikemark.models import recursion
+from spikemark.report.gather import Configuration, Measured
+from spikemark.studies.runs import NO_BARRIER
+from spikemark.studies.table import LEVEL, Estimate, Missing, estimate
+
+BLOCKS, SHORTEST_BLOCK = 10, 20  # per run; cycles
+DRAWN_RUNS, DRAWN_SEED = 32, 1
+Place = tuple[int, int]  # seed and repetition
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is compared: schedule and D, serial correlation and spread of the injected waits."""
+
+    configuration: Configuration
+    correlation: float
+    sd_us: float
+
+    @property
+    def order(self) -> tuple:
+        return self.sd_us > 0, self.correlation, self.configuration.order
+
+
+@dataclass(frozen=True)
+class Waits:
+    """All runs of a setup that have their cycles recorded."""
+
+    setup: Setup
+    runs: list[Measured] = field(repr=False)
+
+    @cached_property
+    def measured_blocks(self) -> dict[Place, np.ndarray]:
+        """Block means at barriers and at exchanges that overlap; without runs whose waiting was not timed."""
+        found = {}
+        for m in self.runs:
+            waiting = m.run.phase("synchronise").astype(np.float64)
+            if "overlap_wait" in m.run.record.phases:
+                waiting = waiting + m.run.phase("overlap_wait")
+            if not np.isnan(waiting).any():
+                found[_place(m)] = blocks(waiting)
+        return found
+
+    @cached_property
+    def replayed_blocks(self) -> dict[Place, np.ndarray]:
+        """The same by the recursion, from the compute times that these runs had."""
+        return {_place(m): blocks(_evaluate(m, m.run.compute())) for m in self.runs}
+
+    @property
+    def measured(self) -> Estimate | Missing:
+        return _estimate(self.measured_blocks) if self.measured_blocks else NO_BARRIER
+
+    @property
+    def replayed(self) -> Estimate | Missing:
+        return _estimate(self.replayed_blocks)
+
+    @cached_property
+    def drawn_runs(self) -> np.ndarray:
+        """Waiting of runs as long as the first one, their compute times drawn from what it injects."""
+        first = self.runs[0]
+        rng = np.random.default_rng(DRAWN_SEED)  # equal draws for all schedules
+        truth = recursion.Truth.of(first.description)
+        ranks, cycles = first.run.compute().shape
+        return 1e6 * _evaluate(first, truth.draw(rng, ranks, cycles, DRAWN_RUNS)).mean(axis=(1, 2))
+
+    @property
+    def drawn(self) -> Estimate:
+        """Mean over drawn runs, and what lies between the 2.5 and 97.5 % of them."""
+        tail = 100 * (1 - LEVEL) / 2
+        low, high = np.percentile(self.drawn_runs, [tail, 100 - tail])
+        return Estimate(float(self.drawn_runs.mean()), float(low), float(high))
+
+    @property
+    def lateness_us(self) -> Estimate:
+        """By how much a wait takes longer than asked for, mean over ranks, cycles and runs."""
+        asked = self.runs[0].description["inject"]["mean_us"]
+        return estimate([1e6 * m.run.phase("inject").astype(np.float64).mean() - asked for m in self.runs])
+
+
+def blocks(waiting: np.ndarray) -> np.ndarray:
+    """Means of `waiting` [rank, cycle] in s over the ranks and over blocks of cycles, [block] in us."""
+    per_cycle = 1e6 * waiting.mean(axis=0)
+    number = max(1, min(BLOCKS, len(per_cycle) // SHORTEST_BLOCK))
+    length = len(per_cycle) // number
+    whole = per_cycle[: number * length].reshape(number, length).mean(axis=1)
+    if number * length < len(per_cycle):  # the last block takes the rest, so that nothing is left out
+        whole[-1] = per_cycle[(number - 1) * length :].mean()
+    return whole
+
+
+def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) -> Estimate | Missing:
+    """Waiting of one setup over that of another, with the interval of a jackknife over blocks.
+
+    Blocks of one seed and place in the run have the same injected waits, so they are left out in pairs.
+    """
+    common = sorted(larger.keys() & smaller.keys())
+    common = [place for place in common if len(larger[place]) == len(smaller[place])]
+    if not common:
+        return Missing("no two runs of one seed are complete")
+    a, b = (np.concatenate([side[place] for place in common]) for side in (larger, smaller))
+    if not (a.sum() > 0 and b.sum() > 0):
+        return Missing("nobody waited")
+    ratio = float(a.sum() / b.sum())
+    n = len(a)
+    rest_a, rest_b = a.sum() - a, b.sum() - b
+    if n < 2 or not ((rest_a > 0).all() and (rest_b > 0).all()):
+        return Estimate(ratio)
+    logs = np.log(rest_a / rest_b)
+    error = np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum())
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    return Estimate(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)))
+
+
+def _estimate(found: dict[Place, np.ndarray]) -> Estimate | Missing:
+    return estimate(np.concatenate(list(found.values())))
+
+
+def _evaluate(m: Measured, compute: np.ndarray) -> np.ndarray:
+    return recursion.evaluate(compute, recursion.lanes_of(m.run)).waiting_s
+
+
+def _place(m: Measured) -> Place:
+    return m.planned.seed, m.planned.repetition
