@@ -8,10 +8,10 @@ from spikemark.studies.runs import (
     connections,
     exchange,
     exchange_us,
+    factor,
     group,
     mean,
     per_window,
-    reduction_percent,
 )
 from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, StudyTable
@@ -81,7 +81,7 @@ def _main(found: Runs) -> StudyTable:
             row[f"{prefix}_connections"] = connections(runs[0]) if runs else NOT_RUN
             row[f"{prefix}_messages"] = per_window(runs[0], "messages") if runs else NOT_RUN
             row[f"{prefix}_bytes"] = per_window(runs[0], "bytes_sent") if runs else NOT_RUN
-        row["reduction_percent"] = reduction_percent(direct, collective, exchange_us)
+        row["time_ratio"] = factor(collective, direct, exchange_us)
         row["bytes_ratio"] = (
             row["collective_bytes"] / row["p2p_bytes"]
             if collective and direct and row["p2p_bytes"]
@@ -93,13 +93,13 @@ def _main(found: Runs) -> StudyTable:
         Column("ranks", "ranks", "given"),
         Column("collective_us", "allgatherv (µs per window)", "measured"),
         Column("p2p_us", "p2p (µs per window)", "measured"),
-        Column("reduction_percent", "collective takes less by (%)", "measured", 2),
+        Column("time_ratio", "time, allgatherv / p2p", "measured"),
         Column("collective_connections", "connections: allgatherv", "counted"),
-        Column("p2p_connections", "p2p", "counted"),
+        Column("p2p_connections", "connections: p2p", "counted"),
         Column("collective_messages", "messages: allgatherv", "counted"),
-        Column("p2p_messages", "p2p", "counted"),
+        Column("p2p_messages", "messages: p2p", "counted"),
         Column("collective_bytes", "bytes: allgatherv", "counted"),
-        Column("p2p_bytes", "p2p", "counted"),
+        Column("p2p_bytes", "bytes: p2p", "counted"),
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
     note = (
@@ -152,20 +152,21 @@ def _sends_more(main: StudyTable) -> list[str]:
 
 
 def _sentence(main: StudyTable) -> str:
-    timed = [row for row in main.rows if isinstance(row["reduction_percent"], Estimate)]
+    timed = [row for row in main.rows if isinstance(row["time_ratio"], Estimate)]
     if not timed:
         return "Nothing to compare yet: no pair of runs with as many ranks as cores is complete."
-    words = [f"{row['connectivity']} {number(row['reduction_percent'].value, 2)} %" for row in timed]
-    ratios = [row["bytes_ratio"] for row in main.rows if isinstance(row["bytes_ratio"], float)]
-    sent = (
-        f" On up to {max(row['ranks'] for row in main.rows)} ranks it sends {span(ratios, 2)} times the "
-        "bytes."
-        if ratios
+    words = [f"{number(row['time_ratio'].value, 2)} times ({row['connectivity']})" for row in timed]
+    sent = [row for row in main.rows if isinstance(row["bytes_ratio"], float)]
+    most = max(sent, key=lambda row: row["bytes_ratio"], default=None)
+    bytes_ = (
+        f" It sends {number(most['bytes_ratio'], 2)} times the bytes where that is worst: "
+        f"{most['connectivity']}, {most['ranks']} ranks."
+        if most
         else ""
     )
     return (
-        f"On {timed[0]['ranks']} ranks of this machine an exchange by the collective takes less time than "
-        f"point to point by: {', '.join(words)}.{sent}"
+        f"On {timed[0]['ranks']} ranks of this machine the collective takes, against point to point, "
+        f"{', '.join(words)} as long; published, all to all on many ranks: half as long.{bytes_}"
     )
 
 

@@ -13,6 +13,7 @@ from spikemark.studies.runs import (
     mean,
     per_window,
     reduction_percent,
+    say_crowded,
     share_percent,
     simulated_ms,
 )
@@ -37,6 +38,8 @@ def read(runs: list[Measured]) -> Findings:
     """Shares, run times and counts, with the published figures beside ours."""
     found = group(runs, _key)
     shares, by_time, by_cells, counts = _shares(found), _by_time(found), _by_cells(found), _counts(found)
+    for table in (shares, by_time, by_cells):
+        say_crowded(table.rows, runs)
     parts = [
         Part(
             "run-time",

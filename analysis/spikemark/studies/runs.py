@@ -27,6 +27,15 @@ def timed(runs: list[Measured]) -> list[Measured] | Missing:
     return [m for m in runs if not m.oversubscribed] or CROWDED
 
 
+def say_crowded(rows: list[dict], runs: list[Measured]) -> None:
+    """In rows with `ranks`, give as the reason for runs that there are not that no core was left for them."""
+    cores = min((m.run.record.host.cores for m in runs if m.run.record.host.cores), default=None)
+    for row in rows:
+        for name, cell in row.items():
+            if cell is NOT_RUN and cores is not None and row["ranks"] > cores:
+                row[name] = CROWDED
+
+
 def mean(runs: list[Measured], value: Callable[[Measured], float | None]) -> Estimate | Missing:
     """Mean over repetitions of a time, of runs whose times count."""
     counting = timed(runs)
@@ -36,19 +45,28 @@ def mean(runs: list[Measured], value: Callable[[Measured], float | None]) -> Est
     return NO_BARRIER if None in values else estimate(values)
 
 
-def reduction_percent(
-    base: list[Measured], other: list[Measured], value: Callable[[Measured], float]
+def factor(
+    first: list[Measured], second: list[Measured], value: Callable[[Measured], float]
 ) -> Estimate | Missing:
-    """By how many per cent `other` takes less than `base`, over pairs of equal network and repetition."""
-    sides = [timed(base), timed(other)]
+    """A time of `first` over that of `second`: geometric mean over pairs of one network and repetition."""
+    sides = [timed(first), timed(second)]
     for side in sides:
         if isinstance(side, Missing):
             return side
-    found = ratio(sides[1], sides[0], value)
+    found = ratio(*sides, value)
     if found is None:
         return Missing("no two runs of one network and repetition")
-    limits = (None, None) if found.low is None else (100 * (1 - found.high), 100 * (1 - found.low))
-    return Estimate(100 * (1 - found.value), *limits)
+    return Estimate(found.value, found.low, found.high)
+
+
+def reduction_percent(
+    base: list[Measured], other: list[Measured], value: Callable[[Measured], float]
+) -> Estimate | Missing:
+    """By how many per cent `other` takes less than `base`; below 0 where it takes longer."""
+    found = factor(other, base, value)
+    if isinstance(found, Missing) or found.low is None:
+        return found if isinstance(found, Missing) else Estimate(100 * (1 - found.value))
+    return Estimate(*(100 * (1 - x) for x in (found.value, found.high, found.low)))
 
 
 def exchange(m: Measured) -> str:

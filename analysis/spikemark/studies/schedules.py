@@ -208,7 +208,7 @@ def _key_figures(cuts: StudyTable, waits: list[Waits]) -> list[KeyFigure]:
                 label, f"{number(row['factor'].value)}×", "measured", f"at D = {row['delay_ratio']}"
             )
         )
-    late = [w.lateness_us.value for w in waits]
+    late = [found.value for w in waits if isinstance(found := w.lateness_us, Estimate)]
     if late:
         figures.append(
             KeyFigure("Lateness of a sleep", f"{span(late, 2)}{NARROW}µs", "measured", "mean per setup")

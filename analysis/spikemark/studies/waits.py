@@ -82,8 +82,10 @@ class Waits:
         return Estimate(float(self.drawn_runs.mean()), float(low), float(high))
 
     @property
-    def lateness_us(self) -> Estimate:
+    def lateness_us(self) -> Estimate | Missing:
         """By how much a wait takes longer than asked for, mean over ranks, cycles and runs."""
+        if any("inject" not in m.run.record.phases for m in self.runs):
+            return Missing("records without the phase inject")
         asked = self.runs[0].description["inject"]["mean_us"]
         return estimate([1e6 * m.run.phase("inject").astype(np.float64).mean() - asked for m in self.runs])
 
