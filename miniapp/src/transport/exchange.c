@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct exchange_backend exchange_self, exchange_alltoall, exchange_alltoallv;
+extern const struct exchange_backend exchange_self, exchange_alltoall, exchange_alltoallv,
+    exchange_ialltoallv;
 
 const struct exchange_backend *const exchange_backends[] = {&exchange_self, &exchange_alltoall,
-                                                            &exchange_alltoallv, NULL};
+                                                            &exchange_alltoallv, &exchange_ialltoallv, NULL};
 
 const struct exchange_backend *exchange_find(const char *name) {
     for (const struct exchange_backend *const *backend = exchange_backends; *backend; backend++)
