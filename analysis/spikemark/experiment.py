@@ -2,7 +2,8 @@
 
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
 grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each of them
-is run with every number of ranks and threads, every seed, and the given repetitions.
+is run with every number of ranks and threads (its own where it gives them), every seed, and the given
+repetitions.
 """
 
 import copy
@@ -18,7 +19,7 @@ from pydantic import ValidationError
 
 from spikemark import presets, project
 from spikemark.errors import BadInput, shown
-from spikemark.experiment_fields import PRESET, Experiment, as_list, one_line
+from spikemark.experiment_fields import PLACES, PRESET, Experiment, as_list, one_line
 from spikemark.reading import check_plain, read_json
 
 #: Names in labels that differ from the name of the field.
@@ -97,7 +98,8 @@ def expand(experiment: Experiment) -> list[RunSpec]:
         raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
-        axes = [[(field, value) for value in as_list(values)] for field, values in entry.items()]
+        varied = _varied(experiment, entry).items()
+        axes = [[(field, value) for value in as_list(values)] for field, values in varied]
         for combination in itertools.product(*axes):
             for run in _runs(experiment, dict(combination)):
                 if run.id in runs:
@@ -113,19 +115,24 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
 def _number(experiment: Experiment) -> int:
     combinations = sum(
-        math.prod(len(as_list(values)) for values in entry.values()) for entry in experiment.grid
+        math.prod(len(as_list(values)) for values in _varied(experiment, entry).values())
+        for entry in experiment.grid
     )
-    each = len(experiment.ranks) * len(experiment.threads) * len(experiment.seeds) * experiment.repetitions
-    return combinations * each
+    return combinations * len(experiment.seeds) * experiment.repetitions
 
 
-def _runs(experiment: Experiment, fields: dict[str, Any]) -> list[RunSpec]:
+def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the grid with the experiment's ranks and threads where it has none of its own."""
+    return {"ranks": experiment.ranks, "threads": experiment.threads, **entry}
+
+
+def _runs(experiment: Experiment, combination: dict[str, Any]) -> list[RunSpec]:
+    fields = {field: value for field, value in combination.items() if field not in PLACES}
+    ranks, threads = (combination[place] for place in PLACES)
     runs = []
     for seed in experiment.seeds:
         description = _describe(experiment, fields, seed)
-        for ranks, threads, repetition in itertools.product(
-            experiment.ranks, experiment.threads, range(1, experiment.repetitions + 1)
-        ):
+        for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": description,
                 "ranks": ranks,

@@ -4,16 +4,38 @@ import itertools
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from spikemark.errors import shown
 from spikemark.plan_fields import TIME_LIMIT_S, Count, Repetition, Seed, TimeLimit
 
 #: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
-DESCRIPTION_FIELDS = ("time", "delay_ratio", "schedule", "placement", "exchange", "network", "record")
+DESCRIPTION_FIELDS = (
+    "time",
+    "delay_ratio",
+    "schedule",
+    "lag",
+    "placement",
+    "exchange",
+    "wire",
+    "network",
+    "record",
+    "inject",
+)
 
 #: Prefix of grid fields that are options of the preset.
 PRESET = "preset."
+
+#: Fields of a grid that take the place of the experiment's own; none of a run description.
+PLACES = ("ranks", "threads")
 
 #: Parts of a field such as time.simulate_ms; descriptions are less deep.
 MAX_PARTS = 20
@@ -64,10 +86,21 @@ class Experiment(BaseModel):
         for field in self.set:
             self._check_field(field, DESCRIPTION_FIELDS)
         for field, value in itertools.chain.from_iterable(entry.items() for entry in self.grid):
-            self._check_field(field, (*DESCRIPTION_FIELDS, "preset") if self.preset else DESCRIPTION_FIELDS)
+            preset = ("preset",) if self.preset else ()
+            self._check_field(field, (*DESCRIPTION_FIELDS, *preset, *PLACES))
             if value == []:
                 raise ValueError(f"field {field!r} of the grid has no values: give at least one")
+            if field in PLACES:
+                self._check_counts(field, as_list(value))
         return self
+
+    def _check_counts(self, field: str, values: list) -> None:
+        try:
+            TypeAdapter(list[Count]).validate_python(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            message = f"field {field!r} of the grid: {shown(first['input'])} is not allowed: {first['msg']}"
+            raise ValueError(message) from None
 
     def _check_field(self, field: str, allowed: tuple[str, ...]) -> None:
         first, *parts = field.split(".")
@@ -79,6 +112,8 @@ class Experiment(BaseModel):
             raise ValueError(
                 f"field {shown(field)} cannot be set: allowed are up to {MAX_PARTS} names with '.' between"
             )
+        if first in PLACES and parts:
+            raise ValueError(f"field {field!r} cannot be set: {first!r} has no parts")
         if first == "preset" and parts in ([], ["seed"]):
             raise ValueError(
                 f"field {field!r} cannot be set: allowed are options of the preset as in 'preset.areas';"

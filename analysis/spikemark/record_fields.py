@@ -103,7 +103,11 @@ class Lane(Fields):
     period: Positive
     lag: Count
     exchange: str
+    composed: dict[str, Any] | None = None
+    wire: str = "compact"
     ranks: Positive
+    groups: Positive = 1
+    connections: Count | None = None  #: None in records from before the field
     slack: float | None
     shortest_delay_ms: float | None
     synapses: Count
@@ -137,7 +141,7 @@ class Record(Fields):
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
         for name, kind in (
-            ("schedule", str),
+            ("schedule", (str, list)),
             ("placement", str),
             ("delay_ratio", (int, str)),
             ("record", dict),

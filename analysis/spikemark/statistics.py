@@ -74,9 +74,14 @@ def waiting_per_cycle_s(compute: np.ndarray, window: int = 1) -> float:
 
 
 def measured_waiting_per_cycle_s(run) -> np.ndarray | None:
-    """Time at the barrier per cycle, [rank], of a `Run`; None where the run had no barrier of its own."""
-    synchronise = run.phase("synchronise").astype(np.float64)
-    return None if np.isnan(synchronise).any() else synchronise.mean(axis=1)
+    """Time at the barrier per cycle, [rank], of a `Run`; None where the run had no barrier of its own.
+
+    A lane that overlaps has no barrier: its wait for an exchange under way, transport included, is added.
+    """
+    waiting = run.phase("synchronise").astype(np.float64)
+    if "overlap_wait" in run.record.phases:
+        waiting = waiting + run.phase("overlap_wait")
+    return None if np.isnan(waiting).any() else waiting.mean(axis=1)
 
 
 def coefficient_of_variation(compute: np.ndarray, window: int = 1) -> float:

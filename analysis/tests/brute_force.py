@@ -43,11 +43,47 @@ def layout(description: dict, placement: str, ranks: int, threads: int) -> Layou
     if placement == "round_robin":
         vp = gid % (ranks * threads)
         rank, thread = vp % ranks, vp // ranks
+    elif placement == "area_group":
+        rank, thread = np.zeros_like(gid), np.zeros_like(gid)
+        for number, own in _groups([int((area == a).sum()) for a in range(len(areas))], ranks).items():
+            here = gid[area == number]
+            unit = (here - (here[0] if len(here) else 0)) % (len(own) * threads)
+            rank[here], thread[here] = own[0] + unit % len(own), unit // len(own)
     else:
         first = np.array([gid[area == a].min() if (area == a).any() else 0 for a in range(len(areas))])
         rank, thread = area % ranks, (gid - first[area]) % threads
     rates = np.array([p["neuron"].get("rate_hz", 2.5) for p in populations], dtype=float)
     return Layout(population, area, rank, thread, rates[population])
+
+
+def _groups(sizes: list[int], ranks: int) -> dict[int, list[int]]:
+    """Ranks of each area: first fit, largest first, for growing numbers of neurons on the fullest rank."""
+    most, bins, used = 0, [], ranks + 1
+    while used > ranks:
+        most, bins = most + 1, []
+        for a in sorted(range(len(sizes)), key=lambda a: -sizes[a]):
+            own = -(-sizes[a] // most) if sizes[a] > most else 1
+            room = [b for b in bins if b["own"] == own == 1 and b["n"] + sizes[a] <= most]
+            if not room:
+                room = [{"areas": [], "n": 0, "own": own}]
+                bins += room
+            room[0]["areas"].append(a)
+            room[0]["n"] += sizes[a]
+        used = sum(b["own"] for b in bins)
+    for _ in range(ranks - used):
+        fullest = max(bins, key=lambda b: b["n"] / b["own"])
+        filled = sorted(a for a in fullest["areas"] if sizes[a])
+        if len(filled) > 1:
+            fullest["areas"].remove(filled[0])
+            fullest["n"] -= sizes[filled[0]]
+            bins.append({"areas": filled[:1], "n": sizes[filled[0]], "own": 1})
+        else:
+            fullest["own"] += 1
+    ranks_of, rank = {}, 0
+    for b in sorted(bins, key=lambda b: min(b["areas"])):
+        ranks_of |= {area: list(range(rank, rank + b["own"])) for area in b["areas"]}
+        rank += b["own"]
+    return ranks_of
 
 
 def draw(description: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -70,6 +70,12 @@ def test_grid_is_the_product_of_its_lists():
     assert all(run.description["seed"] == run.seed for run in runs)
 
 
+def test_ranks_and_threads_of_the_grid_take_the_place_of_the_others():
+    runs = expand(experiment(grid=[{}, {"ranks": [4, 8], "threads": 2}], seeds=1))
+    assert sorted((r.ranks, r.threads) for r in runs) == [(1, 1), (2, 1), (4, 2), (8, 2)]
+    assert all(r.fields == {} for r in runs)
+
+
 def test_set_and_grid_reach_into_the_description():
     (run,) = expand(
         experiment(
@@ -174,6 +180,9 @@ BAD = {
     "neither preset nor description": (content(preset=None), ["'preset'", "'description'"]),
     "both": (content(description="run.json"), ["'preset'", "'description'"]),
     "no such description": (content(preset=None, description="none.json"), ["none.json", "not a file"]),
+    "ranks 0 in the grid": (content(grid=[{"ranks": [1, 0]}]), ["ranks", "0", "greater than or equal"]),
+    "threads true in the grid": (content(grid=[{"threads": True}]), ["threads", "True"]),
+    "parts of ranks": (content(grid=[{"ranks.x": 1}]), ["ranks.x", "no parts"]),
     "ranks 0": (content(ranks=0), ["ranks", "0", "greater than or equal to 1"]),
     "ranks a word": (content(ranks="two"), ["ranks", "'two'", "integer"]),
     "no ranks": (content(ranks=[]), ["ranks", "at least 1"]),

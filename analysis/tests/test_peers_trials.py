@@ -67,6 +67,8 @@ def test_what_would_measure_something_else_has_another_id(tmp_path, change):
         ({"ranks": 2}, "one rank"),
         ({"seeds": [1, 2]}, "2 descriptions"),
         ({"grid": [{"schedule": ["conventional", "placement_only"]}]}, "2 descriptions"),
+        ({"grid": [{"threads": 2}]}, "threads in the grid"),
+        ({"grid": [{"ranks": 2}]}, r"1 descriptions on \[2\] ranks"),
         ({"threads": [5]}, "threads: 5; allowed: at most 4"),
     ],
 )

@@ -1,14 +1,13 @@
-"""The page: self-contained, well-formed, whole in every state of a sweep, and true to the records."""
+"""The page: self-contained, well-formed, and true to the records."""
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from html_page import Page, page
 from planned import ABSENT, grid, run, write_experiment
 from scipy.stats import gmean
-from synthetic import describe
 
 from spikemark import record
 from spikemark.errors import BadInput
@@ -17,58 +16,6 @@ from spikemark.report.cases import look
 from spikemark.report.gather import gather
 from spikemark.report.sections import SECTIONS, phases
 from spikemark.report.values import number
-
-VOID = {"meta", "br", "hr", "img", "link", "input"}
-LOADING = {"src", "srcset", "data", "poster", "background"}  # attributes that make a browser fetch something
-
-
-class Page(HTMLParser):
-    """Checks nesting while parsing, and keeps what the tests ask for."""
-
-    def __init__(self, text: str):
-        super().__init__(convert_charrefs=True)
-        self.stack, self.ids, self.words, self.loads, self.hrefs, self.tags = [], [], [], [], [], []
-        self.images = []
-        self.feed(text)
-        self.close()
-        assert self.stack == []
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"[ \n]+", " ", " ".join(self.words))
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.tags.append(tag)
-        self.loads += [(tag, k, v) for k, v in attrs.items() if k in LOADING]
-        if "href" in attrs:
-            self.hrefs.append((tag, attrs["href"]))
-        if "id" in attrs:
-            self.ids.append(attrs["id"])
-        if attrs.get("role") == "img":
-            self.images.append(attrs.get("aria-label", ""))
-        if tag not in VOID:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.stack.pop()
-
-    def handle_endtag(self, tag):
-        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
-        self.stack.pop()
-
-    def handle_data(self, data):
-        if "style" not in self.stack:
-            self.words.append(data)
-
-
-def page(folder, runs, **plan) -> Page:
-    experiment = write_experiment(folder, runs, **plan)
-    out = experiment / "report.html"
-    build(experiment, out)
-    return Page(out.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +57,8 @@ def test_every_section_is_there_in_order(whole, sections):
     assert positions == sorted(positions)
     for section in sections:
         assert section.title in found.text
-        assert section.text or section.boxes or section.figures or section.terms or section.links
+        empty = not (section.text or section.boxes or section.figures or section.terms or section.links)
+        assert not empty or (section.id == "peers" and section.missing)
 
 
 def test_every_figure_has_words_and_numbers_beside_it(whole, sections):
@@ -187,68 +135,6 @@ def test_a_different_checksum_is_loud(tmp_path):
     words = page(tmp_path, runs).text
     assert words.count("NOT EQUAL") >= 3  # at the top, in the row of key figures, in the box
     assert "0123456789abcdef: structure_aware D=10 ranks=2 seed=2" in words
-
-
-def states(runs):
-    """A name for every state of a sweep that must still give a page."""
-    no_cycles = describe(delay_ratio=10)
-    no_cycles["record"]["cycles"] = False
-    no_barrier = describe(delay_ratio=10)
-    no_barrier["record"]["barrier"] = False
-    silent = describe(delay_ratio=10, rate_hz=0)
-    return {
-        "nothing run": [dict(m, state=ABSENT) for m in runs],
-        "all failed": [dict(m, state="mpirun ended with status 1") for m in runs],
-        "first run only": [dict(m, state=ABSENT) if i else m for i, m in enumerate(runs)],
-        "one rank": [m for m in runs if m["ranks"] == 1],
-        "no conventional": [m for m in runs if m["schedule"] != "conventional"],
-        "no cycles": [dict(m, description=no_cycles) for m in runs],
-        "no barrier": [dict(m, description=no_barrier) for m in runs],
-        "no spikes": [dict(m, description=silent) for m in runs],
-        "no spread": [dict(m, cv=0.0) for m in runs],
-        "few cycles": [dict(m, cycles=10) for m in runs],
-        "no plan lines": [],
-    }
-
-
-MISSING = {
-    "nothing run": ["Nothing to report yet: 0 of 6 runs are complete, 6 not run yet", "no run is complete"],
-    "all failed": ["6 failed", "mpirun ended with status 1"],
-    "first run only": ["1 of 6 runs are complete", "nothing to compare"],
-    "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
-    "no conventional": ["No run of the conventional schedule", "Serial correlation: no conventional run"],
-    "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
-    "no barrier": ["Waiting was not measured on its own", "record.barrier is false"],
-    "no spikes": ["no synaptic event occurred"],
-    "no spread": ["the cycle times do not vary"],
-    "few cycles": ["Correctness"],
-    "no plan lines": ["Nothing to report yet: 0 of 0 runs are complete"],
-}
-
-
-@pytest.mark.parametrize("state", MISSING)
-def test_a_page_in_every_state(tmp_path, state):
-    runs = states(grid(ratios=(10,), seeds=(1,), cycles=100))
-    assert runs.keys() == MISSING.keys()
-    words = page(tmp_path, runs[state]).text
-    for expected in MISSING[state]:
-        assert expected in words
-    for word in ("nan", "None", "not a number"):
-        assert not re.search(rf"\b{word}\b", words)
-
-
-def test_failed_unreadable_and_absent_runs_are_named(tmp_path):
-    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
-    runs[0]["state"] = "out of memory on rank 1"
-    runs[1]["state"] = ABSENT
-    experiment = write_experiment(tmp_path, runs)
-    truncated = experiment / "runs" / f"{2:012x}" / "cycles.npy"
-    truncated.write_bytes(truncated.read_bytes()[:-100])
-    build(experiment, experiment / "report.html")
-    words = Page((experiment / "report.html").read_text()).text
-    assert "3 of 6 runs are complete, 1 failed, 1 unreadable, 1 not run yet" in words
-    assert "failed: out of memory on rank 1" in words and "more of the log" not in words
-    assert "unreadable" in words and "cycles.npy" in words
 
 
 def test_warnings_of_the_runs_and_across_runs(tmp_path):

@@ -49,6 +49,8 @@ static uint64_t run_drawing(void *state) {
 
 struct collocation {
     struct lane lane;
+    struct lane_plan plan;
+    struct window window;
     uint32_t *fired;
     uint32_t spikes, next;
 };
@@ -59,11 +61,15 @@ static void *open_collocation(const void *variant, int64_t size) {
     const size_t n_routes = (size_t)neurons * targets_of_a_spike;
     c->spikes = (uint32_t)size;
     c->lane.format = spike_format(1);
-    c->lane.routes = (struct routes){neurons, ALLOC(size_t, neurons + 1), ALLOC(struct route, n_routes)};
+    c->plan.wire = wire_find("compact");
+    c->lane.plan = &c->plan;
+    c->lane.windows = &c->window;
+    c->lane.routes = (struct routes){
+        .neurons = neurons, .first = ALLOC(size_t, neurons + 1), .route = ALLOC(struct route, n_routes)};
     for (uint32_t i = 0; i <= neurons; i++) c->lane.routes.first[i] = (size_t)i * targets_of_a_spike;
     for (uint32_t i = 0; i < n_routes; i++)
         c->lane.routes.route[i] = (struct route){(int)(i % targets_of_a_spike), i / targets_of_a_spike};
-    outbox_open(&c->lane.outbox, targets_of_a_spike, 4096);
+    outbox_open(&c->window.outbox, targets_of_a_spike, 4096);
     c->fired = ALLOC(uint32_t, neurons);
     for (uint32_t i = 0; i < neurons; i++) c->fired[i] = rng_draw(1, rng_neuron, 0, 0, i).word[0] % neurons;
     return c;
@@ -71,7 +77,7 @@ static void *open_collocation(const void *variant, int64_t size) {
 
 static void close_collocation(void *state) {
     struct collocation *c = state;
-    outbox_close(&c->lane.outbox);
+    outbox_close(&c->window.outbox);
     routes_close(&c->lane.routes);
     free(c->fired);
     free(c);
@@ -81,9 +87,9 @@ static uint64_t run_collocation(void *state) {
     struct collocation *c = state;
     uint64_t routes = 0;
     for (int cycle = 0; cycle < 16; cycle++) {
-        outbox_clear(&c->lane.outbox);
+        outbox_clear(&c->window.outbox);
         for (uint32_t i = 0; i < c->spikes; i++, c->next = (c->next + 1) % neurons)
-            lane_collocate(&c->lane, c->fired[c->next], 0);
+            lane_collocate(&c->lane, c->fired[c->next], 0, 0);
         routes += (uint64_t)c->spikes * targets_of_a_spike;
     }
     return routes;

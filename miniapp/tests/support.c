@@ -103,6 +103,7 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
     free(all);
     measured_close(&measured);
     build_close(&model);
+    schedule_close(&schedule);
     placement_close(&placement);
     return sum;
 }

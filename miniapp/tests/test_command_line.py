@@ -10,7 +10,7 @@ import pytest
 
 def test_list_names_what_is_registered():
     sections = program.registered()
-    assert set(sections) == {"placement", "schedule", "exchange", "neuron model"}
+    assert set(sections) == {"placement", "schedule", "wire", "exchange", "neuron model"}
     for names in sections.values():
         assert names
         assert len(set(names)) == len(names)
@@ -54,7 +54,10 @@ BAD = {
     ),
     "delay too short": (["--set", "time.cycle_ms=0.5"], "time.cycle_ms: 0.5; allowed: at most 0.1"),
     "D too long": (["--set", "delay_ratio=20"], "delay_ratio: 20; allowed: at most 10"),
-    "D not dividing": (["--set", "delay_ratio=7"], "delay_ratio: 7; allowed: a divisor of the 2000"),
+    "odd D, overlapped": (
+        ["--set", "schedule=overlapped", "--set", "delay_ratio=7"],
+        "delay_ratio: 7; allowed: a multiple of 2",
+    ),
     "no value": (["--set"], "--set: no value"),
     "unknown option": (["--fast"], "--fast: unexpected"),
 }

@@ -28,7 +28,7 @@ static void a_description_is_read(void **state) {
     assert_int_equal(d.network.populations[1].first, 100);
     assert_int_equal(d.network.projections[0].pool, 150);
     assert_int_equal(d.network.projections[0].n_ranges, 1); // neighbours make one range
-    assert_int_equal(d.network.projections[0].relation, relation_mixed);
+    assert_int_equal(d.network.projections[0].n_sources, 2);
     assert_int_equal(d.network.projections[0].delay.shortest, 10);
     assert_int_equal(d.network.longest_delay, 35); // mean + 4 sd
     assert_int_equal(network_synapses(&d.network), 500);
@@ -42,7 +42,9 @@ static void defaults_are_filled_in(void **state) {
     json_t *time = json_object_get(d.json.object, "time");
     assert_true(json_number_value(json_object_get(time, "resolution_ms")) == 0.1);
     assert_string_equal(d.schedule, "conventional");
-    assert_string_equal(description_exchange(&d, "world"), "alltoallv");
+    assert_string_equal(json_string_value(json_object_get(d.json.object, "exchange")), "alltoallv");
+    assert_string_equal(json_string_value(json_object_get(d.json.object, "wire")), "compact");
+    assert_true(d.given.inject_mean_us == 0 && d.given.inject_factor == 1 && !d.inject_sleeps);
     assert_true(d.given.barrier == 1 && d.given.record_cycles == 1 && d.given.record_spikes == 0);
     description_close(&d);
 }
@@ -59,8 +61,9 @@ static void overrides_change_single_fields(void **state) {
     assert_int_equal(d.network.populations[0].size, 7);
     assert_int_equal(d.cycles, 100);
     assert_string_equal(d.schedule, "structure_aware");
-    assert_string_equal(description_exchange(&d, "far"), "alltoall");
-    assert_null(description_exchange(&d, "near"));
+    json_t *exchange = json_object_get(d.json.object, "exchange");
+    assert_string_equal(json_string_value(json_object_get(exchange, "far")), "alltoall");
+    assert_int_equal(json_object_size(exchange), 1);
     assert_true(d.given.record_spikes == 1);
     description_close(&d);
 }

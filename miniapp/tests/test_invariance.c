@@ -4,23 +4,21 @@
 
 #include "support.h"
 
-static const int thread_numbers[] = {1, 2};
+/// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
+static const char *const narrow_weight = "network.projections.0.weight=2";
+static const char *const wide_weight = "network.projections.0.weight=1.2345678";
 
-static const char *assign(char *text, size_t bytes, const char *field, const char *value) {
-    snprintf(text, bytes, "%s=%s", field, value);
-    return text;
+static struct outcome expect(const char *weight, bool narrow) {
+    struct description description;
+    open_description(&description, eight_areas, (const char *const[]){weight, NULL});
+    assert_int_equal(description.network.narrow_input, narrow);
+    struct outcome expected = run_brute_force(&description, -1);
+    assert_true(expected.spikes > 100);
+    description_close(&description);
+    return expected;
 }
 
-/// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
-static const char *const weights[] = {"network.projections.0.weight=2",
-                                      "network.projections.0.weight=1.2345678"};
-
-static void check_combination(const char *schedule, const char *placement, const char *exchange, int threads,
-                              const char *weight, const struct outcome *expected) {
-    char text[3][80];
-    const char *overrides[] = {assign(text[0], sizeof text[0], "schedule", schedule),
-                               assign(text[1], sizeof text[1], "placement", placement),
-                               assign(text[2], sizeof text[2], "exchange", exchange), weight, NULL};
+static void check(const char *const *overrides, int threads, const struct outcome *expected) {
     struct description description;
     open_description(&description, eight_areas, overrides);
     struct outcome outcome = run_network(&description, threads, MPI_COMM_WORLD, NULL);
@@ -28,7 +26,7 @@ static void check_combination(const char *schedule, const char *placement, const
         outcome.synaptic_events != expected->synaptic_events || outcome.synapses != expected->synapses)
         fail_msg("%s, %s, %s, %d threads: checksum %llx, %llu spikes, %llu events; by brute force %llx, "
                  "%llu, %llu",
-                 schedule, placement, exchange, threads, (unsigned long long)outcome.checksum,
+                 overrides[0], overrides[1], overrides[2], threads, (unsigned long long)outcome.checksum,
                  (unsigned long long)outcome.spikes, (unsigned long long)outcome.synaptic_events,
                  (unsigned long long)expected->checksum, (unsigned long long)expected->spikes,
                  (unsigned long long)expected->synaptic_events);
@@ -36,31 +34,80 @@ static void check_combination(const char *schedule, const char *placement, const
     description_close(&description);
 }
 
-static void check_all_combinations(const char *weight, int ranks, bool narrow) {
-    struct description description;
-    open_description(&description, eight_areas, (const char *const[]){weight, NULL});
-    assert_int_equal(description.network.narrow_input, narrow);
-    struct outcome expected = run_brute_force(&description, -1);
-    description_close(&description);
-    assert_true(expected.spikes > 100);
-
-    for (int s = 0; schedule_rules[s]; s++)
-        for (int p = 0; placement_rules[p]; p++)
-            for (int x = 0; exchange_backends[x]; x++) {
-                int limit = exchange_backends[x]->ranks_max;
-                if (limit != 0 && limit < ranks) continue;
-                for (size_t t = 0; t < sizeof thread_numbers / sizeof *thread_numbers; t++)
-                    check_combination(schedule_rules[s]->name, placement_rules[p]->name,
-                                      exchange_backends[x]->name, thread_numbers[t], weight, &expected);
-            }
+static bool serves(const struct exchange_backend *backend) {
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
 }
 
 static void every_combination_gives_one_checksum(void **state) {
     (void)state;
+    const struct outcome narrow = expect(narrow_weight, true), wide = expect(wide_weight, false);
+    int threads = 1;
+    for (int s = 0; schedule_rules[s]; s++)
+        for (int p = 0; placement_rules[p]; p++)
+            for (int x = 0; exchange_backends[x]; x++) {
+                char schedule[80], placement[80], exchange[80];
+                if (!serves(exchange_backends[x])) continue;
+                snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
+                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
+                const char *overrides[] = {schedule,           placement,     exchange,
+                                           "delay_ratio=auto", narrow_weight, NULL};
+                check(overrides, threads, &narrow);
+                threads = 3 - threads;
+                if (x % 4 != s % 4) continue;
+                overrides[4] = wide_weight;
+                check(overrides, threads, &wide);
+            }
+}
+
+static void every_wire_format_and_lag_gives_the_same_checksum(void **state) {
+    (void)state;
+    const struct outcome expected = expect(narrow_weight, true);
+    for (int x = 0; exchange_backends[x]; x++)
+        for (int w = 0; wire_formats[w]; w++) {
+            char exchange[80], wire[80];
+            if (!serves(exchange_backends[x])) continue;
+            snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
+            snprintf(wire, sizeof wire, "wire=%s", wire_formats[w]->name);
+            check((const char *const[]){exchange, wire, "schedule=overlapped", "lag=2", narrow_weight, NULL},
+                  1, &expected);
+        }
+}
+
+static void lists_of_lanes_give_the_same_checksum(void **state) {
+    (void)state;
+    const struct outcome expected = expect(narrow_weight, true);
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    check_all_combinations(weights[0], ranks, true);
-    check_all_combinations(weights[1], ranks, false);
+    check((const char *const[]){"schedule=[{\"name\": \"all\"}]", "placement=area_group", "seed=7",
+                                narrow_weight, NULL},
+          1, &expected);
+    if (ranks % 2 != 0) return;
+    check((const char *const[]){"schedule=[{\"name\": \"pair\", \"group\": 2}, {\"name\": \"all\"}]",
+                                "placement=area", "seed=7", narrow_weight, NULL},
+          2, &expected);
+    check(
+        (const char *const[]){
+            "schedule=[{\"name\": \"near\", \"group\": \"area\"}, {\"name\": \"pair\", \"group\": "
+            "2, \"period\": \"auto\"}, {\"name\": \"all\", \"period\": 1, \"lag\": 2}]",
+            "placement=area_group", "seed=7", narrow_weight, NULL},
+        2, &expected);
+}
+
+static void injected_waits_do_not_change_the_spikes(void **state) {
+    (void)state;
+    const struct outcome expected = expect(narrow_weight, true);
+    static const char *const waits[] = {"inject.wait=spin", "inject.wait=sleep"};
+    static const char *const schedules[] = {"schedule=structure_aware", "schedule=overlapped"};
+    for (size_t w = 0; w < 2; w++)
+        for (size_t s = 0; s < 2; s++)
+            check((const char *const[]){waits[w], schedules[s], "inject.mean_us=20", "inject.sd_us=20",
+                                        "inject.correlation=0.5", "inject.rank_sd_us=10", "delay_ratio=auto",
+                                        "inject.minor_mode={\"share\": 0.1, \"factor\": 2}", narrow_weight,
+                                        NULL},
+                  1, &expected);
 }
 
 static void the_network_depends_on_the_seed(void **state) {
@@ -92,8 +139,7 @@ static void one_missing_synapse_changes_the_checksum(void **state) {
 }
 
 static void lengthen_far_windows(struct schedule *schedule) {
-    for (int l = 0; l < schedule->n_lanes; l++)
-        if (schedule->lanes[l].synapses == lane_far) schedule->lanes[l].period += 1;
+    schedule->lanes[schedule->n_lanes - 1].period += 1;
 }
 
 static void a_window_longer_than_the_shortest_delay_shows(void **state) {
@@ -110,6 +156,9 @@ static void a_window_longer_than_the_shortest_delay_shows(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_gives_one_checksum),
+        cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
+        cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
+        cmocka_unit_test(injected_waits_do_not_change_the_spikes),
         cmocka_unit_test(the_network_depends_on_the_seed),
         cmocka_unit_test(one_missing_synapse_changes_the_checksum),
         cmocka_unit_test(a_window_longer_than_the_shortest_delay_shows),

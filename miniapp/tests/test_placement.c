@@ -79,7 +79,6 @@ static void round_robin_is_level(void **state) {
         uint32_t n = placement_neurons(&placement, rank);
         assert_in_range(n, d.network.n_neurons / 4 - 1, d.network.n_neurons / 4 + 2);
     }
-    assert_false(placement_keeps_areas(&placement));
     placement_close(&placement);
     description_close(&d);
 }
@@ -91,13 +90,77 @@ static void area_keeps_areas_and_needs_one_per_rank(void **state) {
     struct error error = {""};
     open_description(&d, eight_areas, NULL);
     assert_true(placement_open(&placement, placement_find("area"), &d.network, 8, 2, &error));
-    assert_true(placement_keeps_areas(&placement));
     assert_int_equal(placement_neurons(&placement, 0), 37 + 9); // both populations of area a
     placement_close(&placement);
     assert_false(placement_open(&placement, placement_find("area"), &d.network, 9, 2, &error));
     assert_string_equal(error.text,
-                        "placement: \"area\" cannot deal 8 area(s) to 9 ranks; allowed: at most 8 ranks");
+                        "placement: \"area\" cannot deal 8 area(s) to 9 ranks; allowed: at most 8 ranks, or "
+                        "placement area_group");
     placement_close(&placement);
+    description_close(&d);
+}
+
+/// Most neurons on a rank.
+static uint32_t fullest(const struct placement *placement) {
+    uint32_t most = 0;
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        uint32_t n = placement_neurons(placement, rank);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+enum { most_areas = 8 };
+
+/// The fewest ranks on which none has more than `most` neurons: a large area has ranks of its own, small ones
+/// share (over all subsets of them: the fewest bins, and the least in the last one).
+static uint64_t fewest_ranks(const uint32_t size[most_areas], uint32_t most) {
+    struct {
+        uint64_t bins, last;
+    } best[1 << most_areas];
+    uint64_t own = 0;
+    unsigned small = 0;
+    for (int a = 0; a < most_areas; a++) {
+        if (size[a] > most)
+            own += (size[a] + most - 1) / most;
+        else
+            small |= 1u << a;
+    }
+    for (unsigned set = 0; set < 1 << most_areas; set++) {
+        best[set].bins = set ? UINT64_MAX : 0;
+        best[set].last = set ? 0 : most;
+        for (int a = 0; a < most_areas; a++) {
+            if (!(set & 1u << a & small)) continue;
+            unsigned rest = set & ~(1u << a);
+            bool fits = best[rest].last + size[a] <= most;
+            uint64_t bins = best[rest].bins + !fits, last = fits ? best[rest].last + size[a] : size[a];
+            if (bins > best[set].bins || (bins == best[set].bins && last >= best[set].last)) continue;
+            best[set].bins = bins;
+            best[set].last = last;
+        }
+    }
+    return own + best[small].bins;
+}
+
+static void area_group_levels_the_ranks(void **state) {
+    (void)state;
+    struct description d;
+    struct error error = {""};
+    uint32_t size[most_areas] = {0};
+    open_description(&d, eight_areas, NULL);
+    for (uint32_t p = 0; p < d.network.n_populations; p++)
+        size[d.network.populations[p].area] += d.network.populations[p].size;
+    for (int ranks = 1; ranks <= 20; ranks++) {
+        struct placement placement;
+        uint32_t best = 1;
+        while (fewest_ranks(size, best) > (uint64_t)ranks) best++;
+        assert_true(placement_open(&placement, placement_find("area_group"), &d.network, ranks, 1, &error));
+        // Dealing the two populations of area a in turn may put one neuron more on a rank.
+        assert_in_range(fullest(&placement), best, best + 1);
+        for (int rank = 0; rank < ranks; rank++) assert_true(placement_neurons(&placement, rank) > 0);
+        check_ownership(&placement);
+        placement_close(&placement);
+    }
     description_close(&d);
 }
 
@@ -106,6 +169,7 @@ int main(void) {
         cmocka_unit_test(every_neuron_has_one_owner),
         cmocka_unit_test(batches_draw_the_same_synapses),
         cmocka_unit_test(round_robin_is_level),
+        cmocka_unit_test(area_group_levels_the_ranks),
         cmocka_unit_test(area_keeps_areas_and_needs_one_per_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

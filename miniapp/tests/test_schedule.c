@@ -7,131 +7,240 @@
 
 static struct error refused;
 
-/// Plans the description on `ranks` ranks; \return whether it is accepted, else `refused` says why.
-static bool plan(struct schedule *schedule, const char *text, const char *const *overrides, int ranks) {
+/// A description and its plan on some ranks.
+struct planned {
     struct description d;
-    struct placement placement = {0};
+    struct placement placement;
+    struct schedule schedule;
+    bool accepted; ///< else `refused` says why
+};
+
+static struct planned *plan(const char *const *overrides, int ranks) {
+    static struct planned p;
     const struct placement_rule *rule;
+    p = (struct planned){.accepted = false};
     refused = (struct error){""};
-    open_description(&d, text, overrides);
-    bool planned = schedule_placement(&d, &rule, &refused) &&
-                   placement_open(&placement, rule, &d.network, ranks, 1, &refused) &&
-                   schedule_plan(schedule, &d, &placement, &refused);
-    placement_close(&placement);
-    description_close(&d);
-    return planned;
+    open_description(&p.d, eight_areas, overrides);
+    p.accepted = schedule_placement(&p.d, &rule, &refused) &&
+                 placement_open(&p.placement, rule, &p.d.network, ranks, 1, &refused) &&
+                 schedule_plan(&p.schedule, &p.d, &p.placement, &refused);
+    return &p;
+}
+
+static void finish(struct planned *p) {
+    schedule_close(&p->schedule);
+    placement_close(&p->placement);
+    description_close(&p->d);
+}
+
+#define OVERRIDES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct planned *accept(const char *const *overrides, int ranks) {
+    struct planned *p = plan(overrides, ranks);
+    if (!p->accepted) fail_msg("%s", refused.text);
+    return p;
 }
 
 static void assert_refused(const char *const *overrides, int ranks, const char *message) {
-    struct schedule schedule;
-    assert_false(plan(&schedule, eight_areas, overrides, ranks));
+    struct planned *p = plan(overrides, ranks);
+    assert_false(p->accepted);
     if (!strstr(refused.text, message)) fail_msg("the message is '%s', expected '%s'", refused.text, message);
+    finish(p);
 }
 
 static void structure_aware_has_a_near_and_a_far_lane(void **state) {
     (void)state;
-    struct schedule schedule;
-    assert_true(plan(&schedule, eight_areas, (const char *const[]){"schedule=structure_aware", NULL}, 4));
-    assert_int_equal(schedule.n_lanes, 2);
-    assert_true(schedule.lanes[0].within_rank);
-    assert_string_equal(schedule.lanes[0].backend->name, "self");
-    assert_int_equal(schedule.lanes[0].period, 1);
-    assert_int_equal(schedule.lanes[0].shortest_delay, 2);
-    assert_false(schedule.lanes[1].within_rank);
-    assert_string_equal(schedule.lanes[1].backend->name, "alltoallv");
-    assert_int_equal(schedule.lanes[1].period, 3);
-    assert_int_equal(schedule.lanes[1].shortest_delay, 6);
+    struct planned *p = accept(OVERRIDES("schedule=structure_aware"), 4);
+    const struct lane_plan *near = &p->schedule.lanes[0], *far = &p->schedule.lanes[1];
+    assert_int_equal(p->schedule.n_lanes, 2);
+    assert_int_equal(near->groups.largest, 1);
+    assert_string_equal(near->exchange.backend->name, "self");
+    assert_int_equal(near->period, 1);
+    assert_int_equal(near->shortest_delay, 2);
+    assert_int_equal(far->groups.largest, 4);
+    assert_string_equal(far->exchange.backend->name, "alltoallv");
+    assert_int_equal(far->period, 3);
+    assert_int_equal(far->shortest_delay, 6);
     // Near are the projections within area a, and 9 of the 46 neurons of the mixed pool onto it.
-    struct description d;
-    open_description(&d, eight_areas, NULL);
-    uint64_t sum = schedule.lanes[0].n_synapses + schedule.lanes[1].n_synapses;
-    assert_in_range(sum, network_synapses(&d.network) - 1, network_synapses(&d.network) + 1);
-    assert_int_equal(d.network.projections[2].pool, 20 + 9 + 16 + 1);
-    assert_int_equal(d.network.projections[2].near, 9);
-    assert_int_equal(schedule.lanes[0].n_synapses, 37 * 12 + 9 * 5 + (37 * 20 * 9 + 23) / 46);
-    description_close(&d);
+    uint64_t sum = near->n_synapses + far->n_synapses;
+    assert_in_range(sum, network_synapses(&p->d.network) - 1, network_synapses(&p->d.network) + 1);
+    assert_int_equal(p->d.network.projections[2].pool, 20 + 9 + 16 + 1);
+    assert_int_equal(near->n_synapses, 37 * 12 + 9 * 5 + (37 * 20 * 9 + 23) / 46);
+    finish(p);
 }
 
 static void round_robin_near_lanes_span_all_ranks(void **state) {
     (void)state;
-    struct schedule schedule;
-    const char *const overrides[] = {"schedule=structure_aware", "placement=round_robin", NULL};
-    assert_true(plan(&schedule, eight_areas, overrides, 4));
-    assert_false(schedule.lanes[0].within_rank);
+    struct planned *p = accept(OVERRIDES("schedule=structure_aware", "placement=round_robin"), 4);
+    assert_int_equal(p->schedule.lanes[0].groups.largest, 4);
+    assert_int_equal(p->schedule.lanes[0].groups.groups, 1);
+    finish(p);
+}
+
+static void near_lanes_span_the_ranks_of_an_area(void **state) {
+    (void)state;
+    struct planned *p = accept(OVERRIDES("schedule=structure_aware", "placement=area_group"), 16);
+    const struct grouping *near = &p->schedule.lanes[0].groups;
+    for (uint32_t area = 0; area < p->d.network.n_areas; area++) {
+        struct span span = p->schedule.areas[area];
+        assert_int_equal(near->first[span.first], span.first);
+        assert_int_equal(near->size[span.last], span.last - span.first + 1);
+    }
+    assert_true(near->largest > 1 && near->groups > 1);
+    assert_int_equal(p->schedule.lanes[1].groups.largest, 16);
+    finish(p);
 }
 
 static void every_schedule_runs_on_one_rank_without_mpi(void **state) {
     (void)state;
     for (int s = 0; schedule_rules[s]; s++) {
         char text[80];
-        struct schedule schedule;
         snprintf(text, sizeof text, "schedule=%s", schedule_rules[s]->name);
-        assert_true(plan(&schedule, eight_areas, (const char *const[]){text, NULL}, 1));
-        for (int l = 0; l < schedule.n_lanes; l++)
-            assert_string_equal(schedule.lanes[l].backend->name, "self");
+        struct planned *p = accept(OVERRIDES(text, "delay_ratio=auto"), 1);
+        for (int l = 0; l < p->schedule.n_lanes; l++)
+            assert_string_equal(p->schedule.lanes[l].exchange.backend->name, "self");
+        finish(p);
+    }
+}
+
+static void overlapped_divides_the_ratio_by_the_windows_under_way(void **state) {
+    (void)state;
+    struct planned *p = accept(OVERRIDES("schedule=overlapped", "delay_ratio=2"), 2);
+    assert_int_equal(p->schedule.lanes[1].period, 1);
+    assert_int_equal(p->schedule.lanes[1].lag, 1);
+    finish(p);
+    p = accept(OVERRIDES("schedule=overlapped", "lag=2"), 2);
+    assert_int_equal(p->schedule.lanes[1].period, 1);
+    assert_int_equal(p->schedule.lanes[1].lag, 2);
+    finish(p);
+    p = accept(OVERRIDES("schedule=overlapped", "delay_ratio=auto"), 2);
+    assert_int_equal(p->d.delay_ratio, 2); // 3 is exact, but odd
+    finish(p);
+    assert_refused(OVERRIDES("schedule=overlapped"), 2,
+                   "delay_ratio: 3; allowed: a multiple of 2, since lane far");
+    assert_refused(OVERRIDES("schedule=overlapped", "delay_ratio=4"), 2,
+                   "delay_ratio: 4; allowed: at most 3");
+    assert_refused(OVERRIDES("schedule=overlapped", "delay_ratio=auto", "lag=3"), 2, "delay_ratio: \"auto\"");
+}
+
+static void hierarchical_has_groups_between_area_and_world(void **state) {
+    (void)state;
+    struct planned *p = accept(OVERRIDES("schedule=hierarchical"), 4);
+    const struct lane_plan *group = &p->schedule.lanes[1];
+    assert_int_equal(p->schedule.n_lanes, 3);
+    assert_int_equal(group->groups.largest, 2);
+    assert_int_equal(group->groups.groups, 2);
+    assert_true(group->period >= 3); // the longest that is exact there
+    assert_int_equal(p->schedule.lanes[2].period, 3);
+    for (uint32_t a = 0; a < 8; a++)
+        for (uint32_t b = 0; b < 8; b++) {
+            const int rank = p->schedule.areas[a].first, other = p->schedule.areas[b].first;
+            assert_int_equal(schedule_lane(&p->schedule, a, b), a == b ? 0 : rank / 2 == other / 2 ? 1 : 2);
+        }
+    finish(p);
+}
+
+static void a_list_of_lanes_is_a_schedule(void **state) {
+    (void)state;
+    struct planned *p = accept(OVERRIDES("schedule=[{\"name\": \"own\", \"group\": \"area\"},"
+                                         " {\"name\": \"pair\", \"group\": 2, \"period\": 2},"
+                                         " {\"name\": \"four\", \"group\": 4, \"period\": \"auto\"},"
+                                         " {\"name\": \"all\", \"period\": 1, \"lag\": 2}]",
+                                         "exchange={\"pair\": \"alltoall\", \"four\": \"alltoallv\","
+                                         " \"own\": \"self\", \"all\": {\"name\": \"alltoall\"}}",
+                                         "wire={\"pair\": \"aer12\"}"),
+                               8);
+    assert_int_equal(p->schedule.n_lanes, 4);
+    assert_string_equal(p->schedule.lanes[1].exchange.backend->name, "alltoall");
+    assert_string_equal(p->schedule.lanes[1].wire->name, "aer12");
+    assert_string_equal(p->schedule.lanes[2].wire->name, "compact");
+    assert_int_equal(p->schedule.lanes[3].lag, 2);
+    assert_string_equal(p->placement.rule->name, "area");
+    finish(p);
+}
+
+static void lists_of_lanes_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    const struct {
+        const char *lanes;
+        const char *message;
+    } cases[] = {
+        {"[]", "schedule: a list of 0 lanes; allowed: 1 to 8"},
+        {"[1]", "schedule.0: not an object"},
+        {"[{\"group\": \"world\"}]", "schedule.0.name: missing"},
+        {"[{\"name\": \"a\", \"group\": \"area\"}]",
+         "schedule.0.group: \"area\"; allowed: \"world\" in the last lane"},
+        {"[{\"name\": \"a\"}, {\"name\": \"b\"}]", "schedule.0.group: nothing; allowed: less in all lanes"},
+        {"[{\"name\": \"a\", \"group\": \"area\"}, {\"name\": \"a\"}]",
+         "schedule.1.name: \"a\"; allowed: a name that"},
+        {"[{\"name\": \"a\", \"group\": 3}, {\"name\": \"b\"}]",
+         "schedule.0.group: 3; allowed: a divisor of the 4 ranks"},
+        {"[{\"name\": \"a\", \"group\": 2}, {\"name\": \"c\", \"group\": 3}, {\"name\": \"b\"}]",
+         "schedule.1.group: 3; allowed: a larger multiple"},
+        {"[{\"name\": \"a\", \"group\": 2.5}, {\"name\": \"b\"}]",
+         "schedule.0.group: 2.5; allowed: an integer from 1"},
+        {"[{\"name\": \"a\", \"period\": \"often\"}]", "schedule.0.period: \"often\"; allowed: an integer"},
+        {"[{\"name\": \"a\", \"lag\": -1}]", "schedule.0.lag: -1; allowed: an integer from 0"},
+        {"[{\"name\": \"a\", \"period\": 2}]", "schedule.0.period: 2; allowed: at most 1, since lane a"},
+        {"[{\"name\": \"a\", \"lag\": 1}]", "schedule.0.lag: 1; allowed: at most 0, since lane a"},
+        {"[{\"name\": \"a\", \"speed\": 1}]", "schedule.0.speed: unknown field"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "schedule=%s", cases[i].lanes);
+        assert_refused(OVERRIDES(text), 4, cases[i].message);
     }
 }
 
 static void a_longer_window_than_the_shortest_delay_is_refused(void **state) {
     (void)state;
-    assert_refused((const char *const[]){"schedule=structure_aware", "delay_ratio=4", NULL}, 2,
+    assert_refused(OVERRIDES("schedule=structure_aware", "delay_ratio=4"), 2,
                    "delay_ratio: 4; allowed: at most 3, since lane far has delays from 0.6 ms and its window "
                    "would last 0.8 ms");
-    assert_refused((const char *const[]){"time.cycle_ms=0.4", "time.warmup_ms=4", NULL}, 2,
+    assert_refused(OVERRIDES("time.cycle_ms=0.4", "time.warmup_ms=4"), 2,
                    "time.cycle_ms: 0.4; allowed: at most 0.2, the shortest delay in lane world");
 }
 
-static void a_ratio_that_does_not_divide_the_run_is_refused(void **state) {
+static void auto_takes_the_largest_exact_ratio(void **state) {
     (void)state;
-    assert_refused((const char *const[]){"schedule=structure_aware", "time.simulate_ms=20", NULL}, 2,
-                   "delay_ratio: 3; allowed: a divisor of the 100 measured cycles");
-}
-
-static void auto_takes_the_largest_exact_ratio_that_divides(void **state) {
-    (void)state;
-    struct schedule schedule;
-    const char *const three[] = {"schedule=structure_aware", "delay_ratio=auto", NULL};
-    assert_true(plan(&schedule, eight_areas, three, 2));
-    assert_int_equal(schedule.lanes[1].period, 3);
-    const char *const two[] = {"schedule=structure_aware", "delay_ratio=auto", "time.simulate_ms=20", NULL};
-    assert_true(plan(&schedule, eight_areas, two, 2));
-    assert_int_equal(schedule.lanes[1].period, 2);
-
-    struct description d;
-    struct placement placement;
-    open_description(&d, eight_areas, (const char *const[]){"delay_ratio=auto", NULL});
-    assert_true(placement_open(&placement, placement_find("area"), &d.network, 2, 1, &refused));
-    assert_true(schedule_plan(&schedule, &d, &placement, &refused));
-    assert_int_equal(d.delay_ratio, 1); // conventional uses none
-    placement_close(&placement);
-    description_close(&d);
+    struct planned *p =
+        accept(OVERRIDES("schedule=structure_aware", "delay_ratio=auto", "time.simulate_ms=20"), 2);
+    assert_int_equal(p->schedule.lanes[1].period, 3); // though 3 does not divide the 100 cycles
+    finish(p);
+    p = accept(OVERRIDES("delay_ratio=auto"), 2);
+    assert_int_equal(p->d.delay_ratio, 1); // conventional uses none
+    finish(p);
 }
 
 static void unknown_and_unfit_names_are_refused(void **state) {
     (void)state;
-    assert_refused((const char *const[]){"schedule=eager", NULL}, 2,
+    assert_refused(OVERRIDES("schedule=eager"), 2,
                    "schedule: \"eager\"; allowed: conventional, placement_only, structure_aware");
-    assert_refused((const char *const[]){"placement=here", NULL}, 2,
-                   "placement: \"here\"; allowed: round_robin, area");
-    assert_refused((const char *const[]){"exchange=pigeon", NULL}, 1,
+    assert_refused(OVERRIDES("placement=here"), 2, "placement: \"here\"; allowed: round_robin, area");
+    assert_refused(OVERRIDES("exchange=pigeon"), 1,
                    "exchange: \"pigeon\" for lane world on 1 rank(s); allowed: self, alltoall, alltoallv");
-    assert_refused((const char *const[]){"exchange=self", NULL}, 2,
+    assert_refused(OVERRIDES("exchange=self"), 2,
                    "exchange: \"self\" for lane world on 2 rank(s); allowed: alltoall, alltoallv");
-    assert_refused((const char *const[]){"exchange.fra=alltoall", NULL}, 2,
-                   "exchange.fra: unknown field; allowed: world");
-    assert_refused(
-        (const char *const[]){"schedule=structure_aware", "exchange={\"near\": \"alltoall\"}", NULL}, 2,
-        "exchange: \"none\" for lane far on 2 rank(s); allowed: alltoall, alltoallv");
+    assert_refused(OVERRIDES("exchange.fra=alltoall"), 2, "exchange.fra: unknown field; allowed: world");
+    assert_refused(OVERRIDES("exchange={\"name\": \"alltoall\", \"group\": 2}"), 2,
+                   "exchange.world.group: unknown field; allowed: name");
+    assert_refused(OVERRIDES("wire=morse"), 2, "wire: \"morse\" for lane world; allowed: compact, aer12");
+    assert_refused(OVERRIDES("schedule=structure_aware", "exchange={\"near\": \"alltoall\"}"), 2,
+                   "exchange: \"none\" for lane far on 2 rank(s); allowed: alltoall, alltoallv");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structure_aware_has_a_near_and_a_far_lane),
         cmocka_unit_test(round_robin_near_lanes_span_all_ranks),
+        cmocka_unit_test(near_lanes_span_the_ranks_of_an_area),
         cmocka_unit_test(every_schedule_runs_on_one_rank_without_mpi),
+        cmocka_unit_test(overlapped_divides_the_ratio_by_the_windows_under_way),
+        cmocka_unit_test(hierarchical_has_groups_between_area_and_world),
+        cmocka_unit_test(a_list_of_lanes_is_a_schedule),
+        cmocka_unit_test(lists_of_lanes_that_cannot_be_are_refused),
         cmocka_unit_test(a_longer_window_than_the_shortest_delay_is_refused),
-        cmocka_unit_test(a_ratio_that_does_not_divide_the_run_is_refused),
-        cmocka_unit_test(auto_takes_the_largest_exact_ratio_that_divides),
+        cmocka_unit_test(auto_takes_the_largest_exact_ratio),
         cmocka_unit_test(unknown_and_unfit_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

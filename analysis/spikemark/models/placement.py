@@ -49,7 +49,61 @@ def area(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
     return counts
 
 
-PLACEMENTS = {"round_robin": round_robin, "area": area}
+def area_group(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
+    """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
+
+    The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
+    more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
+    """
+    numbers = areas_of(populations)
+    sizes = np.zeros(max(numbers) + 1, dtype=np.int64)
+    np.add.at(sizes, numbers, [p["size"] for p in populations])
+    low, high = 1, int(sizes.sum())
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sum(n for _, n in _pack(sizes, middle)) <= ranks else (middle + 1, high)
+    bins = _pack(sizes, low)
+    for _ in range(ranks - sum(n for _, n in bins)):
+        _spend_rank(sizes, bins)
+
+    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
+    first_rank = 0
+    for areas, n in sorted(bins, key=lambda b: min(b[0])):
+        for p, (number, start) in enumerate(zip(numbers, starts_of(populations), strict=True)):
+            if number not in areas:
+                continue
+            begin = int(starts_of(populations)[numbers.index(number)])
+            dealt = residues(int(start) - begin, populations[p]["size"], n * threads)
+            counts[p, first_rank : first_rank + n] = dealt.reshape(threads, n).T
+        first_rank += n
+    return counts
+
+
+def _pack(sizes: np.ndarray, most: int) -> list[list]:
+    """Bins [areas, ranks] in which no rank has more than `most` neurons."""
+    bins: list[list] = []
+    for area_number in sorted(range(len(sizes)), key=lambda a: (-sizes[a], a)):
+        size = sizes[area_number]
+        fitting = (b for b in bins if b[1] == 1 and sizes[b[0]].sum() + size <= most)
+        found = next(fitting, None) if size <= most else None
+        if found is None:
+            bins.append([[area_number], max(1, -(-int(size) // most))])
+        else:
+            found[0].append(area_number)
+    return bins
+
+
+def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
+    fullest = max(bins, key=lambda b: sizes[b[0]].sum() / b[1])
+    filled = sorted(a for a in fullest[0] if sizes[a] > 0)
+    if len(filled) == 1:
+        fullest[1] += 1
+    else:
+        fullest[0].remove(filled[0])
+        bins.append([[filled[0]], 1])
+
+
+PLACEMENTS = {"round_robin": round_robin, "area": area, "area_group": area_group}
 
 
 def neurons(description: dict, placement: str, ranks: int, threads: int) -> np.ndarray:

@@ -17,6 +17,7 @@ def show(content: dict[str, Any], stream: TextIO | None = None) -> None:
     medians = {(e["program"], e["threads"], e["quantity"]): e for e in content["medians"]}
     factors = {(e["peer"], e["threads"], e["quantity"]): e for e in content["factors"]}
     scaling = {(e["program"], e["threads"]): e for e in content["scaling"]}
+    over = {e["threads"]: e["over"] for e in content["scaling"]}
     console.print(HEADING, markup=False)
     for threads in sorted({e["threads"] for e in content["factors"]}):
         table = Table(title=f"{threads} thread{'s' if threads > 1 else ''}", title_justify="left")
@@ -32,9 +33,9 @@ def show(content: dict[str, Any], stream: TextIO | None = None) -> None:
                 for p in programs
             ]
             table.add_row(f"{quantity.title}\n{quantity.unit}", *cells)
-        if any(over == threads for _, over in scaling):
+        if threads in over:
             cells = [_interval(scaling.get((p["name"], threads))) for p in programs]
-            table.add_row("speed, over fewest threads", *cells)
+            table.add_row(f"speed, over {over[threads]} thread{'s' if over[threads] > 1 else ''}", *cells)
         console.print(table)
     for line in notes(content):
         console.print(line, markup=False)

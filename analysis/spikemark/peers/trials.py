@@ -43,11 +43,14 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     """
     runs = expand(experiment)
     descriptions = {json.dumps(run.description, sort_keys=True) for run in runs}
-    if len(descriptions) != 1 or experiment.ranks != [1]:
+    ranks = sorted({run.ranks for run in runs})
+    if len(descriptions) != 1 or ranks != [1]:
         raise BadInput(
-            f"experiment {experiment.name!r}: {len(descriptions)} descriptions on {experiment.ranks} ranks;"
+            f"experiment {experiment.name!r}: {len(descriptions)} descriptions on {ranks} ranks;"
             " allowed here: one description on one rank"
         )
+    if any("threads" in entry for entry in experiment.grid):
+        raise BadInput(f"experiment {experiment.name!r}: threads in the grid; allowed here: beside it")
     cores = launch.available_cores()
     if max(experiment.threads) > cores:
         raise BadInput(

@@ -92,13 +92,21 @@ class View:
 
     @property
     def left_out(self) -> int:
-        """Whole runs that the figures do not show: another network, number of threads or exchange."""
-        return len(self.sweep.runs) - (len(self.case.runs) if self.case else 0)
+        """Runs that could be timed but are not in the figures: another network, threads or exchange."""
+        return len(timed(self.sweep.runs)) - (len(self.case.runs) if self.case else 0)
+
+    @property
+    def crowded(self) -> int:
+        """Whole runs that the figures leave out because of more ranks × threads than cores."""
+        return len(self.sweep.runs) - len(timed(self.sweep.runs))
 
 
 def look(sweep: Sweep) -> View:
-    """The largest case; there the most ranks, then the largest D, for which both schedules have runs."""
-    cases = split(sweep.runs)
+    """The largest case; there the most ranks, then the largest D, for which both schedules have runs.
+
+    Oversubscribed runs are left out, unless there are no others.
+    """
+    cases = split(timed(sweep.runs))
     if not cases:
         return View(sweep, None)
     case = max(cases, key=lambda c: (len(c.runs), c.runs[0].run.record.totals.neurons, c.threads))
@@ -111,6 +119,11 @@ def look(sweep: Sweep) -> View:
                 if ratio(case.of(plain, ranks), case.of(aware, ranks), _real_time_factor):
                     return View(sweep, case, ranks, plain, aware)
     return View(sweep, case, case.ranks[-1])
+
+
+def timed(runs: list[Measured]) -> list[Measured]:
+    """The runs whose times are evidence of speed; all runs if there are none."""
+    return [m for m in runs if not m.oversubscribed] or runs
 
 
 def split(runs: list[Measured]) -> list[Case]:
@@ -126,7 +139,7 @@ def any_threads(view: View) -> list[Measured]:
     if view.case is None:
         return []
     key = _apart_from_threads(view.case.runs[0])
-    return [m for m in view.sweep.runs if _apart_from_threads(m) == key]
+    return [m for m in timed(view.sweep.runs) if _apart_from_threads(m) == key]
 
 
 def _apart_from_threads(m: Measured) -> str:
@@ -134,16 +147,24 @@ def _apart_from_threads(m: Measured) -> str:
     return json.dumps([varied, m.configuration.exchange, m.description["time"]], sort_keys=True)
 
 
+def same_network(m: Measured) -> tuple:
+    """Runs that are equal in this make a pair: one network (seed) and one repetition."""
+    return m.network, m.planned.repetition
+
+
 def ratio(
-    first: list[Measured], second: list[Measured], value: Callable[[Measured], float | None]
+    first: list[Measured],
+    second: list[Measured],
+    value: Callable[[Measured], float | None],
+    partner: Callable[[Measured], tuple] = same_network,
 ) -> Ratio | None:
     """Mean of value(first) / value(second) over the pairs of runs, with its interval.
 
-    A pair are the two runs of one network (seed) and one repetition, which a sweep measures near each other
-    in time. Geometric mean; t interval of the logarithms. Runs of which the value is missing or not positive
-    are left out; None if no pair remains.
+    A pair are the two runs that are equal in `partner`; a sweep measures runs of one seed and repetition
+    near each other in time. Geometric mean; t interval of the logarithms. Runs of which the value is
+    missing or not positive are left out; None if no pair remains.
     """
-    sides = [_logarithms(runs, value) for runs in (first, second)]
+    sides = [_logarithms(runs, value, partner) for runs in (first, second)]
     common = sorted(sides[0].keys() & sides[1].keys())
     if not common:
         return None
@@ -157,13 +178,13 @@ def ratio(
     return replace(found, low=float(low), high=float(high))
 
 
-def _logarithms(runs: list[Measured], value: Callable[[Measured], float | None]) -> dict[tuple, float]:
-    """By network and repetition; the mean where a plan holds one of these twice."""
+def _logarithms(runs: list[Measured], value: Callable, partner: Callable) -> dict[tuple, float]:
+    """By partner; the mean where a plan holds one of these twice."""
     found = defaultdict(list)
     for m in runs:
         x = value(m)
         if x is not None and x > 0:
-            found[m.network, m.planned.repetition].append(np.log(x))
+            found[partner(m)].append(np.log(x))
     return {key: float(np.mean(logs)) for key, logs in found.items()}
 
 

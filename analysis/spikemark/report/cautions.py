@@ -4,7 +4,7 @@ import re
 
 from .agreement import broken
 from .cases import View
-from .gather import Measured
+from .gather import OVERSUBSCRIBED, Measured
 from .merging import NUMBER, merged
 from .values import counted, percent
 
@@ -16,12 +16,12 @@ DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # where warnings stand that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, "oversubscribed", "bound too tightly", "foreign load", "stolen time"),
+    *(CHECKSUMS, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
 LOADS = {
-    "oversubscribed": "measured with more threads than cores: the times are no evidence of speed",
+    OVERSUBSCRIBED: "measured with more threads than cores: the times are no evidence of speed",
     "bound too tightly": "measured with ranks bound to fewer cores than they have threads: the times are no "
     "evidence of speed",
     "foreign load": "measured while other processes kept up to {} cores busy: compare with care",
@@ -46,7 +46,12 @@ def cautions(view: View) -> list[str]:
         found.append(
             f"{LEFT_OUT}: {counted(view.left_out, 'run')}, which differ from the others in more than "
             "schedule, D, ranks, seed and repetition; the table of runs has them (under Speed, other "
-            "numbers of threads are shown)"
+            "numbers of threads are shown, under Growth of cost the doublings)"
+        )
+    if view.crowded:
+        found.append(
+            f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, which are "
+            "evidence of counts, not of speed"
         )
     costly = max((m.run.record.timing.timer_overhead for m in sweep.runs), default=0)
     if costly > COSTLY_TIMERS:

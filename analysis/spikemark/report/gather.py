@@ -13,6 +13,7 @@ from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
 NO_BREAK = "\u00a0"
+OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
@@ -36,7 +37,7 @@ class Configuration:
 
     @property
     def order(self) -> tuple:
-        known = ("conventional", "placement_only", "structure_aware")
+        known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
         position = known.index(self.schedule) if self.schedule in known else len(known)
         return position, self.schedule, self.delay_ratio, self.placement, self.exchange
 
@@ -56,7 +57,7 @@ class Measured:
     def configuration(self) -> Configuration:
         exchange = self.description.get("exchange", "alltoallv")
         if not isinstance(exchange, str):
-            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items()))
+            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
         ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
         return Configuration(self.run.schedule, self.run.placement, ratio, exchange)
 
@@ -65,6 +66,11 @@ class Measured:
         """Key of what must give one checksum: the seed, the network and the simulated time."""
         parts = [self.description.get(key) for key in ("seed", "network", "time")]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
+        return any(text.startswith(OVERSUBSCRIBED) for text in self.run.record.warnings)
 
     @property
     def real_time_factor(self) -> float:

@@ -59,7 +59,7 @@ class Setup:
     @cached_property
     def update_s(self) -> list[float]:
         """Core time of update per neuron and step; with several threads, waiting for the last is in it."""
-        return self._per("update", lambda r: r.totals.neurons * _steps(r))
+        return self._per("update", lambda r: r.totals.neurons * steps(r))
 
     @cached_property
     def length(self) -> float | None:
@@ -151,7 +151,8 @@ def by_where(setups: list[Setup]) -> dict[str, list[Setup]]:
     return groups
 
 
-def _steps(record) -> float:
+def steps(record) -> float:
+    """Steps of the measured part, a whole number up to rounding."""
     resolution_ms = record.description["time"].get("resolution_ms", 0.1)
     return record.timing.model_s * 1e3 / resolution_ms
 

@@ -127,6 +127,34 @@ static void build_tables(struct model *model, struct wanted *wanted, struct erro
     lists_close(&lists, model);
 }
 
+/// Makes the communicators of the lanes and tests their exchanges.
+static bool connect_lanes(struct model *model, MPI_Comm world, struct error *error) {
+    const struct schedule *schedule = model->schedule;
+    model->lanes = ALLOC_ZERO(struct lane, (size_t)schedule->n_lanes);
+    for (; model->n_lanes < schedule->n_lanes; model->n_lanes++) {
+        struct lane *lane = &model->lanes[model->n_lanes];
+        const struct lane_plan *plan = &schedule->lanes[model->n_lanes];
+        if (!lane_connect(lane, plan, world, error)) return false;
+        lane->format = spike_format(plan->period * model->description->steps_per_cycle);
+        lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
+    }
+    return true;
+}
+
+/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step.
+static void check_numbers(const struct model *model, struct error *error) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        if (lane->backend->broadcast && lane->plan->shortest_delay > 0 &&
+            model->neurons > spike_lists_limit(lane->format))
+            error_set(error,
+                      "exchange: \"%s\" for lane %s: %u neurons on a rank; allowed: %llu, which a four-byte "
+                      "spike can name beside the step, so take more ranks or shorter windows",
+                      lane->backend->name, lane->plan->name, model->neurons,
+                      (unsigned long long)spike_lists_limit(lane->format));
+    }
+}
+
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error) {
     *model = (struct model){.description = description, .placement = placement, .schedule = schedule};
@@ -135,7 +163,7 @@ bool build(struct model *model, const struct description *description, const str
     model->threads = placement->threads;
     classify_weights(model);
     check_synapses(model, error);
-    if (!agree(world, error)) return false;
+    if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
     {
@@ -147,16 +175,8 @@ bool build(struct model *model, const struct description *description, const str
     }
     uint32_t *gids = number_neurons(model);
 
-    model->n_lanes = schedule->n_lanes;
-    model->lanes = ALLOC_ZERO(struct lane, (size_t)model->n_lanes);
+    check_numbers(model, error);
     struct wanted *wanted = ALLOC_ZERO(struct wanted, (size_t)model->n_lanes);
-    for (int l = 0; l < model->n_lanes; l++) {
-        struct lane *lane = &model->lanes[l];
-        lane->plan = &schedule->lanes[l];
-        lane->comm = lane->plan->within_rank ? MPI_COMM_SELF : world;
-        lane->format = spike_format(lane->plan->period * description->steps_per_cycle);
-        lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
-    }
     if (!error_stands(error)) build_tables(model, wanted, error);
     bool built = agree(world, error);
     for (int l = 0; built && l < model->n_lanes; l++)
@@ -210,9 +230,7 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
         }
     }
     for (int l = 0; l < model->n_lanes; l++) {
-        const struct lane *lane = &model->lanes[l];
-        bytes[routes] += routes_bytes(&lane->routes);
-        bytes[buffers] += (uint64_t)lane->outbox.ranks * lane->outbox.capacity * sizeof *lane->outbox.words +
-                          lane->exchange->spec.backend->bytes(lane->exchange);
+        bytes[routes] += lane_route_bytes(&model->lanes[l]);
+        bytes[buffers] += lane_buffer_bytes(&model->lanes[l]);
     }
 }

@@ -8,6 +8,10 @@ void lists_open(struct lists *lists, const struct model *model) {
     lists->counts = ALLOC_ZERO(uint32_t **, (size_t)model->threads);
     lists->list_of = ALLOC_ZERO(uint32_t *, (size_t)model->n_lanes);
     lists->n_lists = ALLOC_ZERO(uint32_t, (size_t)model->n_lanes);
+    const struct network *network = &model->description->network;
+    lists->lanes = ALLOC(int, network->n_projections);
+    for (uint32_t p = 0; p < network->n_projections; p++)
+        lists->lanes[p] = schedule_projection_lane(model->schedule, network, &network->projections[p]);
 }
 
 void lists_close(struct lists *lists, const struct model *model) {
@@ -19,13 +23,7 @@ void lists_close(struct lists *lists, const struct model *model) {
     free(lists->counts);
     free(lists->list_of);
     free(lists->n_lists);
-}
-
-/// The number of the lane that carries the synapses that stay within an area, or those that do not.
-static int lane_for(const struct model *model, bool near) {
-    int lane = 0;
-    while (!lane_carries(model->lanes[lane].plan, near)) lane++;
-    return lane;
+    free(lists->lanes);
 }
 
 /// A neuron of the thread and a projection onto it: whose synapses are drawn together.
@@ -55,13 +53,16 @@ struct sink {
     uint32_t **counts;            ///< [lanes], while counting
     uint32_t **list_of;           ///< [lanes], while filling
     struct synapse_table *tables; ///< [lanes], while filling
-    int near, far;                ///< lanes
+    const int *lanes;             ///< [projections] lane of all synapses, or -1
 };
 
 /// The lane of a synapse from `source`.
-static inline int lane_of(const struct model *model, const struct projection *projection,
-                          const struct sink *sink, uint32_t source) {
-    return network_is_near(&model->description->network, projection, source) ? sink->near : sink->far;
+static inline int lane_of(const struct model *model, uint32_t projection, const struct sink *sink,
+                          uint32_t source) {
+    if (sink->lanes[projection] >= 0) return sink->lanes[projection];
+    const struct network *network = &model->description->network;
+    uint32_t target = network->projections[projection].target;
+    return schedule_lane(model->schedule, network_area(network, source), network->populations[target].area);
 }
 
 static void count_draw(const struct model *model, const struct draw *draw, void *context) {
@@ -73,7 +74,7 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL);
         for (uint32_t i = 0; i < n; i++)
-            sink->counts[lane_of(model, projection, sink, source[i])][source[i]]++;
+            sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
     }
 }
 
@@ -87,7 +88,7 @@ static void put_draw(const struct model *model, const struct draw *draw, void *c
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, delay);
         for (uint32_t i = 0; i < n; i++) {
-            int lane = lane_of(model, projection, sink, source[i]);
+            int lane = lane_of(model, draw->projection, sink, source[i]);
             struct synapse_table *table = &sink->tables[lane];
             synapse_table_put(table, sink->list_of[lane][source[i]],
                               synapse_pack(&table->format, draw->target, delay[i], weight_class));
@@ -99,15 +100,14 @@ void lists_count(struct lists *lists, const struct model *model, int thread) {
     size_t sources = model->description->network.n_neurons;
     lists->counts[thread] = ALLOC(uint32_t *, (size_t)model->n_lanes);
     for (int l = 0; l < model->n_lanes; l++) lists->counts[thread][l] = ALLOC_ZERO(uint32_t, sources);
-    struct sink sink = {
-        .counts = lists->counts[thread], .near = lane_for(model, true), .far = lane_for(model, false)};
+    struct sink sink = {.counts = lists->counts[thread], .lanes = lists->lanes};
     for_each_draw(model, thread, count_draw, &sink);
 }
 
 struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
     const struct network *network = &model->description->network;
-    const bool alone = model->lanes[lane].plan->within_rank; // then the lane's communicator is this rank
-    const size_t owners = alone ? 1 : (size_t)model->ranks;
+    const int first_rank = model->lanes[lane].first_rank; // the lane's communicator is the ranks from here
+    const size_t owners = (size_t)model->lanes[lane].ranks;
     struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
     uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
     uint32_t *next = ALLOC_ZERO(uint32_t, owners);
@@ -120,7 +120,7 @@ struct wanted lists_number(struct lists *lists, const struct model *model, int l
                 bool any = false;
                 for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
                 if (!any) continue;
-                int owner = alone ? 0 : placement_rank(model->placement, p, gid);
+                int owner = placement_rank(model->placement, p, gid) - first_rank;
                 if (pass == 0)
                     wanted.per_owner[owner]++;
                 else
@@ -149,8 +149,7 @@ struct wanted lists_number(struct lists *lists, const struct model *model, int l
 
 void lists_fill(struct lists *lists, const struct model *model, int thread, struct error *error) {
     const struct network *network = &model->description->network;
-    struct sink sink = {
-        .list_of = lists->list_of, .near = lane_for(model, true), .far = lane_for(model, false)};
+    struct sink sink = {.list_of = lists->list_of, .lanes = lists->lanes};
     sink.tables = ALLOC_ZERO(struct synapse_table, (size_t)model->n_lanes);
     struct synapse_format format;
     synapse_format(&format, model->parts[thread]->neurons, network->longest_delay, model->weights,

@@ -13,6 +13,7 @@ struct lists {
     uint32_t ***counts; ///< [threads][lanes][all neurons of the network] synapses from each source
     uint32_t **list_of; ///< [lanes][all neurons] number of the list of each source that has one
     uint32_t *n_lists;  ///< [lanes]
+    int *lanes;         ///< [projections] lane of all their synapses, or -1 if several share them
 };
 
 void lists_open(struct lists *lists, const struct model *model);

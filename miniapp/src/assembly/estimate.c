@@ -1,31 +1,32 @@
 #include "assembly/estimate.h"
 
 #include "assembly/build.h"
+#include "base/alloc.h"
 #include <math.h>
+#include <stdlib.h>
 
-/// Expected number of sources out of `pool` that `draws` uniform draws hit.
-static double distinct(double pool, double draws) {
-    return pool > 0 ? -pool * expm1(draws * log1p(-1 / fmax(pool, 1.0000001))) : 0;
-}
-
-/// Expected lists on a rank: the sources of its synapses, lane by lane, projection by projection, as if no
-/// source were shared between projections, but not more than there are neurons.
+/// Expected lists on a rank: a source has one in a lane unless all draws of all projections miss it.
 static double expected_lists(const struct schedule *schedule, const struct placement *placement, int rank) {
     const struct network *network = placement->network;
     double lists = 0;
-    for (int l = 0; l < schedule->n_lanes; l++) {
-        double in_lane = 0;
-        for (uint32_t i = 0; i < network->n_projections; i++) {
-            const struct projection *p = &network->projections[i];
-            bool carried = (lane_carries(&schedule->lanes[l], true) && p->relation != relation_far) ||
-                           (lane_carries(&schedule->lanes[l], false) && p->relation != relation_near);
-            double targets = 0;
-            for (int t = 0; t < placement->threads; t++)
-                targets += placement_share(placement, p->target, rank, t).count;
-            if (carried) in_lane += distinct(p->pool, targets * p->indegree);
+    double *log_missed = ALLOC_ZERO(double, (size_t)schedule->n_lanes * network->n_populations);
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *p = &network->projections[i];
+        const uint32_t target_area = network->populations[p->target].area;
+        double targets = 0;
+        for (int t = 0; t < placement->threads; t++)
+            targets += placement_share(placement, p->target, rank, t).count;
+        for (uint32_t k = 0; k < p->n_sources; k++) {
+            const uint32_t source = p->sources[k];
+            int lane = schedule_lane(schedule, network->populations[source].area, target_area);
+            log_missed[(size_t)lane * network->n_populations + source] +=
+                targets * p->indegree * log1p(-1 / fmax(p->pool, 1.0000001));
         }
-        lists += fmin(in_lane, network->n_neurons);
     }
+    for (int l = 0; l < schedule->n_lanes; l++)
+        for (uint32_t p = 0; p < network->n_populations; p++)
+            lists -= network->populations[p].size * expm1(log_missed[(size_t)l * network->n_populations + p]);
+    free(log_missed);
     return lists;
 }
 

@@ -9,10 +9,20 @@
     printf("%s\n", title);                                                                                   \
     for (int i = 0; table[i]; i++) printf("  %-16s  %s\n", table[i]->name, table[i]->summary);
 
+static void explain_exchanges(void) {
+    printf("exchange\n");
+    for (int i = 0; exchange_backends[i]; i++) {
+        const struct exchange_backend *b = exchange_backends[i];
+        printf("  %-16s  %s%s%s\n", b->name, b->summary, b->absent ? "; absent: " : "",
+               b->absent ? b->absent : "");
+    }
+}
+
 void explain_list(void) {
     LIST("placement", placement_rules)
     LIST("schedule", schedule_rules)
-    LIST("exchange", exchange_backends)
+    LIST("wire", wire_formats)
+    explain_exchanges();
     LIST("neuron model", neuron_models)
 }
 
@@ -40,13 +50,19 @@ static const char *plural(unsigned long long n) {
     return n == 1 ? "" : "s";
 }
 
-static void explain_lane(const struct lane_plan *lane, const struct description *d, int ranks) {
+static void explain_lane(const struct lane_plan *lane, const struct description *d) {
     const double h = d->given.resolution_ms;
     const double window = (double)lane->period * (lane->lag + 1) * d->steps_per_cycle * h;
-    const int span = lane->within_rank ? 1 : ranks;
-    printf("lane       %-8s every %u cycle%s, lag %u, %s over %d rank%s, %llu synapses, ", lane->name,
-           lane->period, plural(lane->period), lane->lag, lane->backend->name, span, plural((unsigned)span),
-           (unsigned long long)lane->n_synapses);
+    const struct exchange_spec *exchange = &lane->exchange;
+    printf("lane       %-8s every %u cycle%s, lag %u, %s", lane->name, lane->period, plural(lane->period),
+           lane->lag, exchange->backend->name);
+    if (exchange->backend->composed)
+        printf(" of %s and %s in groups of %d", exchange->inner->name, exchange->outer->name,
+               exchange->group);
+    if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
+    printf(" over %s%d rank%s, %llu synapses, ",
+           lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "", lane->groups.largest,
+           plural((unsigned)lane->groups.largest), (unsigned long long)lane->n_synapses);
     if (lane->shortest_delay == 0)
         printf("no delay to keep\n");
     else
@@ -57,11 +73,12 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
 /// The schedule, and D where a lane uses it.
 static void explain_schedule(const struct description *d, const struct schedule *schedule) {
     bool used = false;
-    for (int l = 0; l < schedule->n_lanes; l++) used = used || schedule->rule->lanes[l].every_d_cycles;
+    for (int l = 0; l < schedule->n_lanes; l++)
+        used = used || schedule->rule.lanes[l].period == period_delay_ratio;
     if (used)
-        printf("schedule   %s, D = %u\n", schedule->rule->name, d->delay_ratio);
+        printf("schedule   %s, D = %u\n", schedule->rule.name, d->delay_ratio);
     else
-        printf("schedule   %s\n", schedule->rule->name);
+        printf("schedule   %s\n", schedule->rule.name);
 }
 
 void explain_run(const struct description *d, const struct placement *placement,
@@ -84,6 +101,6 @@ void explain_run(const struct description *d, const struct placement *placement,
            plural((unsigned)placement->ranks), placement->threads, plural((unsigned)placement->threads),
            placement->rule->name, fewest, most);
     explain_schedule(d, schedule);
-    for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d, placement->ranks);
+    for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d);
     explain_memory(d, placement, schedule);
 }

@@ -130,6 +130,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     free(ranks);
     measured_close(&measured);
     build_close(&model);
+    schedule_close(&schedule);
     placement_close(&placement);
     description_close(&description);
     return written ? status_done : status_failed;
@@ -142,6 +143,7 @@ static int explain(const struct options *options, const struct layout *layout, M
     struct schedule schedule;
     if (!prepare(options, layout, world, &description, &placement, &schedule, error)) return status_bad_input;
     if (rank == 0) explain_run(&description, &placement, &schedule);
+    schedule_close(&schedule);
     placement_close(&placement);
     description_close(&description);
     return status_done;

@@ -91,30 +91,42 @@ static json_t *memory(const struct report *report) {
                      known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
 }
 
+/// The exchange of a lane: its name, or an object where it is composed of others.
+static json_t *exchange(const struct lane_plan *plan) {
+    const struct exchange_spec *spec = &plan->exchange;
+    if (!spec->backend->composed) return json_null();
+    return json_pack("{ss ss si}", "inner", spec->inner->name, "outer", spec->outer->name, "group",
+                     spec->group);
+}
+
+static json_t *lane(const struct report *report, int l) {
+    const struct description *d = report->description;
+    const struct lane_plan *plan = report->model->lanes[l].plan;
+    struct lane_tally sum = {0};
+    for (int r = 0; r < report->model->ranks; r++) {
+        const struct lane_tally *own = &report->ranks[r].lanes[l];
+        sum.synapses += own->synapses;
+        sum.messages += own->messages;
+        sum.bytes += own->bytes;
+        sum.spikes += own->spikes;
+        sum.connections = own->connections > sum.connections ? own->connections : sum.connections;
+        sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
+    }
+    double h = d->given.resolution_ms, shortest = plan->shortest_delay ? plan->shortest_delay * h : NAN;
+    double window = (double)plan->period * (plan->lag + 1) * d->steps_per_cycle * h;
+    return json_pack("{ss si si ss so ss si si so so sI sI sI sI sI sI}", "name", plan->name, "period",
+                     (int)plan->period, "lag", (int)plan->lag, "exchange", plan->exchange.backend->name,
+                     "composed", exchange(plan), "wire", plan->wire->name, "ranks", plan->groups.largest,
+                     "groups", plan->groups.groups, "slack",
+                     known(nearbyint((shortest - window) * 1e9) / 1e9), "shortest_delay_ms", known(shortest),
+                     "synapses", (json_int_t)sum.synapses, "windows", (json_int_t)sum.windows, "messages",
+                     (json_int_t)sum.messages, "bytes_sent", (json_int_t)sum.bytes, "spikes_sent",
+                     (json_int_t)sum.spikes, "connections", (json_int_t)sum.connections);
+}
+
 static json_t *lanes(const struct report *report) {
     json_t *list = json_array();
-    const struct description *d = report->description;
-    for (int l = 0; l < report->model->n_lanes; l++) {
-        const struct lane_plan *plan = report->model->lanes[l].plan;
-        struct lane_tally sum = {0};
-        for (int r = 0; r < report->model->ranks; r++) {
-            const struct lane_tally *lane = &report->ranks[r].lanes[l];
-            sum.synapses += lane->synapses;
-            sum.messages += lane->messages;
-            sum.bytes += lane->bytes;
-            sum.spikes += lane->spikes;
-        }
-        double h = d->given.resolution_ms, shortest = plan->shortest_delay ? plan->shortest_delay * h : NAN;
-        double window = (double)plan->period * (plan->lag + 1) * d->steps_per_cycle * h;
-        json_array_append_new(
-            list, json_pack("{ss si si ss si so so sI sI sI sI sI}", "name", plan->name, "period",
-                            (int)plan->period, "lag", (int)plan->lag, "exchange", plan->backend->name,
-                            "ranks", plan->within_rank ? 1 : report->model->ranks, "slack",
-                            known(nearbyint((shortest - window) * 1e9) / 1e9), "shortest_delay_ms",
-                            known(shortest), "synapses", (json_int_t)sum.synapses, "windows",
-                            (json_int_t)report->model->lanes[l].windows, "messages", (json_int_t)sum.messages,
-                            "bytes_sent", (json_int_t)sum.bytes, "spikes_sent", (json_int_t)sum.spikes));
-    }
+    for (int l = 0; l < report->model->n_lanes; l++) json_array_append_new(list, lane(report, l));
     return list;
 }
 

@@ -1,57 +1,21 @@
 #include "assembly/schedule.h"
 
+#include "assembly/choice.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-static const struct schedule_rule conventional = {
-    .name = "conventional",
-    .summary = "all ranks exchange in every cycle; neurons dealt round-robin",
-    .placement = "round_robin",
-    .lanes = {{"world", lane_all, false}},
-    .n_lanes = 1,
-};
-
-static const struct schedule_rule placement_only = {
-    .name = "placement_only",
-    .summary = "all ranks exchange in every cycle; neurons placed by area",
-    .placement = "area",
-    .lanes = {{"world", lane_all, false}},
-    .n_lanes = 1,
-};
-
-static const struct schedule_rule structure_aware = {
-    .name = "structure_aware",
-    .summary = "near: within an area in every cycle; far: between areas every D cycles",
-    .placement = "area",
-    .lanes = {{"near", lane_near, false}, {"far", lane_far, true}},
-    .n_lanes = 2,
-};
-
-const struct schedule_rule *const schedule_rules[] = {&conventional, &placement_only, &structure_aware, NULL};
-
-const struct schedule_rule *schedule_find(const char *name) {
-    for (const struct schedule_rule *const *rule = schedule_rules; *rule; rule++)
-        if (strcmp((*rule)->name, name) == 0) return *rule;
-    return NULL;
-}
-
-/// Appends ", name" to a list of names.
-static void add_name(char *list, size_t bytes, const char *name) {
-    size_t n = strlen(list);
-    snprintf(list + n, bytes - n, n ? ", %s" : "%s", name);
-}
 
 bool schedule_placement(const struct description *description, const struct placement_rule **rule,
                         struct error *error) {
     char allowed[500] = "";
-    const struct schedule_rule *schedule = schedule_find(description->schedule);
-    if (!schedule) {
-        for (int i = 0; schedule_rules[i]; i++) add_name(allowed, sizeof allowed, schedule_rules[i]->name);
-        return description_refuse_name(description, "schedule", allowed, error);
-    }
-    *rule = placement_find(description->placement ? description->placement : schedule->placement);
+    size_t n = 0;
+    struct schedule_rule schedule;
+    if (!lane_rules_read(&schedule, description, error)) return false;
+    *rule = placement_find(description->placement ? description->placement : schedule.placement);
     if (!*rule) {
-        for (int i = 0; placement_rules[i]; i++) add_name(allowed, sizeof allowed, placement_rules[i]->name);
+        for (int i = 0; placement_rules[i]; i++)
+            n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s",
+                                  placement_rules[i]->name);
         return description_refuse_name(description, "placement", allowed, error);
     }
     if (!description->placement)
@@ -59,114 +23,164 @@ bool schedule_placement(const struct description *description, const struct plac
     return true;
 }
 
-/// Finds the shortest delay and the number of synapses that the lane carries.
-static void survey(struct lane_plan *lane, const struct network *network) {
+int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_t target_area) {
+    int lane = 0;
+    for (; lane < schedule->n_lanes - 1; lane++) {
+        const struct lane_plan *plan = &schedule->lanes[lane];
+        if (plan->group == group_area
+                ? source_area == target_area
+                : grouping_joins(&plan->groups, schedule->areas[source_area], schedule->areas[target_area]))
+            break;
+    }
+    return lane;
+}
+
+int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
+                             const struct projection *projection) {
+    int lane = schedule->n_lanes - 1;
+    for (uint32_t i = 0; i < projection->n_sources; i++) {
+        int other = schedule_lane(schedule, network->populations[projection->sources[i]].area,
+                                  network->populations[projection->target].area);
+        if (i > 0 && other != lane) return -1;
+        lane = other;
+    }
+    return lane;
+}
+
+/// Finds the shortest delay and the number of synapses that each lane carries.
+static void survey(struct schedule *schedule, const struct network *network) {
+    double synapses[schedule_lanes_max] = {0};
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
-        bool carries_near = lane_carries(lane, true) && p->relation != relation_far;
-        bool carries_far = lane_carries(lane, false) && p->relation != relation_near;
-        uint64_t synapses = (uint64_t)p->indegree * network->populations[p->target].size;
-        if (synapses == 0 || !(carries_near || carries_far)) continue;
-        if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
-            lane->shortest_delay = p->delay.shortest;
-        double near = p->pool ? (double)p->near / p->pool : 0;
-        double share = (carries_near ? near : 0) + (carries_far ? 1 - near : 0);
-        lane->n_synapses += (uint64_t)nearbyint(share * (double)synapses);
+        const struct population *target = &network->populations[p->target];
+        if ((uint64_t)p->indegree * target->size == 0) continue;
+        for (uint32_t k = 0; k < p->n_sources; k++) {
+            const struct population *source = &network->populations[p->sources[k]];
+            int l = schedule_lane(schedule, source->area, target->area);
+            struct lane_plan *lane = &schedule->lanes[l];
+            if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
+                lane->shortest_delay = p->delay.shortest;
+            synapses[l] += (double)source->size / p->pool * p->indegree * target->size;
+        }
     }
+    for (int l = 0; l < schedule->n_lanes; l++)
+        schedule->lanes[l].n_synapses = (uint64_t)nearbyint(synapses[l]);
 }
 
-/// The largest exact D that divides the measured cycles.
-static uint32_t largest_delay_ratio(const struct description *description, const struct lane_plan *far) {
-    uint32_t ratio = far->shortest_delay / description->steps_per_cycle;
-    if (ratio < 1) ratio = 1;
-    while (description->cycles % ratio != 0) ratio--;
-    return ratio;
+/// Whether a lane's window follows D.
+static bool uses_delay_ratio(const struct schedule *schedule, int lane) {
+    return schedule->rule.lanes[lane].period == period_delay_ratio;
 }
 
-/// Resolves "auto".
-static void set_delay_ratio(struct description *description, uint32_t ratio) {
-    description->delay_ratio = ratio;
-    json_object_set_new(description->json.object, "delay_ratio", json_integer(ratio));
+/// The largest D, a multiple of L + 1, that is exact in all lanes that use it; 0 if there is none.
+static uint32_t largest_delay_ratio(const struct schedule *schedule, const struct description *d) {
+    uint32_t ratio = UINT32_MAX;
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        const struct lane_plan *lane = &schedule->lanes[l];
+        if (!uses_delay_ratio(schedule, l)) continue;
+        uint32_t most = lane->shortest_delay ? lane->shortest_delay / d->steps_per_cycle : d->cycles;
+        most -= most % (lane->lag + 1);
+        ratio = most < ratio ? most : ratio;
+    }
+    return ratio == UINT32_MAX ? 1 : ratio;
+}
+
+/// Resolves "auto", also in the description.
+static bool set_delay_ratio(const struct schedule *schedule, struct description *d, struct error *error) {
+    if (d->delay_ratio > 0) return true;
+    d->delay_ratio = largest_delay_ratio(schedule, d);
+    if (d->delay_ratio == 0)
+        return error_set(error,
+                         "delay_ratio: \"auto\"; allowed: a schedule with shorter windows, since no D is "
+                         "exact: a lane has delays of less than lag + 1 cycles (see --explain with D = 1)");
+    json_object_set_new(d->json.object, "delay_ratio", json_integer(d->delay_ratio));
+    return true;
+}
+
+static bool set_period(struct lane_plan *lane, const struct lane_rule *rule, const struct description *d,
+                       struct error *error) {
+    const uint32_t windows = lane->lag + 1;
+    if (rule->period > 0) {
+        lane->period = (uint32_t)rule->period;
+    } else if (rule->period == period_delay_ratio) {
+        if (d->delay_ratio % windows != 0)
+            return error_set(error,
+                             "delay_ratio: %u; allowed: a multiple of %u, since lane %s has lag %u: its "
+                             "window lasts D / %u cycles",
+                             d->delay_ratio, windows, lane->name, lane->lag, windows);
+        lane->period = d->delay_ratio / windows;
+    } else {
+        uint32_t most =
+            lane->shortest_delay ? lane->shortest_delay / d->steps_per_cycle / windows : d->cycles;
+        lane->period = most > 0 ? most : 1;
+    }
+    return true;
 }
 
 /// The check that makes the spikes independent of the schedule.
-static bool check_exact(const struct lane_plan *lane, bool every_d_cycles, const struct description *d,
+static bool check_exact(const struct schedule *schedule, int l, const struct description *d,
                         struct error *error) {
+    const struct lane_plan *lane = &schedule->lanes[l];
     uint64_t d_min = d->steps_per_cycle, window = (uint64_t)lane->period * (lane->lag + 1) * d_min;
     double h = d->given.resolution_ms;
+    char field[40] = "delay_ratio";
     if (lane->shortest_delay == 0 || lane->shortest_delay >= window) return true;
     if (lane->shortest_delay < d_min)
         return error_set(error, "time.cycle_ms: %.10g; allowed: at most %.10g, the shortest delay in lane %s",
                          d->given.cycle_ms, lane->shortest_delay * h, lane->name);
-    return error_set(
-        error,
-        "%s: %u; allowed: at most %u, since lane %s has delays from %.10g ms and its window would "
-        "last %.10g ms",
-        every_d_cycles ? "delay_ratio" : "schedule", lane->period,
-        (uint32_t)(lane->shortest_delay / d_min / (lane->lag + 1)), lane->name, lane->shortest_delay * h,
-        (double)window * h);
-}
-
-static bool plan_lane(struct lane_plan *lane, const struct lane_rule *rule, struct description *d,
-                      const struct placement *placement, struct error *error) {
-    *lane = (struct lane_plan){.name = rule->name, .synapses = rule->synapses, .period = 1};
-    survey(lane, &d->network);
-    lane->within_rank =
-        placement->ranks == 1 || (rule->synapses == lane_near && placement_keeps_areas(placement));
-    if (rule->every_d_cycles) {
-        if (d->delay_ratio == 0) set_delay_ratio(d, largest_delay_ratio(d, lane));
-        lane->period = d->delay_ratio;
-        if (d->cycles % lane->period != 0) {
-            char allowed[120];
-            snprintf(allowed, sizeof allowed,
-                     "a divisor of the %u measured cycles (time.simulate_ms / time.cycle_ms)", d->cycles);
-            return description_refuse_name(d, "delay_ratio", allowed, error);
-        }
+    uint32_t value = d->delay_ratio, most = (uint32_t)(lane->shortest_delay / d_min);
+    if (!uses_delay_ratio(schedule, l)) {
+        value = lane->period;
+        most /= lane->lag + 1;
+        snprintf(field, sizeof field, "schedule.%d.period", l);
     }
-    return check_exact(lane, rule->every_d_cycles, d, error);
+    if (most == 0)
+        return error_set(
+            error, "schedule.%d.lag: %u; allowed: at most %u, since lane %s has delays from %.10g ms", l,
+            lane->lag, (uint32_t)(lane->shortest_delay / d_min) - 1, lane->name, lane->shortest_delay * h);
+    return error_set(error,
+                     "%s: %u; allowed: at most %u, since lane %s has delays from %.10g ms and its window%s "
+                     "would last %.10g ms",
+                     field, value, most, lane->name, lane->shortest_delay * h,
+                     lane->lag ? " with its lag" : "", (double)window * h);
 }
 
-/// Refuses the back-end asked for the lane, naming those that would do.
-static bool refuse_exchange(const char *name, const struct lane_plan *lane, int ranks, struct error *error) {
-    char allowed[500] = "";
-    for (int i = 0; exchange_backends[i]; i++)
-        if (exchange_backends[i]->ranks_max == 0 || exchange_backends[i]->ranks_max >= ranks)
-            add_name(allowed, sizeof allowed, exchange_backends[i]->name);
-    return error_set(error, "exchange: \"%.60s\" for lane %s on %d rank(s); allowed: %s",
-                     name ? name : "none", lane->name, ranks, allowed);
-}
-
-static bool choose_exchange(struct lane_plan *lane, const struct description *description, int ranks,
-                            struct error *error) {
-    const char *name = description_exchange(description, lane->name);
-    lane->backend = exchange_find(name ? name : "self");
-    int span = lane->within_rank ? 1 : ranks;
-    if (!lane->backend || (lane->backend->ranks_max && lane->backend->ranks_max < span))
-        return refuse_exchange(name, lane, span, error);
-    if (lane->within_rank) lane->backend = exchange_find("self");
+/// Finds the groups of ranks of a lane.
+static bool group_ranks(struct schedule *schedule, int l, int ranks, struct error *error) {
+    struct lane_plan *lane = &schedule->lanes[l];
+    if (lane->group == group_square) lane->group = grouping_square(ranks);
+    if (lane->group > 0 && ranks % lane->group != 0)
+        return error_set(error, "schedule.%d.group: %d; allowed: a divisor of the %d ranks", l, lane->group,
+                         ranks);
+    if (lane->group == group_area)
+        grouping_areas(&lane->groups, ranks, schedule->areas, schedule->n_areas);
+    else
+        grouping_blocks(&lane->groups, ranks, lane->group == group_world ? ranks : lane->group);
     return true;
 }
 
-/// Refuses {lane: exchange} for lanes that the schedule does not have.
-static bool check_lane_names(const struct description *description, const struct schedule_rule *rule,
-                             struct error *error) {
-    struct fields exchange;
-    const char *names[schedule_lanes_max];
-    if (!json_is_object(json_object_get(description->json.object, "exchange"))) return true;
-    for (int i = 0; i < rule->n_lanes; i++) names[i] = rule->lanes[i].name;
-    return fields_enter(&description->json, "exchange", true, &exchange, error) &&
-           fields_only(&exchange, names, (size_t)rule->n_lanes, error);
-}
-
-bool schedule_plan(struct schedule *schedule, struct description *description,
-                   const struct placement *placement, struct error *error) {
-    schedule->rule = schedule_find(description->schedule);
-    schedule->n_lanes = schedule->rule->n_lanes;
-    if (!check_lane_names(description, schedule->rule, error)) return false;
-    for (int i = 0; i < schedule->n_lanes; i++)
-        if (!plan_lane(&schedule->lanes[i], &schedule->rule->lanes[i], description, placement, error) ||
-            !choose_exchange(&schedule->lanes[i], description, placement->ranks, error))
+bool schedule_plan(struct schedule *schedule, struct description *d, const struct placement *placement,
+                   struct error *error) {
+    *schedule = (struct schedule){.n_areas = d->network.n_areas};
+    if (!lane_rules_read(&schedule->rule, d, error) || !choice_check_lanes(d, &schedule->rule, error))
+        return false;
+    schedule->areas = grouping_area_spans(placement);
+    for (int l = 0; l < schedule->rule.n_lanes; l++, schedule->n_lanes++) {
+        const struct lane_rule *rule = &schedule->rule.lanes[l];
+        const uint32_t lag = rule->lag == lag_given ? (uint32_t)d->given.lag : (uint32_t)rule->lag;
+        schedule->lanes[l] = (struct lane_plan){.name = rule->name, .group = rule->group, .lag = lag};
+        if (!group_ranks(schedule, l, placement->ranks, error)) return false;
+    }
+    survey(schedule, &d->network);
+    if (!set_delay_ratio(schedule, d, error)) return false;
+    for (int l = 0; l < schedule->n_lanes; l++)
+        if (!set_period(&schedule->lanes[l], &schedule->rule.lanes[l], d, error) ||
+            !check_exact(schedule, l, d, error) || !choice_make(&schedule->lanes[l], d, error))
             return false;
-    if (description->delay_ratio == 0) set_delay_ratio(description, 1); // auto, and no lane that uses it
     return true;
+}
+
+void schedule_close(struct schedule *schedule) {
+    for (int l = 0; l < schedule->n_lanes; l++) grouping_close(&schedule->lanes[l].groups);
+    free(schedule->areas);
 }

@@ -1,7 +1,9 @@
 #include "assembly/simulate.h"
 
+#include "assembly/inject.h"
 #include "base/checksum.h"
 #include "measurement/clock.h"
+#include "measurement/pause.h"
 #include "measurement/usage.h"
 #include <math.h>
 #include <omp.h>
@@ -10,9 +12,11 @@
 struct stretch {
     uint32_t first_step, cycles;
     struct measured *measured; ///< NULL in the warm-up
-    bool counts;               ///< kind of the clock
-    uint64_t first, last;      ///< the clock as first and last read by the master thread, ticks
-    double start_s;            ///< the other clock at `first`
+    struct inject *inject;
+    bool counts;          ///< kind of the clock
+    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
+    double start_s;       ///< the other clock at `first`
+    bool unread;          ///< an exchange has been made since the clock was read
 };
 
 /// Reads the clock and adds the time since the last reading to a phase.
@@ -27,19 +31,27 @@ static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
 static void deliver(const struct model *model, int thread) {
     struct part *part = model->parts[thread];
     for (int l = 0; l < model->n_lanes; l++) {
-        if (!model->lanes[l].inbox_full) continue;
         struct delivered delivered = lane_deliver(&model->lanes[l], thread, &part->ring);
         part->counts.synaptic_events += delivered.synaptic_events;
         part->counts.first_accesses += delivered.first_accesses;
     }
 }
 
+/// Lets MPI work on exchanges under way; done by the master thread, since MPI may want no other.
+static void progress(struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++)
+        if (model->lanes[l].plan->lag > 0) lane_progress(&model->lanes[l]);
+}
+
 /// Advances the thread's neurons by one cycle, which starts at step `first`.
-static void update(struct part *part, uint32_t first, uint32_t steps) {
+static void update(struct model *model, int thread, uint32_t first, uint32_t steps) {
+    enum { blocks_per_progress = 8 };
+    struct part *part = model->parts[thread];
     part->n_spikes = 0;
     for (uint32_t step = first; step < first + steps; step++) {
         for (uint32_t b = 0; b < part->n_blocks; b++) {
             const struct block *block = &part->blocks[b];
+            if (thread == 0 && b % blocks_per_progress == 0) progress(model);
             ring_take(&part->ring, step, block->first, block->share.count, part->input);
             uint32_t n = block->model->update(block->state, part->input, step, part->fired);
             for (uint32_t i = 0; i < n; i++) {
@@ -58,29 +70,48 @@ static void collocate(struct model *model, struct stretch *stretch) {
         for (uint32_t i = 0; i < part->n_spikes; i++)
             for (int l = 0; l < model->n_lanes; l++)
                 lane_collocate(&model->lanes[l], part->first_neuron + part->spikes[i].neuron,
-                               part->spikes[i].step);
+                               part->spikes[i].gid, part->spikes[i].step);
         if (stretch->measured) trace_add(&stretch->measured->trace, part->spikes, part->n_spikes);
     }
 }
 
-/// Exchanges the lanes whose window ends with this cycle. One reading of the clock for all that need no
-/// barrier.
+/// Ends the window of a lane and takes in what is due.
+static void exchange_lane(struct model *model, struct lane *lane, struct stretch *stretch, uint32_t cycle,
+                          uint32_t next_step) {
+    const bool last = cycle + 1 == stretch->cycles; // then nothing may stay on its way
+    const bool overlaps = lane->plan->lag > 0;
+    if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
+        if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+        lane_synchronise(lane);
+        stamp(stretch, cycle, phase_synchronise);
+    }
+    lane_start(lane, next_step);
+    if (overlaps) stamp(stretch, cycle, phase_exchange);
+    lane_finish(lane, last);
+    if (overlaps) stamp(stretch, cycle, phase_overlap_wait);
+    stretch->unread = !overlaps;
+}
+
+/// Exchanges the lanes whose window ends with this cycle. One reading of the clock serves all lanes that
+/// neither wait at a barrier nor overlap.
 static void exchange(struct model *model, struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
-    const bool last = cycle + 1 == stretch->cycles; // then every window ends, so that nothing stays behind
-    bool unread = false;
+    stretch->unread = false;
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
-        lane->inbox_full = false;
-        if ((cycle + 1) % lane->plan->period != 0 && !last) continue;
-        if (!lane->plan->within_rank && model->description->given.barrier != 0) {
-            if (unread) stamp(stretch, cycle, phase_exchange);
-            lane_synchronise(lane);
-            stamp(stretch, cycle, phase_synchronise);
-        }
-        lane_exchange(lane, next_step);
-        unread = true;
+        lane_clear(lane);
+        if ((cycle + 1) % lane->plan->period == 0 || cycle + 1 == stretch->cycles)
+            exchange_lane(model, lane, stretch, cycle, next_step);
     }
-    if (unread) stamp(stretch, cycle, phase_exchange);
+    if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+}
+
+/// Waits as long as the description has it for this cycle.
+static void inject(struct model *model, struct stretch *stretch, uint32_t cycle) {
+    if (!stretch->inject->active) return;
+    progress(model);
+    pause_for(inject_next(stretch->inject), model->description->inject_sleeps);
+    progress(model);
+    stamp(stretch, cycle, phase_inject);
 }
 
 /// The cycle loop, run by every thread. Two barriers per cycle: spikes must be complete before the master
@@ -93,10 +124,11 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
         if (thread == 0) stamp(stretch, cycle, phase_deliver);
-        update(model->parts[thread], step, steps);
+        update(model, thread, step, steps);
 #pragma omp barrier
         if (thread == 0) {
             stamp(stretch, cycle, phase_update);
+            inject(model, stretch, cycle);
             collocate(model, stretch);
             stamp(stretch, cycle, phase_collocate);
             exchange(model, stretch, cycle, step + steps);
@@ -110,10 +142,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
 
 static void run_stretch(struct model *model, struct stretch *stretch) {
     if (stretch->cycles == 0) return;
-    for (int l = 0; l < model->n_lanes; l++) {
-        model->lanes[l].window = stretch->first_step;
-        model->lanes[l].inbox_full = false;
-    }
+    for (int l = 0; l < model->n_lanes; l++) lane_begin(&model->lanes[l], stretch->first_step);
     stretch->counts = clock_counts();
     stretch->start_s = clock_now();
     stretch->first = stretch->last = clock_ticks(stretch->counts);
@@ -129,10 +158,12 @@ static void reset_counts(struct model *model) {
 
 void simulate(struct model *model, struct measured *measured) {
     const struct description *description = model->description;
-    struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles};
+    struct inject waits = inject_open(description, model->rank);
+    struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles, .inject = &waits};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
                                 .cycles = description->cycles,
-                                .measured = measured};
+                                .measured = measured,
+                                .inject = &waits};
     *measured = (struct measured){0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
     trace_open(&measured->trace, description->given.record_spikes != 0);
@@ -151,9 +182,8 @@ void simulate(struct model *model, struct measured *measured) {
     struct usage_node after = usage_node_seconds();
     measured->node_busy_s = after.busy_s - node.busy_s;
     measured->node_stolen_s = after.stolen_s - node.stolen_s;
-
-    bool waits_apart = description->given.barrier != 0;
-    if (!waits_apart && model->ranks > 1) cycle_log_unmeasured(&measured->log, phase_synchronise);
+    if (description->given.barrier == 0 && model->ranks > 1)
+        cycle_log_unmeasured(&measured->log, phase_synchronise);
 }
 
 void measured_close(struct measured *measured) {

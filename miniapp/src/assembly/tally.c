@@ -30,11 +30,12 @@ static void find_node(struct rank_tally *own, int rank, MPI_Comm world) {
 static void add_lanes(struct rank_tally *own, const struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) {
         const struct lane *lane = &model->lanes[l];
-        const struct traffic traffic = lane->exchange->traffic;
-        own->lanes[l] = (struct lane_tally){.windows = lane->windows,
+        const struct traffic traffic = lane_traffic(lane);
+        own->lanes[l] = (struct lane_tally){.windows = lane->ended,
                                             .messages = traffic.messages,
                                             .bytes = traffic.bytes,
-                                            .spikes = lane->spikes_sent};
+                                            .spikes = lane->spikes_sent,
+                                            .connections = (uint64_t)lane->windows->exchange->connections};
         for (int t = 0; t < model->threads; t++)
             own->lanes[l].synapses += synapse_table_size(&lane->tables[t]);
         own->traffic.messages += traffic.messages;

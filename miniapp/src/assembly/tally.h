@@ -22,6 +22,7 @@ struct rank_tally {
     char binding[512];
     struct lane_tally {
         uint64_t synapses, windows, messages, bytes, spikes;
+        uint64_t connections; ///< ranks that this one sends messages to
     } lanes[schedule_lanes_max];
 };
 

@@ -40,10 +40,16 @@ json_t *warnings(const struct report *report) {
                               json_sprintf("foreign load: other processes kept %.2f cores busy", foreign));
     if (stolen > 0.02)
         json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
-    if (strcmp(report->description->schedule, "placement_only") == 0 &&
+    if (strcmp(model->schedule->rule.name, "placement_only") == 0 &&
         strcmp(model->placement->rule->name, "area") != 0)
         json_array_append_new(
             list, json_sprintf("schedule placement_only with placement %s does what conventional does",
                                model->placement->rule->name));
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane_plan *plan = &model->schedule->lanes[l];
+        if (plan->lag > 0 && plan->groups.largest > 1 && !plan->exchange.backend->start)
+            json_array_append_new(list, json_sprintf("lane %s: exchange %s blocks, so nothing overlaps",
+                                                     plan->name, plan->exchange.backend->name));
+    }
     return list;
 }

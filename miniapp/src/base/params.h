@@ -22,9 +22,16 @@
     PARAMETER(number,  cycle_ms,       "time",   "cycle_ms",       0,                  0,     1000)           \
     PARAMETER(number,  warmup_ms,      "time",   "warmup_ms",      0,                  0,     1e9)            \
     PARAMETER(number,  simulate_ms,    "time",   "simulate_ms",    PARAMETER_REQUIRED, 1e-6,  1e9)            \
+    PARAMETER(integer, lag,            "",       "lag",            1,                  1,     1000)           \
     PARAMETER(boolean, record_cycles,  "record", "cycles",         1,                  0,     1)              \
     PARAMETER(boolean, record_spikes,  "record", "spikes",         0,                  0,     1)              \
-    PARAMETER(boolean, barrier,        "record", "barrier",        1,                  0,     1)
+    PARAMETER(boolean, barrier,        "record", "barrier",        1,                  0,     1)              \
+    PARAMETER(number,  inject_mean_us, "inject", "mean_us",        0,                  0,     1e7)            \
+    PARAMETER(number,  inject_sd_us,   "inject", "sd_us",          0,                  0,     1e7)            \
+    PARAMETER(number,  inject_serial,  "inject", "correlation",    0,                  0,     0.9999)         \
+    PARAMETER(number,  inject_rank_us, "inject", "rank_sd_us",     0,                  0,     1e7)            \
+    PARAMETER(number,  inject_share,   "inject.minor_mode", "share",  0,               0,     1)              \
+    PARAMETER(number,  inject_factor,  "inject.minor_mode", "factor", 1,               0,     1e6)
 // clang-format on
 
 /// A parameter of a neuron model: the same, as data, since each model brings its own.

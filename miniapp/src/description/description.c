@@ -77,25 +77,52 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     return true;
 }
 
+/// A name for all lanes, or a choice for each; choices may be objects where the field is "exchange".
+static bool read_choice(struct description *d, const char *field, const char *fallback, const char *allowed,
+                        struct error *error) {
+    json_t *choice = json_object_get(d->json.object, field), *value;
+    const char *key;
+    if (!choice) json_object_set_new(d->json.object, field, json_string(fallback));
+    bool valid = !choice || json_is_string(choice) || json_is_object(choice);
+    if (json_is_object(choice) && !json_object_get(choice, "name"))
+        json_object_foreach(choice, key, value) valid =
+            valid && (json_is_string(value) || json_is_object(value));
+    return valid || fields_refuse(&d->json, field, allowed, error);
+}
+
 static bool read_names(struct description *d, struct error *error) {
-    if (!fields_string(&d->json, "schedule", "conventional", &d->schedule, error)) return false;
-    d->placement = NULL;
+    d->schedule = d->placement = NULL;
+    if (!json_is_array(json_object_get(d->json.object, "schedule")) &&
+        !fields_string(&d->json, "schedule", "conventional", &d->schedule, error))
+        return false;
     if (json_object_get(d->json.object, "placement") &&
         !fields_string(&d->json, "placement", NULL, &d->placement, error))
         return false;
 
-    json_t *exchange = json_object_get(d->json.object, "exchange"), *value;
-    const char *lane;
-    if (!exchange) json_object_set_new(d->json.object, "exchange", json_string("alltoallv"));
-    bool valid = !exchange || json_is_string(exchange) || json_is_object(exchange);
-    if (json_is_object(exchange))
-        json_object_foreach(exchange, lane, value) valid = valid && json_is_string(value);
-    return valid || fields_refuse(&d->json, "exchange", "a name, or an object {lane: name}", error);
+    return read_choice(d, "exchange", "alltoallv", "a name, an object with a name, or {lane: name or object}",
+                       error) &&
+           read_choice(d, "wire", "compact", "a name, or an object {lane: name}", error);
+}
+
+static bool read_inject(struct description *d, struct error *error) {
+    static const char *const names[] = {"minor_mode", "wait"};
+    struct fields inject, minor;
+    const char *wait;
+    if (!fields_enter(&d->json, "inject", false, &inject, error) ||
+        !only_known("inject", &inject, names, COUNT(names), error) ||
+        !read_section(d, "inject", &inject, error) || !fields_string(&inject, "wait", "spin", &wait, error) ||
+        !fields_enter(&inject, "minor_mode", false, &minor, error) ||
+        !only_known("inject.minor_mode", &minor, NULL, 0, error) ||
+        !read_section(d, "inject.minor_mode", &minor, error))
+        return false;
+    d->inject_sleeps = strcmp(wait, "sleep") == 0;
+    return d->inject_sleeps || strcmp(wait, "spin") == 0 ||
+           fields_refuse(&inject, "wait", "spin, sleep", error);
 }
 
 bool description_open(struct description *d, json_t *run, struct error *error) {
-    static const char *const names[] = {"time",     "delay_ratio", "schedule", "placement",
-                                        "exchange", "network",     "record"};
+    static const char *const names[] = {"time", "delay_ratio", "schedule", "placement", "exchange",
+                                        "wire", "network",     "record",   "inject"};
     struct fields record;
     memset(d, 0, sizeof *d);
     d->json = (struct fields){.object = run};
@@ -105,17 +132,13 @@ bool description_open(struct description *d, json_t *run, struct error *error) {
            read_time(d, error) && read_delay_ratio(d, error) && read_names(d, error) &&
            fields_enter(&d->json, "record", false, &record, error) &&
            only_known("record", &record, NULL, 0, error) && read_section(d, "record", &record, error) &&
+           read_inject(d, error) &&
            network_open(&d->network, &d->json, (uint64_t)d->given.seed, d->given.resolution_ms, error);
 }
 
 void description_close(struct description *description) {
     network_close(&description->network);
     json_decref(description->json.object);
-}
-
-const char *description_exchange(const struct description *description, const char *lane) {
-    json_t *exchange = json_object_get(description->json.object, "exchange");
-    return json_string_value(json_is_object(exchange) ? json_object_get(exchange, lane) : exchange);
 }
 
 bool description_refuse_name(const struct description *description, const char *field, const char *allowed,

@@ -19,8 +19,9 @@ struct description {
     uint32_t steps_per_cycle;
     uint32_t warmup_cycles, cycles; ///< before and in the measured part
     uint32_t delay_ratio;           ///< D; 0 stands for "auto"
-    const char *schedule;
-    const char *placement; ///< NULL: the one that the schedule implies
+    const char *schedule;           ///< NULL: the field is a list of lanes
+    const char *placement;          ///< NULL: the one that the schedule implies
+    bool inject_sleeps;             ///< injected waits sleep, else they spin
     struct network network;
 };
 
@@ -32,9 +33,6 @@ bool description_override(json_t *run, const char *assignment, struct error *err
 bool description_open(struct description *description, json_t *run, struct error *error);
 
 void description_close(struct description *description);
-
-/// The exchange asked for lane `lane`: NULL if the description names none for it. Borrowed.
-const char *description_exchange(const struct description *description, const char *lane);
 
 /// Refuses the name in top-level field `field`, listing the allowed ones.
 bool description_refuse_name(const struct description *description, const char *field, const char *allowed,

@@ -34,12 +34,4 @@ enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
                   uint32_t source[network_batch], uint32_t *delay);
 
-/// Whether a synapse of the projection with this source stays within one area.
-static inline bool network_is_near(const struct network *network, const struct projection *projection,
-                                   uint32_t source) {
-    if (projection->relation != relation_mixed) return projection->relation == relation_near;
-    return network->populations[network_population(network, source)].area ==
-           network->populations[projection->target].area;
-}
-
 #endif

@@ -77,7 +77,7 @@ static bool refuse_population(const struct network *network, const struct fields
 static void add_source(const struct network *network, struct projection *projection,
                        const struct population *source) {
     if (source->size == 0) return;
-    if (source->area == network->populations[projection->target].area) projection->near += source->size;
+    projection->sources[projection->n_sources++] = (uint32_t)(source - network->populations);
     struct source_range *last = projection->ranges + projection->n_ranges - 1;
     if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
         last->end += source->size;
@@ -94,6 +94,7 @@ static bool read_sources(const struct network *network, struct projection *proje
         return error_set(error, "%ssource: missing; allowed: a name or a list of names", fields->path);
     size_t count = json_is_array(names) ? json_array_size(names) : 1;
     projection->ranges = ALLOC(struct source_range, count + 1);
+    projection->sources = ALLOC(uint32_t, count + 1);
     for (size_t i = 0; i < count; i++) {
         json_t *name = json_is_array(names) ? json_array_get(names, i) : names;
         const struct population *source = find(network, json_string_value(name));
@@ -102,9 +103,6 @@ static bool read_sources(const struct network *network, struct projection *proje
             return fields_refuse(fields, "source", "at most 4294967295 neurons in the pool", error);
         add_source(network, projection, source);
     }
-    projection->relation = projection->near == 0                  ? relation_far
-                           : projection->near == projection->pool ? relation_near
-                                                                  : relation_mixed;
     return true;
 }
 
@@ -265,6 +263,7 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
 void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
         free(network->projections[i].ranges);
+        free(network->projections[i].sources);
         delay_close(&network->projections[i].delay);
     }
     free(network->projections);

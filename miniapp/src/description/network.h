@@ -29,17 +29,13 @@ struct source_range {
     uint32_t begin; ///< position in the pool of the first
 };
 
-/// Do sources and targets share their area?
-enum relation { relation_near, relation_far, relation_mixed };
-
 struct projection {
     uint32_t target; ///< number of the population
     uint32_t indegree;
-    uint32_t pool; ///< neurons in the sources together
-    uint32_t near; ///< those of them in the target's area
+    uint32_t pool;     ///< neurons in the sources together
+    uint32_t *sources; ///< [n_sources] numbers of the populations in it that are not empty
     struct source_range *ranges;
-    uint32_t n_ranges;
-    enum relation relation;
+    uint32_t n_sources, n_ranges;
     double weight;
     int32_t weight_units; ///< weight as a multiple of network.weight_unit
     struct delay delay;
@@ -63,6 +59,11 @@ void network_close(struct network *network);
 
 /// The population of neuron `gid`, by bisection.
 uint32_t network_population(const struct network *network, uint32_t gid);
+
+/// The area of neuron `gid`.
+static inline uint32_t network_area(const struct network *network, uint32_t gid) {
+    return network->populations[network_population(network, gid)].area;
+}
 
 /// Synapses of all neurons.
 uint64_t network_synapses(const struct network *network);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct placement_rule placement_round_robin, placement_area;
+extern const struct placement_rule placement_round_robin, placement_area, placement_area_group;
 
-const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area, NULL};
+const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area,
+                                                        &placement_area_group, NULL};
 
 const struct placement_rule *placement_find(const char *name) {
     for (const struct placement_rule *const *rule = placement_rules; *rule; rule++)
@@ -48,16 +49,4 @@ uint32_t placement_neurons(const struct placement *placement, int rank) {
         for (int thread = 0; thread < placement->threads; thread++)
             neurons += placement_share(placement, p, rank, thread).count;
     return neurons;
-}
-
-bool placement_keeps_areas(const struct placement *placement) {
-    const struct network *network = placement->network;
-    for (uint32_t p = 0; p < network->n_populations; p++) {
-        if (placement->deals[p].ranks > 1) return false;
-        for (uint32_t q = 0; q < p; q++)
-            if (network->populations[q].area == network->populations[p].area &&
-                placement->deals[q].first_rank != placement->deals[p].first_rank)
-                return false;
-    }
-    return true;
 }

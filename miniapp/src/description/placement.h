@@ -58,7 +58,4 @@ static inline int placement_rank(const struct placement *placement, uint32_t pop
 /// Neurons on a rank.
 uint32_t placement_neurons(const struct placement *placement, int rank);
 
-/// Whether every area lies on one rank, so that what stays within an area stays within a rank.
-bool placement_keeps_areas(const struct placement *placement);
-
 #endif

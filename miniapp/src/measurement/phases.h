@@ -13,9 +13,11 @@
 #define PHASES(PHASE)                                                                                        \
     PHASE(deliver)                                                                                           \
     PHASE(update)                                                                                            \
+    PHASE(inject)                                                                                            \
     PHASE(collocate)                                                                                         \
     PHASE(synchronise)                                                                                       \
-    PHASE(exchange)
+    PHASE(exchange)                                                                                          \
+    PHASE(overlap_wait)
 
 #define PHASE_NUMBER(name) phase_##name,
 enum phase { PHASES(PHASE_NUMBER) n_phases };

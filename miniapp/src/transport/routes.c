@@ -63,8 +63,42 @@ static uint32_t find_owned(const struct owned *owned, uint32_t n, uint32_t gid) 
     return found->neuron;
 }
 
+/// One route for each neuron that is wanted; tells those who want it its number here.
+static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
+                             const struct requests *requests) {
+    size_t lists, total;
+    int *count = ALLOC(int, (size_t)ranks);
+    for (int rank = 0; rank < ranks; rank++) count[rank] = (int)wanted->per_owner[rank];
+    int *start = starts(count, ranks, &lists), *request_start = starts(requests->count, ranks, &total);
+    routes->number = ALLOC(uint32_t, lists);
+    MPI_Alltoallv(requests->gids, requests->count, request_start, MPI_UINT32_T, routes->number, count, start,
+                  MPI_UINT32_T, comm);
+    free(count);
+    free(start);
+    free(request_start);
+
+    size_t n = 0;
+    for (uint32_t i = 0; i < routes->neurons; i++) {
+        bool wants = routes->first[i] > 0;
+        routes->first[i] = n;
+        if (wants) routes->route[n++] = (struct route){0, i};
+    }
+    routes->first[routes->neurons] = n;
+}
+
+/// One route for each neuron and rank that wants it.
+static void single_routes(struct routes *routes, int ranks, const struct requests *requests) {
+    for (uint32_t i = 0; i < routes->neurons; i++) routes->first[i + 1] += routes->first[i];
+    // From the last request to the first, so that a neuron's routes end up in order of rank.
+    size_t request = requests->total;
+    for (int rank = ranks - 1; rank >= 0; rank--)
+        for (int k = requests->count[rank] - 1; k >= 0; k--)
+            routes->route[--routes->first[requests->gids[--request]]] =
+                (struct route){rank, (uint32_t)(requests->first_list[rank] + k)};
+}
+
 void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n) {
+                 uint32_t n, bool broadcast) {
     int ranks;
     MPI_Comm_size(comm, &ranks);
     struct requests requests = exchange_requests(comm, ranks, wanted);
@@ -76,13 +110,12 @@ void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *want
         requests.gids[i] = find_owned(owned, n, requests.gids[i]);
         routes->first[requests.gids[i]]++;
     }
-    for (uint32_t i = 0; i < n; i++) routes->first[i + 1] += routes->first[i];
-    // From the last request to the first, so that a neuron's routes end up in order of rank.
-    size_t request = requests.total;
-    for (int rank = ranks - 1; rank >= 0; rank--)
-        for (int k = requests.count[rank] - 1; k >= 0; k--)
-            routes->route[--routes->first[requests.gids[--request]]] =
-                (struct route){rank, (uint32_t)(requests.first_list[rank] + k)};
+    routes->target = ALLOC_ZERO(bool, (size_t)ranks);
+    for (int rank = 0; rank < ranks; rank++) routes->target[rank] = requests.count[rank] > 0;
+    if (broadcast)
+        broadcast_routes(routes, comm, ranks, wanted, &requests);
+    else
+        single_routes(routes, ranks, &requests);
 
     free(owned);
     free(requests.gids);
@@ -98,4 +131,6 @@ size_t routes_bytes(const struct routes *routes) {
 void routes_close(struct routes *routes) {
     free(routes->first);
     free(routes->route);
+    free(routes->target);
+    free(routes->number);
 }

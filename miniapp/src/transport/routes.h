@@ -9,6 +9,7 @@
 #define TRANSPORT_ROUTES_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,20 +20,22 @@ struct wanted {
 };
 
 struct route {
-    int rank;      ///< in the lane's communicator
-    uint32_t list; ///< number of the neuron's list there
+    int rank;      ///< destination in the lane's outbox: a rank of its communicator, or 0 for a broadcast
+    uint32_t list; ///< number of the neuron's list there; for a broadcast, its own number on this rank
 };
 
 struct routes {
     uint32_t neurons;
     size_t *first; ///< [neurons + 1] routes of neuron i are route[first[i]] up to route[first[i + 1]]
     struct route *route;
+    bool *target;     ///< [ranks of the communicator] whether any neuron has a list there
+    uint32_t *number; ///< [lists] for a broadcast: numbers of the lists' sources on their ranks; else NULL
 };
 
 /// Collective over `comm`. `own_gids` are the ids of this rank's neurons, in the order in which the lane will
-/// number its spikes; `n` of them.
+/// number its spikes; `n` of them. With `broadcast` a neuron has one route if any rank has a list of it.
 void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n);
+                 uint32_t n, bool broadcast);
 
 size_t routes_bytes(const struct routes *routes);
 void routes_close(struct routes *routes);

@@ -4,11 +4,25 @@ from collections.abc import Callable
 
 from ..cases import View
 from ..elements import Section
-from . import access, autocorrelation, correctness, cycle_times, glossary, phases, provenance, speed, waiting
+from . import (
+    access,
+    autocorrelation,
+    correctness,
+    cycle_times,
+    glossary,
+    growth,
+    peers,
+    phases,
+    provenance,
+    speed,
+    waiting,
+)
 
 SECTIONS: tuple[Callable[[View], Section], ...] = (
     phases.section,
     speed.section,
+    peers.section,
+    growth.section,
     cycle_times.section,
     autocorrelation.section,
     waiting.section,

@@ -11,7 +11,8 @@ static uint32_t area_origin(const struct network *network, uint32_t population) 
 static bool deal(const struct network *network, int ranks, struct deal *deals, struct error *error) {
     if (network->n_areas < (uint32_t)ranks)
         return error_set(error,
-                         "placement: \"area\" cannot deal %u area(s) to %d ranks; allowed: at most %u ranks",
+                         "placement: \"area\" cannot deal %u area(s) to %d ranks; allowed: at most %u ranks, "
+                         "or placement area_group",
                          network->n_areas, ranks, network->n_areas);
     for (uint32_t p = 0; p < network->n_populations; p++)
         deals[p] = (struct deal){.origin = area_origin(network, p),

@@ -1,0 +1,92 @@
+"""peers.json: what a comparison found, read back and checked."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from spikemark.errors import BadInput, first_complaint
+from spikemark.peers.store import FORMAT_VERSION
+from spikemark.reading import read_json
+from spikemark.record_fields import Count, Fields, Positive
+
+FILE = "peers.json"
+EXPERIMENT = "peers"  # its results lie beside those of the experiments
+
+
+class Estimated(Fields):
+    """factors.Estimate: a median over rounds and its interval; null with a reason."""
+
+    median: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    rounds: Count
+    disturbed: Count
+    reason: str | None
+
+
+class Median(Estimated):
+    """Of one program."""
+
+    program: str
+    threads: Positive
+    quantity: str
+    unit: str
+
+
+class Factor(Estimated):
+    """By which the mini-app is ahead of `peer`."""
+
+    peer: str
+    threads: Positive
+    quantity: str
+
+
+class Gain(Estimated):
+    """Speed on `threads` over that on `over` threads."""
+
+    program: str
+    threads: Positive
+    over: Positive
+
+
+class Known(Fields):
+    """A program; null where it gave no result, or does not know."""
+
+    name: str
+    title: str
+    version: str | None
+    model: str | None
+    note: str | None
+    mean_rate_hz: float | None
+    synapses: Count | None
+    baseline_bytes: Count | None
+
+
+class Content(Fields):
+    """peers.json, see compare.compare."""
+
+    format_version: Literal[FORMAT_VERSION]
+    conditions: dict[str, Any]
+    planned: Count
+    measured: Count
+    disturbed: Count
+    programs: list[Known]
+    medians: list[Median]
+    factors: list[Factor]
+    scaling: list[Gain]
+    complaints: list[str]
+
+
+def path(machine: str, root: Path) -> Path:
+    """Where the comparison of a machine lies; `root` is the folder `results`."""
+    return root / EXPERIMENT / machine / FILE
+
+
+def read(file: Path) -> Content:
+    """Raises BadInput naming the file and what is wrong with it."""
+    try:
+        return Content.model_validate(read_json(file, "a comparison ends with it"))
+    except ValidationError as error:
+        raise BadInput(f"{file}: {first_complaint(error, 'peers')}") from None

@@ -1,0 +1,60 @@
+"""A report as a test reads it: parsed, nesting checked, with its words, ids and links."""
+
+import re
+from html.parser import HTMLParser
+
+from planned import write_experiment
+
+from spikemark.report import build
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+LOADING = {"src", "srcset", "data", "poster", "background"}  # attributes that make a browser fetch something
+
+
+class Page(HTMLParser):
+    """Checks nesting while parsing, and keeps what the tests ask for."""
+
+    def __init__(self, text: str):
+        super().__init__(convert_charrefs=True)
+        self.stack, self.ids, self.words, self.loads, self.hrefs, self.tags = [], [], [], [], [], []
+        self.images = []
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"[ \n]+", " ", " ".join(self.words))
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.loads += [(tag, k, v) for k, v in attrs.items() if k in LOADING]
+        if "href" in attrs:
+            self.hrefs.append((tag, attrs["href"]))
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        if attrs.get("role") == "img":
+            self.images.append(attrs.get("aria-label", ""))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
+        self.stack.pop()
+
+    def handle_data(self, data):
+        if "style" not in self.stack:
+            self.words.append(data)
+
+
+def page(folder, runs, **plan) -> Page:
+    experiment = write_experiment(folder, runs, **plan)
+    out = experiment / "report.html"
+    build(experiment, out)
+    return Page(out.read_text(encoding="utf-8"))

@@ -1,0 +1,117 @@
+#include "assembly/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/// Whether `value` is an exchange, not an object {lane: exchange}.
+static bool is_choice(const json_t *value) {
+    return json_is_string(value) || json_object_get(value, "name");
+}
+
+/// What the description chooses for the lane in `field`, "exchange" or "wire": NULL if nothing.
+static json_t *chosen(const struct description *description, const char *field, const char *lane) {
+    json_t *value = json_object_get(description->json.object, field);
+    return is_choice(value) ? value : json_object_get(value, lane);
+}
+
+/// Whether the back-end can serve a lane whose largest group has `ranks` ranks.
+static bool serves(const struct exchange_backend *backend, int ranks) {
+    return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
+}
+
+/// Refuses the back-end asked for in `role` ("", "inner " or "outer "), naming those that would do.
+static bool refuse(const char *name, const char *role, const struct lane_plan *lane, int ranks,
+                   struct error *error) {
+    char allowed[600] = "";
+    size_t n = 0;
+    const struct exchange_backend *asked = name ? exchange_find(name) : NULL;
+    for (int i = 0; exchange_backends[i] && n < sizeof allowed; i++) {
+        const struct exchange_backend *b = exchange_backends[i];
+        if (!serves(b, ranks) || (*role && (b->broadcast || b->composed))) continue;
+        n += (size_t)snprintf(allowed + n, sizeof allowed - n, n ? ", %s" : "%s", b->name);
+    }
+    return error_set(error, "exchange: %s\"%.60s\" for lane %s on %d rank(s)%s%s; allowed: %s", role,
+                     name ? name : "none", lane->name, ranks, asked && asked->absent ? ", and " : "",
+                     asked && asked->absent ? asked->absent : "", allowed);
+}
+
+/// One of the two exchanges that a composed one holds.
+static bool choose_part(const struct exchange_backend **part, const struct fields *choice, const char *role,
+                        const char *fallback, const struct lane_plan *lane, struct error *error) {
+    const char *name;
+    char spoken[16];
+    const int ranks =
+        lane->groups.largest > 1 ? 2 : 1; // of the parts' communicators; no back-end serves just two
+    snprintf(spoken, sizeof spoken, "%s ", role);
+    if (!fields_string(choice, role, fallback, &name, error)) return false;
+    *part = exchange_find(name);
+    if (*part && serves(*part, ranks) && !(*part)->broadcast && !(*part)->composed) return true;
+    return refuse(name, spoken, lane, ranks, error);
+}
+
+static bool choose_parts(struct lane_plan *lane, const struct fields *choice, struct error *error) {
+    double group;
+    const double fallback = nearbyint(sqrt(lane->groups.largest));
+    if (!choose_part(&lane->exchange.inner, choice, "inner", "alltoallv", lane, error) ||
+        !choose_part(&lane->exchange.outer, choice, "outer", "alltoallv", lane, error) ||
+        !fields_integer(choice, "group", fallback, 1, lane->groups.largest, &group, error))
+        return false;
+    lane->exchange.group = (int)group;
+    return true;
+}
+
+static bool choose_exchange(struct lane_plan *lane, const struct description *description,
+                            struct error *error) {
+    static const char *const simple[] = {"name"}, *const composed[] = {"name", "inner", "outer", "group"};
+    json_t *value = chosen(description, "exchange", lane->name);
+    const char *name = json_string_value(json_is_object(value) ? json_object_get(value, "name") : value);
+    const int ranks = lane->groups.largest;
+    lane->exchange =
+        (struct exchange_spec){.backend = exchange_find(name || ranks > 1 ? name ? name : "" : "self")};
+    if (!lane->exchange.backend || !serves(lane->exchange.backend, ranks))
+        return refuse(name, "", lane, ranks, error);
+    if (!json_is_object(value) && !lane->exchange.backend->composed) return true;
+
+    struct fields choice = {.object = json_is_object(value) ? value : json_object()};
+    snprintf(choice.path, sizeof choice.path, "exchange.%.60s.", lane->name);
+    bool known = lane->exchange.backend->composed
+                     ? fields_only(&choice, composed, 4, error) && choose_parts(lane, &choice, error)
+                     : fields_only(&choice, simple, 1, error);
+    if (!json_is_object(value)) json_decref(choice.object);
+    return known;
+}
+
+static bool choose_wire(struct lane_plan *lane, const struct description *description, struct error *error) {
+    json_t *value = chosen(description, "wire", lane->name);
+    const char *name = value ? json_string_value(value) ? json_string_value(value) : "not a name" : "compact";
+    char allowed[200] = "";
+    size_t n = 0;
+    lane->wire = wire_find(name);
+    if (lane->wire) return true;
+    for (int i = 0; wire_formats[i]; i++)
+        n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s", wire_formats[i]->name);
+    return error_set(error, "wire: \"%.60s\" for lane %s; allowed: %s", name, lane->name, allowed);
+}
+
+bool choice_make(struct lane_plan *lane, const struct description *description, struct error *error) {
+    if (!choose_exchange(lane, description, error)) return false;
+    if (lane->groups.largest == 1) lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
+    return choose_wire(lane, description, error);
+}
+
+bool choice_check_lanes(const struct description *description, const struct schedule_rule *rule,
+                        struct error *error) {
+    static const char *const fields[] = {"exchange", "wire"};
+    const char *names[schedule_lanes_max];
+    for (int i = 0; i < rule->n_lanes; i++) names[i] = rule->lanes[i].name;
+    for (int i = 0; i < 2; i++) {
+        json_t *value = json_object_get(description->json.object, fields[i]);
+        struct fields object;
+        if (!value || is_choice(value)) continue;
+        if (!fields_enter(&description->json, fields[i], true, &object, error) ||
+            !fields_only(&object, names, (size_t)rule->n_lanes, error))
+            return false;
+    }
+    return true;
+}

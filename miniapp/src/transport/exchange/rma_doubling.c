@@ -1,0 +1,110 @@
+/// \file
+/// An allgather by recursive doubling with MPI_Put between fences: Shehzad and Bozkus (2016), section 5,
+/// where it replaces MPI_Allgather in NEURON. log2(P) steps; what a rank puts doubles with each.
+///
+/// The paper has P a power of two and pairs of ranks. Any P is served as in the allgather of Bruck et al.
+/// (1997): block i of a rank belongs to the rank i below it (modulo P). Before the step of distance m a rank
+/// has the blocks 0 up to m; it puts them behind those of the rank m above it. The last step puts the P - m
+/// blocks that are still missing there. A block is a header, which says how many words follow, and `room`
+/// words, used or not.
+///
+/// After the last step all ranks have all headers. Where one asks for more room than there is, all make the
+/// same larger window (MPI's) and begin again. Blocks have two halves, used in turns: a rank can put into a
+/// half again only after a fence of the window between, which the receiver enters when it has done with the
+/// words of the window before. So no fence is needed to open an epoch.
+
+#include "transport/exchange.h"
+
+#include "transport/exchange/rma_window.h"
+#include <string.h>
+
+enum { header = 1, first_room = 15 }; // words: a block starts as one cache line
+
+struct rma_doubling {
+    struct exchange common;
+    uint32_t room;            ///< words that a block holds besides the header
+    uint32_t half;            ///< 0 or 1, in use
+    struct rma_window window; ///< blocks [2][ranks][header + room]
+};
+
+static size_t half_words(const struct rma_doubling *x) {
+    return (size_t)x->common.ranks * (header + x->room);
+}
+
+/// Where block `i` of the half in use begins, in words.
+static size_t block(const struct rma_doubling *x, int i) {
+    return x->half * half_words(x) + (size_t)i * (header + x->room);
+}
+
+static size_t bytes(const struct exchange *exchange) {
+    return rma_window_bytes(&((const struct rma_doubling *)exchange)->window);
+}
+
+/// Collective.
+static void open_blocks(struct rma_doubling *x, uint32_t room) {
+    x->room = room;
+    rma_window_open(&x->window, x->common.comm, 2 * half_words(x));
+}
+
+static void open(struct exchange *exchange) {
+    exchange->connections = 0;
+    for (int m = 1; m < exchange->ranks; m *= 2) exchange->connections++;
+    open_blocks((struct rma_doubling *)exchange, first_room);
+}
+
+/// All steps with the window as it is. \return the largest number of words of any rank.
+static uint32_t gather(struct rma_doubling *x, const struct outbox *outbox) {
+    struct exchange *exchange = &x->common;
+    const int ranks = exchange->ranks;
+    uint32_t *own = x->window.words + block(x, 0), need = 0;
+    own[0] = outbox->count[0];
+    if (own[0] <= x->room) memcpy(own + header, outbox->words, own[0] * sizeof *own);
+
+    for (int m = 1; m < ranks; m *= 2) {
+        int above = (exchange->rank + m) % ranks, blocks = m < ranks - m ? m : ranks - m;
+        size_t words = (size_t)blocks * (header + x->room);
+        MPI_Put(own, (int)words, MPI_UINT32_T, above, (MPI_Aint)block(x, m), (int)words, MPI_UINT32_T,
+                x->window.handle);
+        MPI_Win_fence(0, x->window.handle);
+        exchange->traffic.messages++;
+        exchange->traffic.bytes += words * sizeof *own;
+    }
+    for (int i = 0; i < ranks; i++) {
+        uint32_t count = x->window.words[block(x, i)];
+        need = need < count ? count : need;
+    }
+    return need;
+}
+
+static void finish(struct exchange *exchange, const struct outbox *outbox) {
+    struct rma_doubling *x = (struct rma_doubling *)exchange;
+    uint32_t need = gather(x, outbox);
+    if (need > x->room) {
+        uint32_t words = header + x->room;
+        while (words < header + need) words *= 2;
+        rma_window_close(&x->window);
+        open_blocks(x, words - header);
+        gather(x, outbox);
+    }
+    for (int i = 0; i < exchange->ranks; i++) {
+        const uint32_t *from = x->window.words + block(x, i);
+        int rank = (exchange->rank - i + exchange->ranks) % exchange->ranks;
+        exchange->inbox.run[rank] = (struct inbox_run){from + header, from[0]};
+    }
+    x->half ^= 1;
+}
+
+static void close(struct exchange *exchange) {
+    rma_window_close(&((struct rma_doubling *)exchange)->window);
+}
+
+const struct exchange_backend exchange_rma_doubling = {
+    .name = "rma_doubling",
+    .summary = "every word to all ranks, in log2(P) steps of MPI_Put and MPI_Win_fence",
+    .broadcast = true,
+    .size = sizeof(struct rma_doubling),
+    .open = open,
+    .finish = finish,
+    .bytes = bytes,
+    .close = close,
+};

@@ -1,0 +1,167 @@
+/// \file
+/// One-sided: every rank puts its spikes straight into slots that its targets keep for it; one MPI_Win_fence
+/// a window. The direct counterpart of the doubling of Shehzad and Bozkus (2016), for words that differ
+/// between destinations.
+///
+/// A receiver has a slot for each of its sources: a header that says how many words follow, and `room` words.
+/// Slots have two halves, used in turns: a rank can put into a half again only after the fence of the window
+/// between, which the receiver enters when it has done with the words of the window before. So the fence that
+/// ends a window also begins the next one.
+///
+/// A rank whose words do not fit puts none, but tells all ranks how much room it needs; they see that alike
+/// after the fence, make a larger window (MPI's) and begin again.
+
+#include "transport/exchange.h"
+
+#include "base/alloc.h"
+#include "transport/exchange/rma_window.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { cache_line = 16, header = 1, first_room = cache_line - header }; // words
+
+struct rma_put {
+    struct exchange common;
+    int n_targets, n_sources;
+    int *targets, *sources;
+    int *place;               ///< [n_targets] of this rank among the sources of each target
+    uint32_t room;            ///< words that a slot holds besides the header
+    uint32_t half;            ///< 0 or 1, in use
+    uint32_t need;            ///< what this rank tells the others; must stay until the fence
+    struct rma_window window; ///< a cache line with the needs of both halves, then slots [n_sources][2]
+    uint32_t *sent;           ///< [n_targets][header + room]
+    uint32_t *own;            ///< words from this rank to itself
+    uint32_t own_capacity;
+};
+
+static size_t slot(const struct rma_put *x, int place) {
+    return cache_line + ((size_t)place * 2 + x->half) * (header + x->room);
+}
+
+/// Collective.
+static void open_slots(struct rma_put *x, uint32_t room) {
+    x->room = room;
+    x->sent = ALLOC(uint32_t, (size_t)x->n_targets * (header + room));
+    rma_window_open(&x->window, x->common.comm, cache_line + (size_t)x->n_sources * 2 * (header + x->room));
+}
+
+/// Collective.
+static void close_slots(struct rma_put *x) {
+    rma_window_close(&x->window);
+    free(x->sent);
+}
+
+static int *copy(const int *list, int n) {
+    int *new = ALLOC(int, (size_t)n);
+    if (n) memcpy(new, list, (size_t)n * sizeof *new);
+    return new;
+}
+
+/// Copies the partners; the receivers tell the senders their places.
+static void open(struct exchange *exchange) {
+    struct rma_put *x = (struct rma_put *)exchange;
+    const struct partners *partners = &exchange->partners;
+    exchange->connections = x->n_targets = partners->n_targets;
+    x->n_sources = partners->n_sources;
+    x->targets = copy(partners->targets, x->n_targets);
+    x->sources = copy(partners->sources, x->n_sources);
+
+    int *told = ALLOC_ZERO(int, (size_t)exchange->ranks), *heard = ALLOC(int, (size_t)exchange->ranks);
+    for (int i = 0; i < x->n_sources; i++) told[x->sources[i]] = i;
+    MPI_Alltoall(told, 1, MPI_INT, heard, 1, MPI_INT, exchange->comm);
+    x->place = ALLOC(int, (size_t)x->n_targets);
+    for (int i = 0; i < x->n_targets; i++) x->place[i] = heard[x->targets[i]];
+    free(told);
+    free(heard);
+    open_slots(x, first_room);
+}
+
+static void put(struct rma_put *x, const uint32_t *words, size_t count, int rank, size_t at) {
+    MPI_Put(words, (int)count, MPI_UINT32_T, rank, (MPI_Aint)at, (int)count, MPI_UINT32_T, x->window.handle);
+    x->common.traffic.messages++;
+    x->common.traffic.bytes += count * sizeof *words;
+}
+
+/// The place told to has two cells: a fast rank may be a window ahead of one that still reads its own.
+static void tell_need(struct rma_put *x) {
+    for (int rank = 0; rank < x->common.ranks; rank++)
+        MPI_Accumulate(&x->need, 1, MPI_UINT32_T, rank, x->half, 1, MPI_UINT32_T, MPI_MAX, x->window.handle);
+    x->common.traffic.messages += (uint64_t)x->common.ranks - 1;
+    x->common.traffic.bytes += ((uint64_t)x->common.ranks - 1) * sizeof x->need;
+}
+
+static void start(struct exchange *exchange, const struct outbox *outbox) {
+    struct rma_put *x = (struct rma_put *)exchange;
+    x->need = 0;
+    for (int i = 0; i < x->n_targets; i++)
+        if (x->need < outbox->count[x->targets[i]]) x->need = outbox->count[x->targets[i]];
+    if (x->need > x->room) {
+        tell_need(x);
+        return;
+    }
+    for (int i = 0; i < x->n_targets; i++) {
+        size_t target = (size_t)x->targets[i], count = outbox->count[target];
+        uint32_t *buffer = x->sent + (size_t)i * (header + x->room);
+        buffer[0] = (uint32_t)count;
+        memcpy(buffer + header, outbox->words + target * outbox->capacity, count * sizeof *buffer);
+        put(x, buffer, header + count, (int)target, slot(x, x->place[i]));
+    }
+}
+
+static void keep_own(struct rma_put *x, const struct outbox *outbox) {
+    size_t rank = (size_t)x->common.rank;
+    uint32_t count = outbox->count[rank];
+    if (x->own_capacity < count) {
+        free(x->own);
+        x->own_capacity = outbox->capacity;
+        x->own = ALLOC(uint32_t, x->own_capacity);
+    }
+    if (count) memcpy(x->own, outbox->words + rank * outbox->capacity, count * sizeof *x->own);
+    x->common.inbox.run[rank] = (struct inbox_run){x->own, count};
+}
+
+static void finish(struct exchange *exchange, const struct outbox *outbox) {
+    struct rma_put *x = (struct rma_put *)exchange;
+    MPI_Win_fence(0, x->window.handle);
+    uint32_t need = x->window.words[x->half];
+    if (need > x->room) {
+        uint32_t words = header + x->room;
+        while (words < header + need) words *= 2;
+        close_slots(x);
+        open_slots(x, words - header);
+        start(exchange, outbox);
+        MPI_Win_fence(0, x->window.handle);
+    }
+    for (int i = 0; i < x->n_sources; i++) {
+        const uint32_t *buffer = x->window.words + slot(x, i);
+        exchange->inbox.run[x->sources[i]] = (struct inbox_run){buffer + header, buffer[0]};
+    }
+    keep_own(x, outbox);
+    x->half ^= 1;
+}
+
+static size_t bytes(const struct exchange *exchange) {
+    const struct rma_put *x = (const struct rma_put *)exchange;
+    return rma_window_bytes(&x->window) +
+           ((size_t)x->n_targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
+}
+
+static void close(struct exchange *exchange) {
+    struct rma_put *x = (struct rma_put *)exchange;
+    close_slots(x);
+    free(x->targets);
+    free(x->sources);
+    free(x->place);
+    free(x->own);
+}
+
+const struct exchange_backend exchange_rma_put = {
+    .name = "rma_put",
+    .summary = "MPI_Put into slots at the ranks that have routes, one MPI_Win_fence a window",
+    .size = sizeof(struct rma_put),
+    .open = open,
+    .start = start,
+    .finish = finish,
+    .bytes = bytes,
+    .close = close,
+};

@@ -1,0 +1,163 @@
+/// \file
+/// Ranks of one node: a rank writes its spikes into its own segment of a shared window
+/// (MPI_Win_allocate_shared, MPI 3.0), its receivers read them there; one barrier a window, no copy at the
+/// receiver. After the hybrid programming of Hoefler et al. (2013), "MPI + MPI".
+///
+/// A segment is one cache line with what its rank needs, and two halves, used in turns. A half is an index
+/// and `room` words: those for rank r are from index[r] up to index[r + 1]. A rank can write into a
+/// half again only after the barrier of the window between, which its readers enter when they have done with
+/// the words of the window before; so the inbox points into the window. The needs have two halves for the
+/// same reason: a fast rank may be a window ahead of one that still reads.
+///
+/// A rank whose words do not fit says so instead of writing them. All see the largest need alike after the
+/// barrier, make larger segments and begin again. The lines of needs are not written otherwise, so they stay
+/// in the caches of all.
+
+#include "transport/exchange.h"
+
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { cache_line = 16, first_room = 64 }; // words
+
+struct shared {
+    struct exchange common;
+    int n_read;
+    int *read;           ///< [n_read] ranks to read from: sources and this rank
+    uint32_t room;       ///< words that a half holds besides the index
+    uint32_t half;       ///< 0 or 1, in use
+    MPI_Win window;      ///< of all segments
+    uint32_t **segments; ///< [ranks]
+};
+
+/// Words of a half.
+static size_t half_words(const struct shared *x) {
+    size_t index = (size_t)x->common.ranks + 1;
+    return (index + cache_line - 1) / cache_line * cache_line + x->room;
+}
+
+/// Index of a rank's half in use.
+static uint32_t *index_of(const struct shared *x, int rank) {
+    return x->segments[rank] + cache_line + x->half * half_words(x);
+}
+
+/// Words of a rank's half in use.
+static uint32_t *words_of(const struct shared *x, int rank) {
+    return index_of(x, rank) + half_words(x) - x->room;
+}
+
+static size_t bytes(const struct exchange *exchange) {
+    return (cache_line + 2 * half_words((const struct shared *)exchange)) * sizeof(uint32_t);
+}
+
+/// Collective.
+static void open_window(struct shared *x, uint32_t room) {
+    struct exchange *exchange = &x->common;
+    MPI_Info info;
+    void *own;
+    x->room = room;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true"); // each segment in pages near its rank
+    MPI_Win_allocate_shared((MPI_Aint)bytes(exchange), sizeof(uint32_t), info, exchange->comm, &own,
+                            &x->window);
+    MPI_Info_free(&info);
+    memset(own, 0, bytes(exchange));
+    for (int rank = 0; rank < exchange->ranks; rank++) {
+        MPI_Aint size;
+        int unit;
+        MPI_Win_shared_query(x->window, rank, &size, &unit, &x->segments[rank]);
+    }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, x->window); // MPI_Win_sync asks for an epoch
+}
+
+/// Collective; returns when all ranks have done with the segments.
+static void close_window(struct shared *x) {
+    MPI_Win_unlock_all(x->window);
+    MPI_Win_free(&x->window);
+}
+
+static void open(struct exchange *exchange) {
+    struct shared *x = (struct shared *)exchange;
+    const struct partners *partners = &exchange->partners;
+    exchange->connections = partners->n_targets;
+    x->n_read = partners->n_sources + 1;
+    x->read = ALLOC(int, (size_t)x->n_read);
+    x->read[0] = exchange->rank;
+    for (int i = 0; i < partners->n_sources; i++) x->read[i + 1] = partners->sources[i];
+    x->segments = ALLOC(uint32_t *, (size_t)exchange->ranks);
+    open_window(x, first_room);
+}
+
+static void start(struct exchange *exchange, const struct outbox *outbox) {
+    struct shared *x = (struct shared *)exchange;
+    uint32_t *index = index_of(x, exchange->rank), *words = words_of(x, exchange->rank);
+    index[0] = 0;
+    for (int rank = 0; rank < exchange->ranks; rank++) index[rank + 1] = index[rank] + outbox->count[rank];
+    if (index[exchange->ranks] > x->room) {
+        x->segments[exchange->rank][x->half] = index[exchange->ranks];
+        return;
+    }
+    for (int rank = 0; rank < exchange->ranks; rank++) {
+        size_t count_bytes = outbox->count[rank] * sizeof *words;
+        if (count_bytes == 0) continue;
+        memcpy(words + index[rank], outbox->words + (size_t)rank * outbox->capacity, count_bytes);
+        if (rank == exchange->rank) continue;
+        exchange->traffic.messages++;
+        exchange->traffic.bytes += count_bytes;
+    }
+    exchange->traffic.bytes += ((uint64_t)exchange->ranks - 1) * sizeof *index;
+}
+
+/// What the ranks have written is to be seen by all afterwards.
+static void synchronise(struct shared *x) {
+    MPI_Win_sync(x->window);
+    MPI_Barrier(x->common.comm);
+    MPI_Win_sync(x->window);
+}
+
+static uint32_t largest_need(const struct shared *x) {
+    uint32_t need = 0;
+    for (int rank = 0; rank < x->common.ranks; rank++)
+        if (need < x->segments[rank][x->half]) need = x->segments[rank][x->half];
+    return need;
+}
+
+static void finish(struct exchange *exchange, const struct outbox *outbox) {
+    struct shared *x = (struct shared *)exchange;
+    synchronise(x);
+    uint32_t need = largest_need(x);
+    if (need > 0) {
+        uint32_t room = x->room;
+        while (room < need) room *= 2;
+        close_window(x);
+        open_window(x, room);
+        start(exchange, outbox);
+        synchronise(x);
+    }
+    for (int i = 0; i < x->n_read; i++) {
+        int rank = x->read[i];
+        const uint32_t *index = index_of(x, rank) + exchange->rank;
+        exchange->inbox.run[rank] = (struct inbox_run){words_of(x, rank) + index[0], index[1] - index[0]};
+    }
+    x->half ^= 1;
+}
+
+static void close(struct exchange *exchange) {
+    struct shared *x = (struct shared *)exchange;
+    close_window(x);
+    free(x->read);
+    free(x->segments);
+}
+
+const struct exchange_backend exchange_shared = {
+    .name = "shared",
+    .summary = "ranks of one node read each other's spikes in shared memory, one barrier a window",
+    .one_node = true,
+    .size = sizeof(struct shared),
+    .open = open,
+    .start = start,
+    .finish = finish,
+    .bytes = bytes,
+    .close = close,
+};

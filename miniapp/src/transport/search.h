@@ -1,0 +1,33 @@
+/// \file
+/// Search for the lists of broadcast spikes.
+///
+/// A broadcast names the neuron that fired by its number on its rank, since one word serves all receivers;
+/// each of them searches its own sources for it and drops what it has no synapse of (MUSIC's collective
+/// exchange and NEURON's do so).
+
+#ifndef TRANSPORT_SEARCH_H
+#define TRANSPORT_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct search {
+    int ranks;
+    size_t *first; ///< [ranks + 1] what rank r owns is source[first[r]] up to source[first[r + 1]]
+    struct searched {
+        uint32_t number, list;
+    } * source; ///< sorted by number for each rank
+};
+
+enum { search_nothing = UINT32_MAX };
+
+/// `per_owner` says how many lists the sources on each rank have, `numbers` are their sources' numbers there.
+void search_open(struct search *search, int ranks, const uint32_t *per_owner, const uint32_t *numbers);
+void search_close(struct search *search);
+
+/// The list of neuron `number` on `rank`, or search_nothing.
+uint32_t search_list(const struct search *search, int rank, uint32_t number);
+
+size_t search_bytes(const struct search *search);
+
+#endif
