@@ -1,0 +1,144 @@
+"""Every study from end to end with the real mini-app: its own experiment, with less of everything."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spikemark.experiment import find
+from spikemark.studies import STUDIES, carry_out
+
+ROOT = Path(__file__).parents[1]
+
+SMALL = {
+    "exchange-shehzad": {
+        "set": {"time.warmup_ms": 10},
+        "grid": [
+            {"preset.neurons_per_area": 2525, "time.simulate_ms": 1000},
+            {"preset.neurons_per_area": 500, "time.simulate_ms": 50, "ranks": 8},
+        ],
+    },
+    "exchange-music": {
+        "set": {"time.warmup_ms": 10, "time.simulate_ms": 50},
+        "grid": [{"preset.connectivity": ["all", "one", "nine"], "ranks": [2, 16]}],
+    },
+    "schedules": {
+        "grid": [{"schedule": "structure_aware"}, {"schedule": "overlapped"}],
+        "each": {"delay_ratio": 10, "inject.correlation": [0, 0.9]},
+    },
+}
+
+
+def shrunk(name: str, folder: Path) -> Path:
+    """The experiment of the study with a small grid in place of its own, and few repetitions."""
+    content = yaml.safe_load(find(name).read_text())
+    small = SMALL[name]
+    content["set"] |= small.get("set", {})
+    if name == "schedules":
+        content["set"]["time.simulate_ms"] = 20
+        far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
+        content["grid"] = [entry | small["each"] for entry in small["grid"]]
+        content["grid"][1]["exchange"] = far
+    else:
+        exchanges = content["grid"][0]["exchange"]
+        content["grid"] = [entry | {"exchange": exchanges} for entry in small["grid"]]
+        if name == "exchange-shehzad":
+            content["preset"]["options"]["indegree"] = 20
+        content["repetitions"] = 1
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """Carries a study out once, by name."""
+    kept = {}
+
+    def carry(name: str) -> carry_out.Done:
+        if name not in kept:
+            folder = tmp_path_factory.mktemp(name)
+            study = replace(STUDIES[name], experiment=str(shrunk(name, folder)))
+            with open(folder / "log", "w") as log:
+                kept[name], outcome = carry_out.carry_out(study, "here", folder, stream=log)
+            assert outcome.complaints == [] and outcome.failed == {}
+        return kept[name]
+
+    return carry
+
+
+def rows(found: carry_out.Done, table: str) -> list[dict]:
+    return json.loads(found.tables.read_text())["tables"][table]["rows"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_all_runs_are_there_and_found_the_same_spikes(done, name):
+    found = done(name)
+    assert len(found.sweep.runs) == len(found.sweep.planned) > 3
+    text = found.page.read_text()
+    assert "NOT EQUAL" not in text
+    assert found.findings.sentence.split()[0] in text
+
+
+def test_shehzad_counts_what_the_algorithms_send(done):
+    """An allgather hands over one message per other rank, doubling one per step, both the same bytes."""
+    counts = {(r["ranks"], r["exchange"]): r for r in rows(done("exchange-shehzad"), "counts")}
+    plain, doubling = counts[8, "allgather"], counts[8, "rma_doubling"]
+    assert (plain["connections"], plain["messages"]) == (7, 7)
+    assert (doubling["connections"], doubling["messages"]) == (3, 3)
+    assert plain["bytes"] > 0 and doubling["bytes"] > 0
+    assert plain["exchange_us"] is None
+
+
+def test_music_sends_more_than_needed_where_few_are_connected(done):
+    found = {(r["connectivity"], r["ranks"]): r for r in rows(done("exchange-music"), "exchange")}
+    every, one, nine = (found[who, 16] for who in ("all to all", "itself and one", "nine on a torus"))
+    assert [row["p2p_connections"] for row in (every, one, nine)] == [15, 1, 8]
+    assert every["collective_bytes"] == one["collective_bytes"] == nine["collective_bytes"]
+    assert every["p2p_bytes"] == pytest.approx(15 * one["p2p_bytes"], rel=0.05)
+    assert nine["p2p_bytes"] == pytest.approx(8 * one["p2p_bytes"], rel=0.05)
+    assert one["bytes_ratio"] > 8
+
+
+def test_schedules_wait_as_the_recursion_says(done):
+    """What the recursion does not know, transport and waking up, comes on top of it."""
+    found = done("schedules")
+    waiting = rows(found, "waiting")
+    assert len(waiting) == 4
+    for row in waiting:
+        assert row["waiting_us"]["value"] > 0.95 * row["waiting_us_replayed"]["value"] > 0
+    factors = rows(found, "overlap")
+    assert [row["correlation"] for row in factors] == [0, 0.9]
+    assert all(row["factor_replayed"]["value"] > 1 for row in factors)
+
+
+def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):
+    """Nothing is measured: the mini-app cannot run, and the command says so and shows what there is."""
+    broken = tmp_path / "miniapp"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    command = [sys.executable, "-m", "spikemark", "study", "exchange-music", "--json", "--results", tmp_path]
+    ran = subprocess.run(
+        [*map(str, command), "--profile", str(_failing_profile(tmp_path))],
+        env={**os.environ, "SPIKEMARK_MINIAPP": str(broken)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1
+    content = json.loads(ran.stdout)
+    assert content["runs"]["complete"] == 0 < content["runs"]["planned"]
+    assert "not carried out" in ran.stderr
+
+
+def _failing_profile(folder: Path) -> Path:
+    """A profile with which the workflow ends at once."""
+    profile = folder / "profile"
+    profile.mkdir()
+    (profile / "config.yaml").write_text("executor: nowhere\n")
+    return profile
