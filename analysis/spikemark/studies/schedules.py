@@ -24,7 +24,8 @@ MODELS = (
     "C[m,k] run on the compute times that the runs had (no parameter is fitted; t, the transport, is taken "
     "as 0, so what is measured beyond it is transport and waking up). Recursion, drawn times: the same on "
     "times drawn from the distribution that was injected, a prediction that has seen no run; the interval "
-    "holds 95 % of runs of this length. Intervals of the other two are 95 %, over blocks of cycles."
+    "holds 95 % of runs of this length. Intervals of the other two are 95 %, over blocks of cycles. A run "
+    "ends with all ranks together, so the leads that overlapping leaves are waited for then, in all three."
 )
 HIERARCHICAL = (
     "With one shortest delay between all areas the hierarchical schedule has nothing to gain: its groups "

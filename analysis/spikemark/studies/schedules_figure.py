@@ -13,6 +13,8 @@ def draw(waits: list[Waits], name: str, alt: str) -> str:
     handles = []
     with drawing(height=3.6) as (figure, (axes,)):
         ratios = sorted({w.setup.configuration.delay_ratio for w in waits})
+        found = [x.value for w in waits for x in (w.measured, w.replayed, w.drawn)]
+        lowest = 0.6 * min((x for x in found if x > 0), default=1.0)  # intervals end there
         for schedule in dict.fromkeys(w.setup.configuration.schedule for w in waits):
             own = [w for w in waits if w.setup.configuration.schedule == schedule]
             colour = schedule_colour(schedule)
@@ -25,7 +27,7 @@ def draw(waits: list[Waits], name: str, alt: str) -> str:
                 axes.plot([ratios[0], ratios[-1]], [drawn[0]] * 2, "--", color=colour, linewidth=1)
             for x, w in zip(aside, own, strict=True):
                 if w.measured.low is not None:
-                    axes.plot([x, x], [max(w.measured.low, 1e-3), w.measured.high], "-", color=colour)
+                    axes.plot([x, x], [max(w.measured.low, lowest), w.measured.high], "-", color=colour)
             axes.plot(aside, [w.replayed.value for w in own], "x", color=colour, markersize=5)
             dots = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour, "markeredgewidth": 0}
             axes.plot(aside, [w.measured.value for w in own], **dots)
@@ -35,6 +37,7 @@ def draw(waits: list[Waits], name: str, alt: str) -> str:
         handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="recursion, drawn times"))
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_ylim(bottom=lowest)
         axes.set_xlim(0.85 * ratios[0], 1.18 * ratios[-1])
         axes.set_xticks(ratios, [str(d) for d in ratios])
         axes.minorticks_off()
