@@ -55,4 +55,5 @@ def _show(done) -> None:
         table.add_row(*row)
     console.print(table)
     console.print(done.findings.sentence, markup=False)
-    console.print(done.page, markup=False)
+    here = Path.cwd()
+    console.print(done.page.relative_to(here) if done.page.is_relative_to(here) else done.page, markup=False)

@@ -244,7 +244,7 @@ def test_estimates_and_cells():
     ]
     found = StudyTable("t", "Title", columns, rows)
     assert found.shown().rows == [["a", "2.00 (1.00–3.00)"], ["b", "not shown"]]
-    assert found.reasons() == ["Title: value (s), 1 of 2: why."]
+    assert found.reasons() == ["Title: why: value (s) (in 1 of 2 rows)."]
     content = found.content()
     assert [row["value"] for row in content["rows"]] == [{"value": 2.0, "low": 1.0, "high": 3.0}, None]
     assert content["missing"] == found.reasons()

@@ -243,11 +243,12 @@ def _sentence(*tables: StudyTable) -> str:
         return f"Nothing to compare yet; published reductions of run time: {span(theirs)} %."
     less = sum(s.low is not None and s.low > 0 for s, _ in pairs)
     more = sum(s.high is not None and s.high < 0 for s, _ in pairs)
+    ours = span([1 - s.value / 100 for s, _ in pairs])
     return (
-        "On two ranks of this machine recursive doubling by one-sided puts changes the run time by "
-        f"{span([-s.value for s, _ in pairs], 2)} % against MPI_Allgather (shorter in {less}, longer in "
-        f"{more} of {counted(len(pairs), 'setup')}, undecided in the others); published: "
-        f"{span([-x for x in theirs])} %."
+        f"On two ranks of this machine a run with recursive doubling by one-sided puts lasts {ours} times as "
+        f"long as with MPI_Allgather (shorter in {less}, longer in {more} of "
+        f"{counted(len(pairs), 'setup')}, undecided in the others); published, on 2 to 32: "
+        f"{span([1 - x / 100 for x in theirs])} times."
     )
 
 

@@ -1,6 +1,6 @@
 """Tables of values, not of words: one table goes to the page, to the terminal and into JSON."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,16 +65,15 @@ class StudyTable:
         return Table([c.head for c in self.columns], rows, [c.kind for c in self.columns], words)
 
     def reasons(self) -> list[str]:
-        """Why cells are without a number, one line for each column and reason."""
-        found = Counter(
-            (column.head, cell.reason)
-            for row in self.rows
-            for column in self.columns
-            if isinstance(cell := row.get(column.name), Missing)
-        )
+        """Why cells are without a number, one line for each reason."""
+        found = defaultdict(Counter)
+        for row in self.rows:
+            for column in self.columns:
+                if isinstance(cell := row.get(column.name), Missing):
+                    found[cell.reason][column.head] += 1
         return [
-            f"{self.title}: {head}, {count} of {len(self.rows)}: {why}."
-            for (head, why), count in found.items()
+            f"{self.title}: {why}: {', '.join(heads)} (in {max(heads.values())} of {len(self.rows)} rows)."
+            for why, heads in found.items()
         ]
 
     def content(self) -> dict[str, Any]:
