@@ -90,7 +90,7 @@ static const struct bad {
     {"delay_ratio=0", "delay_ratio: 0", "from 1"},
     {"delay_ratio=2.5", "delay_ratio: 2.5", "an integer"},
     {"delay_ratio=most", "delay_ratio: \"most\"", "auto"},
-    {"schedule=3", "schedule: 3", "a string"},
+    {"schedule=3", "schedule: 3", "a name or a list"},
     {"exchange=3", "exchange: 3", "a name"},
     {"exchange.far=3", "exchange: {\"far\":3}", "lane: name"},
     {"record.spikes=1", "record.spikes: 1", "true or false"},
