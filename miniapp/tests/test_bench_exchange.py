@@ -28,6 +28,7 @@ def test_every_exchange_is_measured_or_left_out_with_a_reason(tmp_path, ranks):
     assert (raw["kind"], raw["format_version"], raw["ranks"]) == ("exchange times", 1, ranks)
     assert raw["oversubscribed"] == (ranks > raw["host"]["cores"])
     assert raw["provenance"]["mpi_library"] and raw["provenance"]["started"].endswith("Z")
+    assert 0 < raw["clock_read_s"] < 1e-3
     timed = {c["exchange"] for c in raw["cases"]}
     skipped = {s["exchange"] for s in raw["skipped"]}
     assert timed | skipped == set(program.registered()["exchange"]) and not timed & skipped
