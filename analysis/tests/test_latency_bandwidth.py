@@ -92,6 +92,16 @@ def test_any_times_give_a_curve_that_is_positive_and_does_not_fall_within_a_piec
         assert repetitions == 1 or found.low <= found.value <= found.high
 
 
+def test_a_disturbed_repetition_does_not_move_the_curve():
+    calm = measured(JUMP)
+    disturbed = calm.copy()
+    disturbed[np.arange(len(SIZES)) % 5, np.arange(len(SIZES))] *= np.where(np.arange(len(SIZES)) % 3, 1, 300)
+    expected, found = (LatencyBandwidth.fit(SIZES, times) for times in (calm, disturbed))
+    assert [p.first for p in found.pieces] == [p.first for p in expected.pieces]
+    for n in (4, 1000, 65536):
+        assert found.predict(n).time_s.value == pytest.approx(expected.predict(n).time_s.value, rel=0.05)
+
+
 def test_errors_are_relative_so_small_sizes_count_as_much_as_large_ones():
     times = truth(JUMP[:1], SIZES)
     off = times * np.where(np.arange(len(SIZES)) % 2, 1.1, 0.9)

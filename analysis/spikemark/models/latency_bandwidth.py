@@ -9,6 +9,10 @@ Each piece is fitted by least squares of relative errors, with beta >= 0 and the
 smallest Bayesian information criterion (Schwarz 1978) wins: N ln(S / N) + k ln N, S being the sum of the N
 squares and k the number of parameters, ends of pieces included.
 
+Something else that runs can make a repetition a hundred times longer; what is further from the median of its
+size than `OUTLYING` robust standard deviations (1.4826 median absolute deviations, relative, of all sizes
+together) is drawn in to there first.
+
 Intervals are of the curve, not of one more measurement: the repetitions, whole curves each, are drawn again
 with replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
 widened by sqrt(R / (R - 1)) and by Student's t with R - 1 degrees of freedom.
@@ -26,6 +30,7 @@ from spikemark.errors import BadInput
 MOST_PIECES = 3
 FEWEST = 3  # sizes of a piece: two lie on a line in any case
 RESOLUTION = 1e-3  # relative error below which no partition is better than another
+OUTLYING = 4
 LEVEL = 0.95
 SHORTEST_S = 1e-12  # no curve predicts less
 
@@ -63,7 +68,7 @@ class LatencyBandwidth:
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
-    relative_error: float  # root mean square over sizes and repetitions
+    relative_error: float  # root mean square over sizes and repetitions, without outliers
     support: float | None  # None with a single repetition
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
@@ -77,6 +82,7 @@ class LatencyBandwidth:
         Raises BadInput for fewer than 3 sizes, sizes that do not ascend, and times that are not above 0.
         """
         sizes, times = _checked(sizes, times_s)
+        times = _drawn_in(times)
         starts, lines, error = _best(sizes, times)
         repetitions = len(times)
         generator = np.random.default_rng(seed)
@@ -191,6 +197,13 @@ def _widening(repetitions: int) -> float:
     """Half an interval per standard deviation of the resamples."""
     student = stats.t.ppf((1 + LEVEL) / 2, repetitions - 1)
     return float(student * np.sqrt(repetitions / (repetitions - 1)))
+
+
+def _drawn_in(times: np.ndarray) -> np.ndarray:
+    """The times [repetition, size] without outliers."""
+    median = np.median(times, axis=0)
+    limit = OUTLYING * 1.4826 * np.median(abs(times / median - 1)) + RESOLUTION
+    return np.clip(times, median * max(1 - limit, RESOLUTION), median * (1 + limit))
 
 
 def _checked(sizes: np.ndarray, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

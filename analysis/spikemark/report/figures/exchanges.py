@@ -8,6 +8,7 @@ from .style import COLOUR, drawing, legend_above, markup
 
 COLOURS = ("deliver", "synchronise", "collocate", "exchange", "update", "other-1", "other-2", "other-3")
 LINES = ("-", "--", ":")
+HIGHEST = 2  # ratio at which the axis is cut
 
 
 def times(curves: list, name: str, alt: str) -> str:
@@ -22,6 +23,7 @@ def times(curves: list, name: str, alt: str) -> str:
                 axes.plot(ends, 1e6 * line, linewidth=1.2, **style)
         axes.set_yscale("log")
         _bytes(axes)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.grid()
@@ -41,7 +43,7 @@ def growth(curves: list, windows: tuple[int, ...], name: str, alt: str) -> str:
             for curve, style in zip(curves, _styles(len(curves)), strict=True):
                 found = curve.ratios(window)
                 axes.plot([r.bytes for r in found], [r.value for r in found], linewidth=1.3, **style)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, min(axes.get_ylim()[1], HIGHEST))
             axes.grid(axis="x")
         _bytes(panels[-1])
         panels[len(panels) // 2].set_ylabel("one exchange of D n bytes / D exchanges of n bytes")

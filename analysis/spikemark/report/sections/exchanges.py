@@ -98,7 +98,7 @@ def _growth(curves: list[Curve]) -> Figure | str:
         f"{counted(curves[0].ranks, 'rank').capitalize()}. Time of one exchange of D n bytes over that of D "
         "exchanges of n bytes, median over the repetitions of ratios within one (measured), both without "
         "their barriers. Dotted: 1, where time grows with the size, and 1 / D, where it does not. "
-        "After Lober et al. (2026), fig 4."
+        "Lines are cut at 2. After Lober et al. (2026), fig 4."
     )
     rows = [
         [
