@@ -1,13 +1,19 @@
 /// \file
-/// Every exchange back-end brings every word from the rank that sent it to the rank it was meant for, once.
+/// Every exchange back-end brings every word from the rank that sent it to the rank it was meant for, once,
+/// whoever is whose partner and however late some ranks are.
 
 #include "support.h"
 
 #include "base/alloc.h"
+#include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-/// How many words `from` sends to `to` in window number `window` of a pattern.
-typedef uint32_t (*pattern)(int from, int to, int ranks, uint32_t window);
+enum { ranks_max = 64 };
+
+/// How many words `from` sends to `to`, a rank it may send to, in a window.
+typedef uint32_t pattern(int from, int to, int ranks, uint32_t window);
 
 static uint32_t nothing(int from, int to, int ranks, uint32_t window) {
     return (void)from, (void)to, (void)ranks, (void)window, 0;
@@ -21,60 +27,151 @@ static uint32_t one_sends_all(int from, int to, int ranks, uint32_t window) {
     return (void)to, from == (int)(window % (uint32_t)ranks) ? 40 : 0;
 }
 
-static uint32_t to_the_next(int from, int to, int ranks, uint32_t window) {
-    return to == (from + 1) % ranks ? 5 + window % 3 : 0;
-}
-
-/// Small windows with a burst every tenth, beyond any buffer made so far.
+/// Small windows with a burst every tenth, beyond any buffer made so far and what MPI sends at once.
 static uint32_t bursts(int from, int to, int ranks, uint32_t window) {
-    return window % 10 == 9 ? (window + 1) * 20 + (uint32_t)((from + to) % ranks) : 1;
+    return window % 10 == 9 ? (window + 1) * 60 + (uint32_t)((from + to) % ranks) : 1;
 }
 
-static uint32_t word_of(int from, int to, uint32_t window, uint32_t number) {
-    return (uint32_t)from << 24 ^ (uint32_t)to << 18 ^ window << 8 ^ number;
+static pattern *const patterns[] = {nothing, uneven, one_sends_all, bursts};
+
+/// Whether `from`, which is not `to`, may send to it.
+typedef bool topology(int from, int to, int ranks);
+
+static bool all_to_all(int from, int to, int ranks) {
+    return (void)from, (void)to, (void)ranks, true;
 }
 
-static void check_window(struct exchange *exchange, struct outbox *outbox, pattern count, uint32_t window) {
-    const int rank = exchange->rank, ranks = exchange->ranks;
-    outbox_clear(outbox);
-    for (int to = 0; to < ranks; to++)
-        for (uint32_t i = 0; i < count(rank, to, ranks, window); i++)
-            outbox_add(outbox, to, word_of(rank, to, window, i));
-    exchange_start(exchange, outbox);
-    exchange_finish(exchange, outbox);
-    assert_int_equal(exchange->inbox.runs, ranks);
-    for (int from = 0; from < ranks; from++) {
-        struct inbox_run run = exchange->inbox.run[from];
-        assert_int_equal(run.count, count(from, rank, ranks, window));
-        for (uint32_t i = 0; i < run.count; i++)
-            assert_int_equal(run.words[i], word_of(from, rank, window, i));
-    }
+static bool ring_neighbours(int from, int to, int ranks) {
+    return to == (from + 1) % ranks || from == (to + 1) % ranks;
 }
 
-/// Opens every back-end that serves the ranks of the world, with an outbox, and hands them to `check`.
-static void for_each_backend(void (*check)(struct exchange *, struct outbox *)) {
-    int ranks, own, others[64], n = 0;
+static bool one_to_all(int from, int to, int ranks) {
+    return (void)to, from == ranks / 2;
+}
+
+static bool all_to_one(int from, int to, int ranks) {
+    return (void)from, to == ranks / 2;
+}
+
+/// A third of the pairs; one direction of a pair says nothing about the other.
+static bool random_sparse(int from, int to, int ranks) {
+    uint64_t mixed = (uint64_t)(from * ranks_max + to + ranks) * 0x9E3779B97F4A7C15u;
+    return (mixed >> 33) % 3 == 0;
+}
+
+static topology *const topologies[] = {all_to_all, ring_neighbours, one_to_all, all_to_one, random_sparse};
+
+/// An exchange, what goes through it and how it was received.
+struct bench {
+    struct exchange *exchange;
+    struct outbox outbox;
+    topology *linked;
+    uint32_t key;    ///< distinguishes the words of two benches
+    uint64_t others; ///< words meant for other ranks so far; a broadcast's count for each of them
+    uint64_t faults; ///< runs and words that were not as expected, on this rank
+};
+
+static void bench_open(struct bench *bench, const struct exchange_backend *backend, topology *linked,
+                       uint32_t key) {
+    int ranks, own, targets[ranks_max], sources[ranks_max];
+    struct partners partners = {.targets = targets, .sources = sources};
+    struct exchange_spec spec = {.backend = backend};
+    if (backend->composed)
+        spec = (struct exchange_spec){backend, exchange_find("alltoallv"), exchange_find("p2p"), 2};
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    for (int rank = 0; rank < ranks; rank++)
-        if (rank != own) others[n++] = rank;
-    const struct partners everyone = {n, n, others, others};
-    for (int x = 0; exchange_backends[x]; x++) {
-        if (exchange_backends[x]->ranks_max && exchange_backends[x]->ranks_max < ranks) continue;
-        struct exchange *exchange = exchange_open(&(struct exchange_spec){.backend = exchange_backends[x]},
-                                                  MPI_COMM_WORLD, &everyone);
-        struct outbox outbox;
-        outbox_open(&outbox, ranks, 4);
-        check(exchange, &outbox);
-        outbox_close(&outbox);
-        exchange_close(exchange);
+    for (int rank = 0; rank < ranks; rank++) {
+        if (rank != own && linked(own, rank, ranks)) targets[partners.n_targets++] = rank;
+        if (rank != own && linked(rank, own, ranks)) sources[partners.n_sources++] = rank;
+    }
+    *bench = (struct bench){.linked = linked, .key = key};
+    bench->exchange = exchange_open(&spec, MPI_COMM_WORLD, &partners);
+    outbox_open(&bench->outbox, exchange_destinations(backend, ranks), 4);
+}
+
+/// \return the faults of all ranks. Tests judge these: a rank that stopped alone would leave the others
+/// waiting.
+static uint64_t bench_close(struct bench *bench) {
+    exchange_close(bench->exchange);
+    outbox_close(&bench->outbox);
+    MPI_Allreduce(MPI_IN_PLACE, &bench->faults, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return bench->faults;
+}
+
+static void expect_no_faults(uint64_t faults, const struct exchange_backend *backend, int topology_number) {
+    if (faults)
+        fail_msg("%s, topology %d: %llu faults", backend->name, topology_number, (unsigned long long)faults);
+}
+
+static uint32_t word_of(const struct bench *bench, int from, int to, uint32_t window, uint32_t number) {
+    return ((uint32_t)from << 24 ^ (uint32_t)to << 18 ^ window << 8 ^ number) + bench->key;
+}
+
+/// Words for a destination of the outbox; the only one of a broadcast is number 0.
+static uint32_t count_of(const struct bench *bench, pattern *count, int from, int to, uint32_t window) {
+    const struct exchange *exchange = bench->exchange;
+    bool linked = exchange->spec.backend->broadcast || from == to || bench->linked(from, to, exchange->ranks);
+    return linked ? count(from, to, exchange->ranks, window) : 0;
+}
+
+static void fill_and_start(struct bench *bench, pattern *count, uint32_t window) {
+    struct exchange *exchange = bench->exchange;
+    outbox_clear(&bench->outbox);
+    for (int to = 0; to < bench->outbox.ranks; to++) {
+        uint32_t n = count_of(bench, count, exchange->rank, to, window);
+        for (uint32_t i = 0; i < n; i++)
+            outbox_add(&bench->outbox, to, word_of(bench, exchange->rank, to, window, i));
+        if (exchange->spec.backend->broadcast)
+            bench->others += (uint64_t)(exchange->ranks - 1) * n;
+        else if (to != exchange->rank)
+            bench->others += n;
+    }
+    exchange_start(exchange, &bench->outbox);
+}
+
+static void finish_and_compare(struct bench *bench, pattern *count, uint32_t window) {
+    struct exchange *exchange = bench->exchange;
+    struct outbox *outbox = &bench->outbox;
+    exchange_finish(exchange, outbox);
+    // The inbox must not need the outbox any more.
+    memset(outbox->words, 0xA5, (size_t)outbox->ranks * outbox->capacity * sizeof *outbox->words);
+    bench->faults += exchange->inbox.runs != exchange->ranks;
+    for (int from = 0; from < exchange->ranks; from++) {
+        int to = exchange->spec.backend->broadcast ? 0 : exchange->rank;
+        struct inbox_run run = exchange->inbox.run[from];
+        if (run.count != count_of(bench, count, from, to, window)) {
+            bench->faults++;
+            continue;
+        }
+        for (uint32_t i = 0; i < run.count; i++)
+            bench->faults += run.words[i] != word_of(bench, from, to, window, i);
     }
 }
 
-static void check_patterns(struct exchange *exchange, struct outbox *outbox) {
-    static const pattern patterns[] = {nothing, uneven, one_sends_all, to_the_next, bursts};
-    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
-        for (uint32_t window = 0; window < 40; window++) check_window(exchange, outbox, patterns[p], window);
+static void check_window(struct bench *bench, pattern *count, uint32_t window) {
+    fill_and_start(bench, count, window);
+    finish_and_compare(bench, count, window);
+}
+
+/// Calls `check` for every back-end that serves the ranks of the world.
+static void for_each_backend(void (*check)(const struct exchange_backend *)) {
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int x = 0; exchange_backends[x]; x++) {
+        const struct exchange_backend *backend = exchange_backends[x];
+        if (backend->absent || (backend->ranks_max && backend->ranks_max < ranks)) continue;
+        check(backend);
+    }
+}
+
+static void check_patterns(const struct exchange_backend *backend) {
+    for (size_t t = 0; t < sizeof topologies / sizeof *topologies; t++) {
+        struct bench bench;
+        bench_open(&bench, backend, topologies[t], 0);
+        for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
+            for (uint32_t window = 0; window < 30; window++) check_window(&bench, patterns[p], window);
+        expect_no_faults(bench_close(&bench), backend, (int)t);
+    }
 }
 
 static void every_backend_delivers_every_pattern(void **state) {
@@ -82,12 +179,65 @@ static void every_backend_delivers_every_pattern(void **state) {
     for_each_backend(check_patterns);
 }
 
-static void check_memory(struct exchange *exchange, struct outbox *outbox) {
-    for (uint32_t window = 0; window < 100; window++) check_window(exchange, outbox, uneven, window);
-    size_t bytes = exchange->spec.backend->bytes(exchange), capacity = outbox->capacity;
-    for (uint32_t window = 0; window < 2000; window++) check_window(exchange, outbox, uneven, window % 100);
-    assert_int_equal(exchange->spec.backend->bytes(exchange), bytes);
-    assert_int_equal(outbox->capacity, capacity);
+/// Up to half a millisecond in one of four cases, different on each rank.
+static void be_late(uint64_t *random) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    if (*random >> 62 == 0) nanosleep(&(struct timespec){0, (long)(*random >> 33) % 500000}, NULL);
+}
+
+/// As an overlapped schedule does: a second exchange begins while the first is in flight.
+static void check_two_in_flight(const struct exchange_backend *backend) {
+    for (size_t t = 0; t < sizeof topologies / sizeof *topologies; t++) {
+        struct bench a, b;
+        bench_open(&a, backend, topologies[t], 0);
+        bench_open(&b, backend, topologies[t], 0x40000000);
+        uint64_t random = (uint64_t)a.exchange->rank * 0x9E3779B97F4A7C15u;
+        for (uint32_t window = 0; window < 40; window++) {
+            pattern *first = window % 2 ? bursts : uneven, *second = window % 3 ? uneven : bursts;
+            be_late(&random);
+            fill_and_start(&a, first, window);
+            be_late(&random);
+            fill_and_start(&b, second, window);
+            for (int i = 0; i < 3; i++) {
+                exchange_progress(a.exchange, &a.outbox);
+                be_late(&random);
+                exchange_progress(b.exchange, &b.outbox);
+            }
+            finish_and_compare(&a, first, window);
+            be_late(&random);
+            finish_and_compare(&b, second, window);
+        }
+        uint64_t faults = bench_close(&a);
+        expect_no_faults(faults + bench_close(&b), backend, (int)t);
+    }
+}
+
+static void two_exchanges_in_flight_on_skewed_ranks_do_not_mix(void **state) {
+    (void)state;
+    for_each_backend(check_two_in_flight);
+}
+
+/// All that the back-end and MPI have allocated, in bytes; what MPI keeps for reuse counts as well.
+static size_t allocated(void) {
+    return mallinfo2().uordblks;
+}
+
+static uint64_t memory_faults(const struct exchange_backend *backend) {
+    enum { windows = 3000, settled = 1000, bytes_per_window = 16 };
+    struct bench bench;
+    bench_open(&bench, backend, all_to_all, 0);
+    uint32_t window = 0;
+    for (; window < settled; window++) check_window(&bench, uneven, window % 100);
+    size_t bytes = backend->bytes(bench.exchange), all = allocated(), capacity = bench.outbox.capacity;
+    for (; window < windows; window++) check_window(&bench, uneven, window % 100);
+    bench.faults += backend->bytes(bench.exchange) != bytes;
+    bench.faults += bench.outbox.capacity != capacity;
+    bench.faults += allocated() > all + (windows - settled) * bytes_per_window;
+    return bench_close(&bench);
+}
+
+static void check_memory(const struct exchange_backend *backend) {
+    expect_no_faults(memory_faults(backend), backend, 0);
 }
 
 static void memory_stays_when_the_load_stays(void **state) {
@@ -95,15 +245,19 @@ static void memory_stays_when_the_load_stays(void **state) {
     for_each_backend(check_memory);
 }
 
-static void check_traffic(struct exchange *exchange, struct outbox *outbox) {
-    uint64_t words = 0;
-    for (uint32_t window = 0; window < 10; window++) {
-        check_window(exchange, outbox, uneven, window);
-        for (int to = 0; to < exchange->ranks; to++)
-            if (to != exchange->rank) words += uneven(exchange->rank, to, exchange->ranks, window);
+static void check_traffic(const struct exchange_backend *backend) {
+    for (size_t t = 0; t < sizeof topologies / sizeof *topologies; t++) {
+        struct bench bench;
+        bench_open(&bench, backend, topologies[t], 0);
+        const struct exchange *exchange = bench.exchange;
+        for (uint32_t window = 0; window < 10; window++) check_window(&bench, uneven, window);
+        bench.faults += exchange->traffic.bytes < bench.others * sizeof(uint32_t);
+        bench.faults += bench.others && !exchange->traffic.messages;
+        bench.faults += bench.others && !exchange->connections;
+        bench.faults += exchange->connections < 0 || exchange->connections >= exchange->ranks;
+        if (exchange->ranks == 1) bench.faults += exchange->traffic.messages || exchange->traffic.bytes;
+        expect_no_faults(bench_close(&bench), backend, (int)t);
     }
-    assert_true(exchange->traffic.bytes >= 4 * words);
-    assert_true((exchange->traffic.messages > 0) == (exchange->ranks > 1));
 }
 
 static void traffic_counts_only_other_ranks(void **state) {
@@ -111,11 +265,69 @@ static void traffic_counts_only_other_ranks(void **state) {
     for_each_backend(check_traffic);
 }
 
+static void what_is_absent_says_why(void **state) {
+    (void)state;
+    for (int x = 0; exchange_backends[x]; x++) {
+        assert_ptr_equal(exchange_find(exchange_backends[x]->name), exchange_backends[x]);
+        if (exchange_backends[x]->absent) assert_true(strlen(exchange_backends[x]->absent) > 10);
+    }
+}
+
+static void drop_a_word(struct exchange *exchange, const struct outbox *outbox) {
+    exchange_find("alltoallv")->finish(exchange, outbox);
+    struct inbox_run *run = &exchange->inbox.run[exchange->ranks - 1];
+    if (run->count) run->count--;
+}
+
+static void repeat_a_word(struct exchange *exchange, const struct outbox *outbox) {
+    exchange_find("alltoallv")->finish(exchange, outbox);
+    for (int from = 0; from < exchange->ranks; from++) {
+        uint32_t *words = (uint32_t *)exchange->inbox.run[from].words;
+        if (exchange->inbox.run[from].count > 1) words[1] = words[0];
+    }
+}
+
+static void leave_words_in_the_outbox(struct exchange *exchange, const struct outbox *outbox) {
+    exchange_find("alltoallv")->finish(exchange, outbox);
+    exchange->inbox.run[exchange->rank].words = outbox->words + (size_t)exchange->rank * outbox->capacity;
+}
+
+static void leak(struct exchange *exchange, const struct outbox *outbox) {
+    exchange_find("alltoallv")->finish(exchange, outbox);
+    alloc(1, 1);
+}
+
+static uint64_t window_faults(const struct exchange_backend *backend) {
+    struct bench bench;
+    bench_open(&bench, backend, all_to_all, 0);
+    for (uint32_t window = 0; window < 30; window++) check_window(&bench, uneven, window);
+    return bench_close(&bench);
+}
+
+static uint64_t faults_with(void (*finish)(struct exchange *, const struct outbox *),
+                            uint64_t (*faults)(const struct exchange_backend *)) {
+    struct exchange_backend wrong = *exchange_find("alltoallv");
+    wrong.finish = finish;
+    return faults(&wrong);
+}
+
+static void a_wrong_backend_is_noticed(void **state) {
+    (void)state;
+    assert_int_equal(faults_with(exchange_find("alltoallv")->finish, window_faults), 0);
+    assert_true(faults_with(drop_a_word, window_faults) > 10);
+    assert_true(faults_with(repeat_a_word, window_faults) > 10);
+    assert_true(faults_with(leave_words_in_the_outbox, window_faults) > 10);
+    assert_true(faults_with(leak, memory_faults) > 0);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_backend_delivers_every_pattern),
+        cmocka_unit_test(two_exchanges_in_flight_on_skewed_ranks_do_not_mix),
         cmocka_unit_test(memory_stays_when_the_load_stays),
         cmocka_unit_test(traffic_counts_only_other_ranks),
+        cmocka_unit_test(what_is_absent_says_why),
+        cmocka_unit_test(a_wrong_backend_is_noticed),
     };
     MPI_Init(&argc, &argv);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

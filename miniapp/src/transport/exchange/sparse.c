@@ -1,0 +1,76 @@
+/// \file
+/// Messages only to ranks that get spikes in this window, and consensus about its end by a non-blocking
+/// barrier: the algorithm NBX of Hoefler, Siebert and Lumsdaine (2010).
+///
+/// Sends are synchronous: they complete when the receiver has the message. A rank with all its sends complete
+/// enters the barrier and goes on receiving; when the barrier is complete, no message of the window is
+/// under way. A faster rank may already send the next window's, but not the one after it, whose end needs
+/// everybody: tags alternate.
+
+#include "transport/exchange/messages.h"
+
+struct sparse {
+    struct exchange common;
+    struct messages messages;
+    int tag;
+    MPI_Request barrier; ///< MPI_REQUEST_NULL before this rank has entered it
+    bool complete;
+};
+
+static void open(struct exchange *exchange) {
+    struct sparse *x = (struct sparse *)exchange;
+    messages_open(&x->messages, exchange->ranks);
+    exchange->connections = exchange->partners.n_targets;
+}
+
+static void start(struct exchange *exchange, const struct outbox *outbox) {
+    struct sparse *x = (struct sparse *)exchange;
+    x->tag = !x->tag;
+    x->barrier = MPI_REQUEST_NULL;
+    x->complete = false;
+    messages_begin(&x->messages, exchange, outbox);
+    for (int rank = 0; rank < exchange->ranks; rank++)
+        if (rank != exchange->rank && outbox->count[rank])
+            messages_send(&x->messages, exchange, outbox, rank, x->tag, MPI_Issend);
+}
+
+static void progress(struct exchange *exchange, const struct outbox *outbox) {
+    struct sparse *x = (struct sparse *)exchange;
+    (void)outbox;
+    if (x->complete) return;
+    while (messages_receive(&x->messages, exchange, x->tag)) {
+    }
+    if (x->barrier != MPI_REQUEST_NULL) {
+        int complete;
+        MPI_Test(&x->barrier, &complete, MPI_STATUS_IGNORE);
+        x->complete = complete;
+    } else if (messages_sent(&x->messages)) {
+        MPI_Ibarrier(exchange->comm, &x->barrier);
+    }
+}
+
+static void finish(struct exchange *exchange, const struct outbox *outbox) {
+    struct sparse *x = (struct sparse *)exchange;
+    while (!x->complete) progress(exchange, outbox);
+    messages_end(&x->messages);
+}
+
+static size_t bytes(const struct exchange *exchange) {
+    return messages_bytes(&((const struct sparse *)exchange)->messages, exchange->ranks);
+}
+
+static void close(struct exchange *exchange) {
+    messages_close(&((struct sparse *)exchange)->messages, exchange->ranks);
+}
+
+const struct exchange_backend exchange_sparse = {
+    .name = "sparse",
+    .summary = "messages only to ranks that get spikes, ended by a non-blocking barrier (NBX)",
+    .size = sizeof(struct sparse),
+    .open = open,
+    .start = start,
+    .progress = progress,
+    .finish = finish,
+    .bytes = bytes,
+    .close = close,
+};
