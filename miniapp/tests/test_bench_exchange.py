@@ -32,7 +32,7 @@ def test_every_exchange_is_measured_or_left_out_with_a_reason(tmp_path, ranks):
     timed = {c["exchange"] for c in raw["cases"]}
     skipped = {s["exchange"] for s in raw["skipped"]}
     assert timed | skipped == set(program.registered()["exchange"]) and not timed & skipped
-    assert all(s["reason"] for s in raw["skipped"])
+    assert all(s["reason"] and "lost data" not in s["reason"] for s in raw["skipped"])
     assert ("self" in timed) == (ranks == 1) and "alltoallv" in timed
     keys = [(c["exchange"], c["bytes"], c["targets"], c["skew_us"]) for c in raw["cases"]]
     assert sorted(keys) == sorted(itertools.product(timed, (4, 400), ("all", "ring"), (0, 10)))
