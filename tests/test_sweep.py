@@ -137,7 +137,7 @@ def test_dry_run_writes_nothing(tmp_path):
 def faulty(tmp_path):
     """An experiment with two runs, one of which the mini-app refuses; and where its results will be."""
     content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
-    content.update(name="faulty", ranks=1, grid=[{"schedule": "structure_aware", "delay_ratio": [7, 10]}])
+    content.update(name="faulty", ranks=1, grid=[{"schedule": "structure_aware", "delay_ratio": [20, 10]}])
     path = tmp_path / "faulty.yaml"
     path.write_text(yaml.safe_dump(content))
     return path, Results(tmp_path / "faulty" / "here")
@@ -146,7 +146,7 @@ def faulty(tmp_path):
 def test_page_says_so_when_no_run_is_complete(faulty, tmp_path):
     path, results = faulty
     content = yaml.safe_load(path.read_text())
-    content["grid"] = [{"schedule": "structure_aware", "delay_ratio": 7}]
+    content["grid"] = [{"schedule": "structure_aware", "delay_ratio": 20}]
     path.write_text(yaml.safe_dump(content))
     done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert done.returncode == 1
@@ -175,7 +175,7 @@ def test_a_failed_run_is_named_and_the_rest_goes_on(faulty, tmp_path):
     arguments = ("sweep", path, "--machine", "here", "--results", tmp_path)
     done = spikemark(*arguments)
     assert done.returncode == 1
-    bad, good = sorted(expand(load(path)), key=lambda run: run.description["delay_ratio"])
+    bad, good = sorted(expand(load(path)), key=lambda run: -run.description["delay_ratio"])
     assert set(records(results)) == {good.id}
     (failed,) = (line for line in done.stderr.splitlines() if line.startswith("failed: "))
     reason = results.failure(bad.id).read_text().splitlines()[0]

@@ -171,25 +171,25 @@ def text(outcome: Outcome) -> str:
     """The times as a table, and delivery as a multiple of its bound."""
     table = outcome.table
     rows = [
-        (r.kernel, r.item, str(r.size), _digits(r.median_ns), f"{_digits(r.q1_ns)}–{_digits(r.q3_ns)}")
+        (r.kernel, r.item, str(r.size), digits(r.median_ns), f"{digits(r.q1_ns)}–{digits(r.q3_ns)}")
         for r in table.itertuples()
     ]
     clocks = " or ".join({"cpu": "CPU", "real": "wall-clock"}[c] for c in sorted(set(table["clock"])))
     parts = [
         f"{clocks} time per item, median and quartiles of {_range(table['repetitions'])} repetitions",
-        _aligned([("kernel", "item", "size", "ns", "quartiles"), *rows], words=2),
+        aligned([("kernel", "item", "size", "ns", "quartiles"), *rows], words=2),
     ]
     ratios = kernels.ratios(table)
     if len(ratios):
         rows = [
-            (str(int(r.size)), _digits(r.deliver_ns), _digits(r.bound_ns), f"{r.ratio:.2f}")
+            (str(int(r.size)), digits(r.deliver_ns), digits(r.bound_ns), f"{r.ratio:.2f}")
             for r in ratios.itertuples()
         ]
         heads = ("list length", f"{kernels.DELIVER} (ns)", f"{kernels.BOUND} (ns)", "multiple")
         parts += [
             "",
             "Delivery as a multiple of its bound, ratio of medians",
-            _aligned([heads, *rows], words=0),
+            aligned([heads, *rows], words=0),
         ]
     return "\n".join(parts)
 
@@ -198,11 +198,12 @@ def _range(values: "pd.Series") -> str:
     return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
+    """Three significant digits; from 100 on a whole number."""
     return f"{value:#.3g}" if value < 100 else f"{value:.0f}"
 
 
-def _aligned(rows: list[tuple[str, ...]], words: int) -> str:
+def aligned(rows: list[tuple[str, ...]], words: int) -> str:
     """Columns of words to the left, numbers to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_peers, cli_preset, cli_study
+from spikemark import cli_bench, cli_peers, cli_preset, cli_study
+from spikemark.cli_lines import list_lines, short
 from spikemark.errors import BadInput
 
 INTERRUPTED = 130
-SHOWN = 10
 
 app = typer.Typer(
     add_completion=False,
@@ -84,7 +84,7 @@ def collect(folder: Folder) -> None:
     from spikemark.results import Results
 
     collection = collecting.collect(Results(folder))
-    _list(collection.complaints)
+    list_lines(collection.complaints)
     typer.echo(f"{len(collection.runs)} runs in {Results(folder).summary}")
     if collection.complaints:
         raise typer.Exit(1)
@@ -107,37 +107,6 @@ def run(
         raise typer.Exit(1) from None
 
 
-@app.command()
-def bench(
-    repetitions: Annotated[int, typer.Option(help="Repetitions of every kernel and size.")] = 5,
-    pattern: Annotated[
-        str, typer.Option("--filter", metavar="REGEX", help="Only the kernels whose names match.")
-    ] = "",
-    min_time: Annotated[float, typer.Option(help="Shortest time of a repetition, in seconds.")] = 0.2,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the times as JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder instead of results/bench/MACHINE.")] = None,
-) -> None:
-    """Measure the kernels of the mini-app one by one: delivery and its bound, update, random numbers."""
-    import json
-
-    from spikemark import bench as benches
-
-    try:
-        outcome = benches.bench(out or benches.folder(), repetitions, pattern, min_time, _count)
-    except benches.BenchFailed as reason:
-        typer.echo(f"bench failed: {reason}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:  # nothing to go on from, unlike everywhere else
-        _fail("interrupted: nothing was kept", INTERRUPTED)
-    if as_json:
-        typer.echo(json.dumps(outcome.content(), indent=1))
-    else:
-        typer.echo(f"{benches.text(outcome)}\n\n{_short(outcome.raw)}")
-    _list([*outcome.dropped, *outcome.notes])
-    if outcome.dropped:
-        raise typer.Exit(1)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         from spikemark import __version__
@@ -155,38 +124,22 @@ def _options(
     pass
 
 
+app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.add_typer(cli_preset.app, name="preset")
 
 
-def _count(done: int, total: int) -> None:
-    """One line that counts, for somebody who watches."""
-    if sys.stderr.isatty():
-        typer.echo(f"\r{done} of {total} kernels and sizes", nl=done == total, err=True)
-
-
 def _conclude(outcome) -> None:
     if outcome.failed:
-        folder = _short(outcome.results.path / "failed")
+        folder = short(outcome.results.path / "failed")
         typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)
-    _list([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
-    _list(outcome.complaints)
+    list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
+    list_lines(outcome.complaints)
     if outcome.headline:
-        typer.echo(f"{_short(outcome.results.report)}\n{outcome.headline}")
+        typer.echo(f"{short(outcome.results.report)}\n{outcome.headline}")
     if outcome.status:
         raise typer.Exit(outcome.status)
-
-
-def _list(lines: list[str]) -> None:
-    for line in lines[:SHOWN]:
-        typer.echo(line, err=True)
-    if len(lines) > SHOWN:
-        typer.echo(f"… and {len(lines) - SHOWN} more like these", err=True)
-
-
-def _short(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from spikemark.cli_lines import list_lines, short
+
 SUMMARY_WIDTH = 20
 
 
@@ -31,8 +33,8 @@ def study(
         return
     stream = sys.stderr if as_json else sys.stdout
     done, outcome = carry_out.carry_out(carry_out.find(name), machine, results, profile, stream)
-    for line in [*(f"failed: {label}: {why}" for label, why in outcome.failed.items()), *outcome.complaints]:
-        typer.echo(line, err=True)
+    list_lines([f"failed: {label}: {why}" for label, why in outcome.failed.items()])
+    list_lines(outcome.complaints)
     if as_json:
         typer.echo(json.dumps(done.content(), indent=1))
     else:
@@ -55,5 +57,4 @@ def _show(done) -> None:
         table.add_row(*row)
     console.print(table)
     console.print(done.findings.sentence, markup=False)
-    here = Path.cwd()
-    console.print(done.page.relative_to(here) if done.page.is_relative_to(here) else done.page, markup=False)
+    console.print(short(done.page), markup=False)

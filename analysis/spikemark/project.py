@@ -38,6 +38,14 @@ def bench_kernels() -> Path:
     return _program("bench_kernels")
 
 
+def bench_exchange() -> Path:
+    """The exchanges on their own: `build/bench_exchange`, or SPIKEMARK_BENCH_EXCHANGE.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("bench_exchange")
+
+
 def _program(name: str) -> Path:
     variable = f"SPIKEMARK_{name.upper()}"
     named = os.environ.get(variable)

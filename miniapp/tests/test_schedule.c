@@ -192,6 +192,20 @@ static void lists_of_lanes_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void what_is_left_open_is_filled_in(void **state) {
+    (void)state;
+    struct planned *p = accept(OVERRIDES("schedule=structure_aware"), 2);
+    assert_string_equal(json_string_value(json_object_get(p->d.json.object, "exchange")), "alltoallv");
+    assert_string_equal(json_string_value(json_object_get(p->d.json.object, "wire")), "compact");
+    finish(p);
+    p = accept(OVERRIDES("schedule=overlapped", "delay_ratio=2"), 2);
+    json_t *exchange = json_object_get(p->d.json.object, "exchange");
+    assert_string_equal(json_string_value(json_object_get(exchange, "near")), "alltoallv");
+    assert_string_equal(json_string_value(json_object_get(exchange, "far")), "ialltoallv");
+    assert_string_equal(p->schedule.lanes[1].exchange.backend->name, "ialltoallv");
+    finish(p);
+}
+
 static void a_longer_window_than_the_shortest_delay_is_refused(void **state) {
     (void)state;
     assert_refused(OVERRIDES("schedule=structure_aware", "delay_ratio=4"), 2,
@@ -224,9 +238,13 @@ static void unknown_and_unfit_names_are_refused(void **state) {
     assert_refused(OVERRIDES("exchange.fra=alltoall"), 2, "exchange.fra: unknown field; allowed: world");
     assert_refused(OVERRIDES("exchange={\"name\": \"alltoall\", \"group\": 2}"), 2,
                    "exchange.world.group: unknown field; allowed: name");
+    assert_refused(OVERRIDES("exchange.name=3"), 2,
+                   "exchange: {\"name\":3} for lane world on 2 rank(s); allowed");
+    assert_refused(OVERRIDES("wire.world.name=aer12"), 2,
+                   "wire: {\"name\":\"aer12\"} for lane world; allowed");
     assert_refused(OVERRIDES("wire=morse"), 2, "wire: \"morse\" for lane world; allowed: compact, aer12");
     assert_refused(OVERRIDES("schedule=structure_aware", "exchange={\"near\": \"alltoall\"}"), 2,
-                   "exchange: \"none\" for lane far on 2 rank(s); allowed: alltoall, alltoallv");
+                   "exchange: nothing for lane far on 2 rank(s); allowed: alltoall, alltoallv");
 }
 
 int main(void) {
@@ -239,6 +257,7 @@ int main(void) {
         cmocka_unit_test(hierarchical_has_groups_between_area_and_world),
         cmocka_unit_test(a_list_of_lanes_is_a_schedule),
         cmocka_unit_test(lists_of_lanes_that_cannot_be_are_refused),
+        cmocka_unit_test(what_is_left_open_is_filled_in),
         cmocka_unit_test(a_longer_window_than_the_shortest_delay_is_refused),
         cmocka_unit_test(auto_takes_the_largest_exact_ratio),
         cmocka_unit_test(unknown_and_unfit_names_are_refused),

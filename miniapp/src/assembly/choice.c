@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /// Whether `value` is an exchange, not an object {lane: exchange}.
@@ -20,19 +21,26 @@ static bool serves(const struct exchange_backend *backend, int ranks) {
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
 }
 
-/// Refuses the back-end asked for in `role` ("", "inner " or "outer "), naming those that would do.
-static bool refuse(const char *name, const char *role, const struct lane_plan *lane, int ranks,
-                   struct error *error) {
-    char allowed[600] = "";
+/// The choice as it stands in the description, shortened.
+static const char *shown(const json_t *value, char text[80]) {
+    char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    snprintf(text, 80, "%.70s%s", json ? json : "nothing", json && strlen(json) > 70 ? "..." : "");
+    free(json);
+    return text;
+}
+
+/// Refuses what is asked for in `role` ("", "inner " or "outer "), naming the back-ends that would do.
+static bool refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
+                   const struct lane_plan *lane, int ranks, struct error *error) {
+    char allowed[600] = "", text[80];
     size_t n = 0;
-    const struct exchange_backend *asked = name ? exchange_find(name) : NULL;
     for (int i = 0; exchange_backends[i] && n < sizeof allowed; i++) {
         const struct exchange_backend *b = exchange_backends[i];
         if (!serves(b, ranks) || (*role && (b->broadcast || b->composed))) continue;
         n += (size_t)snprintf(allowed + n, sizeof allowed - n, n ? ", %s" : "%s", b->name);
     }
-    return error_set(error, "exchange: %s\"%.60s\" for lane %s on %d rank(s)%s%s; allowed: %s", role,
-                     name ? name : "none", lane->name, ranks, asked && asked->absent ? ", and " : "",
+    return error_set(error, "exchange: %s%s for lane %s on %d rank(s)%s%s; allowed: %s", role,
+                     shown(value, text), lane->name, ranks, asked && asked->absent ? ", and " : "",
                      asked && asked->absent ? asked->absent : "", allowed);
 }
 
@@ -47,7 +55,7 @@ static bool choose_part(const struct exchange_backend **part, const struct field
     if (!fields_string(choice, role, fallback, &name, error)) return false;
     *part = exchange_find(name);
     if (*part && serves(*part, ranks) && !(*part)->broadcast && !(*part)->composed) return true;
-    return refuse(name, spoken, lane, ranks, error);
+    return refuse(json_object_get(choice->object, role), NULL, spoken, lane, ranks, error);
 }
 
 static bool choose_parts(struct lane_plan *lane, const struct fields *choice, struct error *error) {
@@ -61,16 +69,22 @@ static bool choose_parts(struct lane_plan *lane, const struct fields *choice, st
     return true;
 }
 
+/// The exchange of a lane where the description has none for any.
+static const char *fallback(const struct lane_plan *lane) {
+    return lane->lag > 0 ? "ialltoallv" : "alltoallv";
+}
+
 static bool choose_exchange(struct lane_plan *lane, const struct description *description,
                             struct error *error) {
     static const char *const simple[] = {"name"}, *const composed[] = {"name", "inner", "outer", "group"};
     json_t *value = chosen(description, "exchange", lane->name);
+    const bool open = !json_object_get(description->json.object, "exchange");
     const char *name = json_string_value(json_is_object(value) ? json_object_get(value, "name") : value);
     const int ranks = lane->groups.largest;
-    lane->exchange =
-        (struct exchange_spec){.backend = exchange_find(name || ranks > 1 ? name ? name : "" : "self")};
+    if (!name) name = open ? fallback(lane) : ranks == 1 && !value ? "self" : "";
+    lane->exchange = (struct exchange_spec){.backend = exchange_find(name)};
     if (!lane->exchange.backend || !serves(lane->exchange.backend, ranks))
-        return refuse(name, "", lane, ranks, error);
+        return refuse(value, lane->exchange.backend, "", lane, ranks, error);
     if (!json_is_object(value) && !lane->exchange.backend->composed) return true;
 
     struct fields choice = {.object = json_is_object(value) ? value : json_object()};
@@ -84,14 +98,28 @@ static bool choose_exchange(struct lane_plan *lane, const struct description *de
 
 static bool choose_wire(struct lane_plan *lane, const struct description *description, struct error *error) {
     json_t *value = chosen(description, "wire", lane->name);
-    const char *name = value ? json_string_value(value) ? json_string_value(value) : "not a name" : "compact";
-    char allowed[200] = "";
+    char allowed[200] = "", text[80];
     size_t n = 0;
-    lane->wire = wire_find(name);
+    lane->wire = wire_find(value ? json_is_string(value) ? json_string_value(value) : "" : "compact");
     if (lane->wire) return true;
     for (int i = 0; wire_formats[i]; i++)
         n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s", wire_formats[i]->name);
-    return error_set(error, "wire: \"%.60s\" for lane %s; allowed: %s", name, lane->name, allowed);
+    return error_set(error, "wire: %s for lane %s; allowed: %s", shown(value, text), lane->name, allowed);
+}
+
+void choice_fill_in(struct description *description, const struct schedule *schedule) {
+    json_t *run = description->json.object, *exchange = json_object();
+    bool overlaps = false;
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        const struct lane_plan *lane = &schedule->lanes[l];
+        overlaps = overlaps || lane->lag > 0;
+        json_object_set_new(exchange, lane->name, json_string(fallback(lane)));
+    }
+    if (!json_object_get(run, "wire")) json_object_set_new(run, "wire", json_string("compact"));
+    if (!json_object_get(run, "exchange"))
+        json_object_set(run, "exchange",
+                        overlaps ? exchange : json_object_get(exchange, schedule->lanes->name));
+    json_decref(exchange);
 }
 
 bool choice_make(struct lane_plan *lane, const struct description *description, struct error *error) {

@@ -177,6 +177,7 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
         if (!set_period(&schedule->lanes[l], &schedule->rule.lanes[l], d, error) ||
             !check_exact(schedule, l, d, error) || !choice_make(&schedule->lanes[l], d, error))
             return false;
+    choice_fill_in(d, schedule);
     return true;
 }
 

@@ -77,12 +77,11 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     return true;
 }
 
-/// A name for all lanes, or a choice for each; choices may be objects where the field is "exchange".
-static bool read_choice(struct description *d, const char *field, const char *fallback, const char *allowed,
-                        struct error *error) {
+/// A name for all lanes, or a choice for each; choices may be objects where the field is "exchange". An
+/// absent one is filled in when the lanes are known.
+static bool check_choice(struct description *d, const char *field, const char *allowed, struct error *error) {
     json_t *choice = json_object_get(d->json.object, field), *value;
     const char *key;
-    if (!choice) json_object_set_new(d->json.object, field, json_string(fallback));
     bool valid = !choice || json_is_string(choice) || json_is_object(choice);
     if (json_is_object(choice) && !json_object_get(choice, "name"))
         json_object_foreach(choice, key, value) valid =
@@ -92,16 +91,17 @@ static bool read_choice(struct description *d, const char *field, const char *fa
 
 static bool read_names(struct description *d, struct error *error) {
     d->schedule = d->placement = NULL;
-    if (!json_is_array(json_object_get(d->json.object, "schedule")) &&
-        !fields_string(&d->json, "schedule", "conventional", &d->schedule, error))
+    json_t *schedule = json_object_get(d->json.object, "schedule");
+    if (schedule && !json_is_array(schedule) && !json_is_string(schedule))
+        return fields_refuse(&d->json, "schedule", "a name or a list of lanes", error);
+    if (!json_is_array(schedule) && !fields_string(&d->json, "schedule", "conventional", &d->schedule, error))
         return false;
     if (json_object_get(d->json.object, "placement") &&
         !fields_string(&d->json, "placement", NULL, &d->placement, error))
         return false;
 
-    return read_choice(d, "exchange", "alltoallv", "a name, an object with a name, or {lane: name or object}",
-                       error) &&
-           read_choice(d, "wire", "compact", "a name, or an object {lane: name}", error);
+    return check_choice(d, "exchange", "a name, an object with a name, or {lane: name or object}", error) &&
+           check_choice(d, "wire", "a name, or an object {lane: name}", error);
 }
 
 static bool read_inject(struct description *d, struct error *error) {

@@ -39,6 +39,12 @@ TERMS = [
         "Phase in which a rank waits at the barrier for the slowest one; on this page also: waiting.",
     ),
     ("exchange", "Phase in which MPI moves the spikes."),
+    (
+        "latency, slope",
+        "Of an exchange: its time with no bytes, and what each byte from one rank to another adds (Hockney "
+        "1994), within a range of sizes. The latency of a later range is where its line meets 0 bytes, and "
+        "may be negative.",
+    ),
     ("synaptic event", "One spike that reaches one synapse."),
     (
         "first access",

@@ -1,0 +1,219 @@
+"""Latency and bandwidth of an exchange, piece by piece in its size.
+
+t(n) = alpha_i + beta_i n for n bytes from n_i up to n_(i+1): the model of Hockney (1994), with pieces because
+MPI libraries switch algorithms with the size (the jumps in Lober et al. 2026, fig 4). Pieces need not meet.
+alpha in seconds, beta in seconds per byte.
+
+Where pieces end is found by trying all partitions into up to `MOST_PIECES` pieces of at least `FEWEST` sizes.
+Each piece is fitted by least squares of relative errors, with beta >= 0 and the first alpha >= 0, and the
+smallest Bayesian information criterion (Schwarz 1978) wins: N ln(S / N) + k ln N, S being the sum of the N
+squares and k the number of parameters, ends of pieces included.
+
+Something else that runs can make a repetition a hundred times longer; what is further from the median of its
+size than `OUTLYING` robust standard deviations (1.4826 median absolute deviations, relative, of all sizes
+together) is drawn in to there first.
+
+Intervals are of the curve, not of one more measurement: the repetitions, whole curves each, are drawn again
+with replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
+widened by sqrt(R / (R - 1)) and by Student's t with R - 1 degrees of freedom.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from spikemark.errors import BadInput
+
+MOST_PIECES = 3
+FEWEST = 3  # sizes of a piece: two lie on a line in any case
+RESOLUTION = 1e-3  # relative error below which no partition is better than another
+OUTLYING = 4
+LEVEL = 0.95
+SHORTEST_S = 1e-12  # no curve predicts less
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval; `low` and `high` are None with a single repetition."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """t = latency + n seconds_per_byte for sizes n from `first` to `last` (bytes), both measured."""
+
+    first: int
+    last: int
+    latency_s: Estimate  # of a later piece an intercept, which may be negative
+    seconds_per_byte: Estimate
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Time of an exchange in seconds. `label`: `measured` within the sizes measured, else `extrapolated`."""
+
+    time_s: Estimate
+    label: str
+
+
+@dataclass(frozen=True)
+class LatencyBandwidth:
+    """A fitted curve. `support`: share of the resamples of which the pieces end at the same sizes."""
+
+    sizes: np.ndarray  # [size], bytes, ascending
+    pieces: list[Piece]
+    relative_error: float  # root mean square over sizes and repetitions, without outliers
+    support: float | None  # None with a single repetition
+    repetitions: int
+    resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
+
+    @classmethod
+    def fit(
+        cls, sizes: np.ndarray, times_s: np.ndarray, resamples: int = 300, seed: int = 1
+    ) -> "LatencyBandwidth":
+        """Fit `times_s` [repetition, size] in seconds at `sizes` [size] in bytes.
+
+        Raises BadInput for fewer than 3 sizes, sizes that do not ascend, and times that are not above 0.
+        """
+        sizes, times = _checked(sizes, times_s)
+        times = _drawn_in(times)
+        starts, lines, error = _best(sizes, times)
+        repetitions = len(times)
+        generator = np.random.default_rng(seed)
+        free, fixed, same = [], [], 0
+        for _ in range(resamples if repetitions > 1 else 0):
+            drawn = times[generator.integers(repetitions, size=repetitions)]
+            theirs, found, _ = _best(sizes, drawn)
+            same += theirs == starts
+            free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
+            fixed.append(_lines(_Segments(sizes, drawn), starts))
+        half = _widening(repetitions) * np.std(fixed, axis=0) if fixed else None  # [piece, alpha or beta]
+        ends = [*(s - 1 for s in starts[1:]), len(sizes) - 1]
+        pieces = [
+            Piece(
+                int(sizes[first]), int(sizes[last]), *_estimates(lines[i], None if half is None else half[i])
+            )
+            for i, (first, last) in enumerate(zip(starts, ends, strict=True))
+        ]
+        return cls(sizes, pieces, error, same / len(free) if free else None, repetitions, free)
+
+    def predict(self, size: float) -> Prediction:
+        """Time of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).
+
+        Raises BadInput for a size that is not above 0.
+        """
+        if not 0 < size < float("inf"):
+            raise BadInput(f"size={size}: bytes above 0")
+        label = "measured" if self.sizes[0] <= size <= self.sizes[-1] else "extrapolated"
+        starts = [int(np.searchsorted(self.sizes, p.first)) for p in self.pieces]
+        value = self._at(
+            size,
+            [
+                (s, p.latency_s.value, p.seconds_per_byte.value)
+                for s, p in zip(starts, self.pieces, strict=True)
+            ],
+        )
+        if not self.resampled:
+            return Prediction(Estimate(value), label)
+        apart = np.log([self._at(size, lines) for lines in self.resampled]) - np.log(value)
+        factor = float(np.exp(_widening(self.repetitions) * np.sqrt(np.mean(apart**2))))
+        return Prediction(Estimate(value, value / factor, value * factor), label)
+
+    def _at(self, size: float, lines: list[tuple[int, float, float]]) -> float:
+        reached = [(a, b) for s, a, b in lines if s == 0 or size**2 >= self.sizes[s - 1] * self.sizes[s]]
+        alpha, beta = reached[-1]
+        return max(alpha + beta * size, SHORTEST_S)
+
+
+class _Segments:
+    """Lines through all runs of consecutive sizes, [first, last], and their sums of squared errors."""
+
+    def __init__(self, sizes: np.ndarray, times: np.ndarray):
+        weight = 1 / np.median(times, axis=0) ** 2
+        columns = [len(times), len(times) * sizes, len(times) * sizes**2]
+        columns += [times.sum(axis=0), sizes * times.sum(axis=0), (times**2).sum(axis=0)]
+        cumulated = np.array([np.r_[0, np.cumsum(weight * column)] for column in columns])
+        # between the first and the last size: [sum, first, last]
+        w, n, nn, t, nt, tt = cumulated[:, None, 1:] - cumulated[:, :-1, None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # no line through one size; none is asked for
+            beta = np.maximum((nt - n * t / w) / (nn - n * n / w), 0)
+            alpha = (t - beta * n) / w
+            below = alpha[0] < 0  # a latency is not negative
+            beta[0, below] = (nt / nn)[0, below]
+            alpha[0, below] = 0
+            squares = tt - 2 * (alpha * t + beta * nt) + alpha**2 * w + 2 * alpha * beta * n + beta**2 * nn
+        self.alpha, self.beta, self.squares = alpha, beta, np.maximum(squares, 0)
+
+
+@lru_cache(maxsize=64)
+def _partitions(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For 1, 2, … pieces: all partitions of `count` sizes, as the places of firsts and lasts [way, piece]."""
+    found = []
+    for pieces in range(1, min(MOST_PIECES, count // FEWEST) + 1):
+        ways = [
+            (0, *cuts)
+            for cuts in combinations(range(FEWEST, count - FEWEST + 1), pieces - 1)
+            if all(b - a >= FEWEST for a, b in zip((0, *cuts), cuts, strict=False))
+        ]
+        firsts = np.array(ways)
+        lasts = np.c_[firsts[:, 1:] - 1, np.full(len(ways), count - 1)]
+        found.append((firsts, lasts))
+    return found
+
+
+def _best(sizes: np.ndarray, times: np.ndarray) -> tuple[list[int], np.ndarray, float]:
+    """Places of the pieces' first sizes, their lines [piece, alpha or beta], and the relative error."""
+    segments, number = _Segments(sizes, times), times.size
+    best = None
+    for firsts, lasts in _partitions(len(sizes)):
+        squares = segments.squares[firsts, lasts].sum(axis=1)
+        way = int(squares.argmin())
+        parameters = 3 * firsts.shape[1] - 1
+        criterion = number * np.log(squares[way] / number + RESOLUTION**2) + parameters * np.log(number)
+        if best is None or criterion < best[0]:
+            best = criterion, firsts[way].tolist(), float(np.sqrt(squares[way] / number))
+    _, starts, error = best
+    return starts, _lines(segments, starts), error
+
+
+def _lines(segments: _Segments, starts: list[int]) -> np.ndarray:
+    lasts = [*(s - 1 for s in starts[1:]), segments.alpha.shape[1] - 1]
+    return np.c_[segments.alpha[starts, lasts], segments.beta[starts, lasts]]
+
+
+def _estimates(line: np.ndarray, half: np.ndarray | None) -> list[Estimate]:
+    if half is None:
+        return [Estimate(float(x)) for x in line]
+    return [Estimate(float(x), float(x - h), float(x + h)) for x, h in zip(line, half, strict=True)]
+
+
+def _widening(repetitions: int) -> float:
+    """Half an interval per standard deviation of the resamples."""
+    student = stats.t.ppf((1 + LEVEL) / 2, repetitions - 1)
+    return float(student * np.sqrt(repetitions / (repetitions - 1)))
+
+
+def _drawn_in(times: np.ndarray) -> np.ndarray:
+    """The times [repetition, size] without outliers."""
+    median = np.median(times, axis=0)
+    limit = OUTLYING * 1.4826 * np.median(abs(times / median - 1)) + RESOLUTION
+    return np.clip(times, median * max(1 - limit, RESOLUTION), median * (1 + limit))
+
+
+def _checked(sizes: np.ndarray, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sizes, times = np.asarray(sizes, dtype=np.float64), np.asarray(times_s, dtype=np.float64)
+    if sizes.ndim != 1 or len(sizes) < FEWEST:
+        raise BadInput(f"sizes of shape {list(sizes.shape)}: at least {FEWEST} sizes are needed for a fit")
+    if not (sizes[0] > 0 and (np.diff(sizes) > 0).all() and np.isfinite(sizes[-1])):
+        raise BadInput("sizes: bytes above 0, ascending")
+    if times.ndim != 2 or times.shape[1] != len(sizes) or not len(times):
+        raise BadInput(f"times of shape {list(times.shape)}: expected [repetition, {len(sizes)} sizes]")
+    if not ((times > 0) & np.isfinite(times)).all():
+        raise BadInput("times: seconds above 0")
+    return sizes, times

@@ -1,0 +1,84 @@
+"""Stands in for build/bench_exchange: JSON of its form, and a program that gives it."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+SIZES = (4, 8, 16, 20, 40, 80, 160, 4096, 20480, 40960)
+LINES = {"alltoall": (1e-6, 2e-9), "shared": (3e-7, 1e-9)}  # latency (s), seconds per byte
+
+
+def content(
+    ranks=2, sizes=SIZES, lines=LINES, repetitions=3, targets=("all",), skews=(0.0,), noise=0.01, **changes
+) -> dict:
+    """What exchanges would give of which the times are the lines, with noise."""
+    generator = np.random.default_rng(ranks)
+    cases, measurements = [], []
+    for name, (alpha, beta) in lines.items():
+        for which in targets:
+            for skew in skews:
+                for n in sizes:
+                    times = (alpha + beta * n) * np.exp(generator.normal(0, noise, repetitions))
+                    measurements += [
+                        {
+                            "case": len(cases),
+                            "repetition": i,
+                            "rounds": 7,
+                            "barrier_s": 5e-7,
+                            "exchange_s": t,
+                            "exchange_mean_s": 1.1 * t,
+                        }
+                        for i, t in enumerate(times)
+                    ]
+                    cases.append({
+                        "exchange": name, "inner": None, "outer": None, "group": 0, "bytes": n,
+                        "targets": which, "partners": ranks - 1, "skew_us": skew,
+                    })  # fmt: skip
+    generator.shuffle(measurements)
+    return {
+        "kind": "exchange times",
+        "format_version": 1,
+        "provenance": {"mpi_library": "MPI of the tests", "commit": None},
+        "host": {"name": "fake", "cores": 2},
+        "ranks": ranks,
+        "nodes": 1,
+        "oversubscribed": False,
+        "repetitions": repetitions,
+        "min_time_s": 0.02,
+        "seed": 7,
+        "skipped": [{"exchange": "self", "reason": "serves at most 1 rank(s)"}],
+        "cases": cases,
+        "measurements": measurements,
+        **changes,
+    }
+
+
+PROGRAM = """#!{python}
+import json, os, sys
+if os.environ["OMPI_COMM_WORLD_RANK"] != "0":
+    sys.exit({others})
+ranks = int(os.environ["OMPI_COMM_WORLD_SIZE"])
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+with open({here!r} + "/called", "a") as log:
+    print(json.dumps([ranks, options]), file=log)
+{action}
+content = json.load(open({here!r} + "/content.json"))
+content["ranks"] = ranks
+json.dump(content, open(options["--out"], "w"))
+"""
+
+
+def write_program(folder: Path, given: dict, action: str = "", others: int = 0) -> Path:
+    """An executable that gives `given` after the Python statement `action`; other ranks end with `others`."""
+    (folder / "content.json").write_text(json.dumps(given))
+    program = folder / "bench_exchange"
+    program.write_text(PROGRAM.format(python=sys.executable, here=str(folder), action=action, others=others))
+    program.chmod(0o755)
+    return program
+
+
+def calls(folder: Path) -> list[list]:
+    """Ranks and options of every call of the program in `folder`."""
+    return [json.loads(line) for line in (folder / "called").read_text().splitlines()]
