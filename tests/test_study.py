@@ -96,7 +96,7 @@ def test_shehzad_counts_what_the_algorithms_send(done):
 
 
 def test_music_sends_more_than_needed_where_few_are_connected(done):
-    found = {(r["connectivity"], r["ranks"]): r for r in rows(done("exchange-music"), "exchange")}
+    found = {(r["connectivity"], r["ranks"]): r for r in rows(done("exchange-music"), "sent")}
     every, one, nine = (found[who, 16] for who in ("all to all", "itself and one", "nine on a torus"))
     assert [row["p2p_connections"] for row in (every, one, nine)] == [15, 1, 8]
     assert every["collective_bytes"] == one["collective_bytes"] == nine["collective_bytes"]

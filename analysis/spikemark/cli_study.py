@@ -9,6 +9,7 @@ import typer
 from spikemark.cli_lines import list_lines, short
 
 SUMMARY_WIDTH = 20
+WIDTH = 150  # of a table that goes to a file
 
 
 def study(
@@ -47,7 +48,8 @@ def _show(done) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    width = None if sys.stdout.isatty() else WIDTH
+    console = Console(highlight=False, soft_wrap=True, width=width)
     main = done.findings.tables[0]
     shown = main.shown()
     table = Table(title=main.title, title_justify="left")

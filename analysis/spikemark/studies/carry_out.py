@@ -11,7 +11,7 @@ from spikemark.files import write_atomically, write_json
 from spikemark.report import page
 from spikemark.report.cases import Case, View, timed
 from spikemark.report.gather import Sweep, gather
-from spikemark.report.sections import correctness, provenance
+from spikemark.report.sections import correctness, glossary, provenance
 from spikemark.studies import STUDIES
 from spikemark.studies.study import Findings, Study
 
@@ -71,4 +71,5 @@ def render(done: Done) -> str:
     view = View(done.sweep, Case(timed(done.sweep.runs)))
     own = [part.section() for part in done.findings.parts]
     common = [correctness.section(view), provenance.section(view), provenance.runs(view)]
+    common.append(glossary.literature(view))
     return page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])

@@ -82,6 +82,12 @@ LITERATURE = [
         "extremely scalable spiking neuronal network simulation code, the exchange with buffers of fixed "
         "size",
     ),
+    (
+        "Shehzad, Bozkuş (2016), doi 10.1155/2016/3676582",
+        "https://doi.org/10.1155/2016/3676582",
+        "NEURON's spike exchange by remote memory access and recursive doubling",
+    ),
+    ("Brocke, Djurfeldt", "", "collective and point-to-point communication in MUSIC"),
     ("Salmon et al. (2011)", "", "parallel random numbers, as easy as 1, 2, 3 (Random123)"),
 ]
 
