@@ -66,14 +66,14 @@ class Program(Protocol):
         """The program's own result and what it means, after exit status 0; raises RunFailed."""
 
 
-#: How much longer than its peers the mini-app simulates: else a run would take a fraction of a second, less than
-#: machines are held up for now and then.
+#: How much longer than its peers the mini-app simulates: else its runs would take a fraction of a second, and
+#: whatever holds the machine up for a moment would decide.
 LONGER = 10
 
 
 @dataclass(frozen=True)
 class Miniapp:
-    """The mini-app of this checkout, started with mpirun like in a sweep, for LONGER times the time described."""
+    """The mini-app of this checkout, started with mpirun like in a sweep; simulates LONGER than described."""
 
     name: str = REFERENCE
     title: str = "mini-app"
