@@ -151,7 +151,7 @@ def _lateness(waits: list[Waits]) -> StudyTable:
 
 
 def _goal(cuts: StudyTable, correlation: float) -> dict | None:
-    """The row of the smallest D, of those of the goal, that was measured: the choice does not depend on it."""
+    """The row of the smallest D measured, of those of the goal: what it shows has no say in the choice."""
     rows = [
         row
         for row in cuts.rows

@@ -87,7 +87,7 @@ class StudyTable:
 
 
 def estimate(values: Iterable[float]) -> Estimate | Missing:
-    """Mean of repetitions with its t interval of 95 %, cut at 0 where no value is negative; Missing for none."""
+    """Mean of repetitions with its t interval of 95 %, cut at 0 where none is negative; Missing for none."""
     found = np.asarray(list(values), dtype=float)
     if found.size == 0:
         return Missing("no such run is complete")
