@@ -79,8 +79,19 @@ static void add_blocks(struct part *part, const struct network *network, const s
     }
 }
 
+/// Reads the neuron models of all populations: by one thread, since reading fills in defaults.
+static bool read_models(struct model *model, struct error *error) {
+    const struct network *network = &model->description->network;
+    model->neuron_models = ALLOC(struct population_model, network->n_populations);
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        if (!neuron_model_read(&network->populations[p], &model->neuron_models[p].model,
+                               model->neuron_models[p].parameters, error))
+            return false;
+    return true;
+}
+
 /// Makes the neurons of one thread.
-static struct part *open_part(const struct model *model, int thread, struct error *error) {
+static struct part *open_part(const struct model *model, int thread) {
     const struct description *description = model->description;
     const struct network *network = &description->network;
     struct part *part = ALLOC_ZERO(struct part, 1);
@@ -88,15 +99,14 @@ static struct part *open_part(const struct model *model, int thread, struct erro
     for (uint32_t p = 0; p < network->n_populations; p++)
         blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
     part->blocks = ALLOC_ZERO(struct block, blocks);
-    for (uint32_t p = 0; p < network->n_populations && !error_stands(error); p++) {
+    for (uint32_t p = 0; p < network->n_populations; p++) {
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
                                      .input_unit = network->weight_unit,
                                      .population = p,
                                      .share = placement_share(model->placement, p, model->rank, thread)};
-        const struct neuron_model *neuron;
-        if (neuron_model_read(&network->populations[p], &neuron, setup.parameters, error))
-            add_blocks(part, network, neuron, &setup);
+        memcpy(setup.parameters, model->neuron_models[p].parameters, sizeof setup.parameters);
+        add_blocks(part, network, model->neuron_models[p].model, &setup);
     }
     part->ring = ring_open(part->neurons, network->longest_delay, network->narrow_input);
     part->spikes = ALLOC(struct spike, (size_t)part->neurons * description->steps_per_cycle);
@@ -189,16 +199,13 @@ bool build(struct model *model, const struct description *description, const str
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     classify_weights(model);
-    check_synapses(model, error);
+    if (read_models(model, error)) check_synapses(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
     {
-        struct error own = {""};
         int thread = omp_get_thread_num();
-        model->parts[thread] = open_part(model, thread, &own);
-#pragma omp critical
-        if (error_stands(&own)) error_set(error, "%s", own.text);
+        model->parts[thread] = open_part(model, thread);
     }
     uint32_t *gids = number_neurons(model);
 
@@ -228,6 +235,7 @@ void build_close(struct model *model) {
     free(model->weights);
     free(model->weight_class);
     free(model->first_class);
+    free(model->neuron_models);
 }
 
 uint64_t build_synapses(const struct model *model) {

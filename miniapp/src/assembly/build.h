@@ -38,13 +38,20 @@ struct part {
     } counts;
 };
 
+/// The neuron model of a population, and its parameters.
+struct population_model {
+    const struct neuron_model *model;
+    double parameters[neuron_parameters_max];
+};
+
 struct model {
     const struct description *description; ///< borrowed
     const struct placement *placement;     ///< borrowed
     const struct schedule *schedule;       ///< borrowed
     int rank, ranks, threads;
-    uint32_t neurons;    ///< of this rank
-    struct part **parts; ///< [threads]
+    struct population_model *neuron_models; ///< [populations]
+    uint32_t neurons;                       ///< of this rank
+    struct part **parts;                    ///< [threads]
     struct lane *lanes;
     int n_lanes;
     int32_t *weights;       ///< [n_classes] the distinct weights of all projections, in units, ascending

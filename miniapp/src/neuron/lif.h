@@ -61,9 +61,9 @@ uint64_t lif_bits(double value);
 /// with one time constant adds to what decays with another, also where they are equal or nearly so.
 double lif_coupling(double h, double tau, double tau_source);
 
-/// What decays becomes zero before it is too small for the processor to handle fast.
+/// What decays becomes zero before it is so small (denormal) that processors are slow with it.
 static inline double lif_flush(double value) {
-    return value < 1e-200 && value > -1e-200 ? 0 : value;
+    return fabs(value) < 1e-200 ? 0 : value;
 }
 
 #endif

@@ -51,9 +51,10 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
         const uint32_t end = n - first < lif_stripe ? n : first + lif_stripe;
         uint32_t any = 0;
         for (uint32_t i = first; i < end; i++) {
-            const double advanced = v_from_I_e + lif_flush(v_from_v * v[i]) + input[i] * unit;
-            v[i] = step < free_at[i] ? v[i] : advanced;
-            any |= v[i] >= threshold;
+            const double old = v[i], received = input[i] * unit;
+            const double advanced = v_from_I_e + lif_flush(v_from_v * old) + received;
+            v[i] = step < free_at[i] ? old : advanced;
+            any |= advanced >= threshold; // a refractory neuron says so in vain
         }
         if (any) count = lif_fire(&block->lif, first, end, step, fired, count);
     }

@@ -60,10 +60,11 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
         const uint32_t end = n - first < lif_stripe ? n : first + lif_stripe;
         uint32_t any = 0;
         for (uint32_t i = first; i < end; i++) {
-            const double advanced = v[i] * v_from_v + current[i] * v_from_current + v_from_I_e;
-            v[i] = step < free_at[i] ? v[i] : lif_flush(advanced);
-            current[i] = lif_flush(current[i] * current_from_current) + input[i] * unit;
-            any |= v[i] >= threshold;
+            const double old = v[i], old_current = current[i], received = input[i] * unit;
+            const double advanced = lif_flush(old * v_from_v) + old_current * v_from_current + v_from_I_e;
+            v[i] = step < free_at[i] ? old : advanced;
+            current[i] = lif_flush(old_current * current_from_current) + received;
+            any |= advanced >= threshold; // a refractory neuron says so in vain
         }
         if (any) count = lif_fire(&block->lif, first, end, step, fired, count);
     }

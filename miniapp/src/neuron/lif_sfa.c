@@ -60,10 +60,11 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
         const uint32_t end = n - first < lif_stripe ? n : first + lif_stripe;
         uint32_t any = 0;
         for (uint32_t i = first; i < end; i++) {
-            const double advanced = c[i] * v_from_c + lif_flush(v_from_v * v[i]) + input[i] * unit;
-            v[i] = step < free_at[i] ? v[i] : advanced;
-            c[i] = lif_flush(c[i] * c_from_c);
-            any |= v[i] >= threshold;
+            const double old = v[i], old_c = c[i], received = input[i] * unit;
+            const double advanced = old_c * v_from_c + lif_flush(v_from_v * old) + received;
+            v[i] = step < free_at[i] ? old : advanced;
+            c[i] = lif_flush(old_c * c_from_c);
+            any |= advanced >= threshold; // a refractory neuron says so in vain
         }
         if (!any) continue;
         const uint32_t before = count;
