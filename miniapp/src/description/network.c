@@ -1,6 +1,7 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
+#include "description/fixed_point.h"
 #include "description/poisson.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,7 +224,7 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
             !read_projection(network, &network->projections[i], &item, resolution_ms, error))
             return false;
     }
-    return weights_quantise(network, &fields, error);
+    return fixed_point_choose(network, &fields, error);
 }
 
 void network_close(struct network *network) {

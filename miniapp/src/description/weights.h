@@ -12,8 +12,6 @@
 #include "description/json_fields.h"
 #include <stdint.h>
 
-struct network;
-
 enum { weight_classes_default = 32, weight_classes_max = 4096 };
 
 struct weights {
@@ -26,11 +24,6 @@ struct weights {
 /// Reads the field "weight" of a projection: a number, or {mean, sd, classes}. Free with weights_close().
 bool weights_read(struct weights *weights, const struct fields *projection, struct error *error);
 void weights_close(struct weights *weights);
-
-/// Chooses network.weight_unit and whether input is narrow, so that no neuron's input can overflow even if
-/// all its sources fire in one step and its input from outside is at its largest; sets all units. Fails where
-/// a weight is too small for that. `fields` is the object "network".
-bool weights_quantise(struct network *network, const struct fields *fields, struct error *error);
 
 /// The class that `word`, uniform over 32 bits, draws.
 static inline uint32_t weights_draw(const struct weights *weights, uint32_t word) {
