@@ -192,6 +192,11 @@ REFUSALS = {
         changed("network.projections.0.delay.distribution", "gamma"),
         "'gamma'; allowed: normal, constant",
     ),
+    "weight": (changed("network.projections.0.weight", {"mean": 1, "sd": 0.1}), "allowed: a number"),
+    "external": (
+        changed("network.populations.0.external", {"rate_hz": 1, "weight": 1}),
+        "external: allowed: no",
+    ),
     "source": (changed("network.projections.0.source", "nobody"), "'nobody' is not a population"),
     "no network": ({"time": {"simulate_ms": 1}}, "not a run description"),
     "not JSON": ("{", "not a run description"),

@@ -40,7 +40,7 @@ static uint64_t run_drawing(void *state) {
     struct drawing *d = state;
     uint32_t source[network_batch], delay[network_batch], sum = 0;
     for (uint32_t k = 0; k < draws_per_run; k += network_batch) {
-        network_draw(&d->network, 0, d->target, k, network_batch, source, delay);
+        network_draw(&d->network, 0, d->target, k, network_batch, source, delay, NULL);
         sum += source[k % network_batch] + delay[k % network_batch];
     }
     d->target += 1 + (sum == 0); // so that the draws are not optimised away

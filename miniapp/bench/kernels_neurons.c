@@ -1,13 +1,15 @@
 /// \file
-/// Update of every registered neuron model, and taking input from the ring buffer.
+/// Update of every registered neuron model, input from outside, and taking input from the ring buffer.
 
 #include "kernels.h"
 
 #include "base/alloc.h"
 #include "base/ring.h"
+#include "neuron/external.h"
 #include "neuron/model.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { steps_per_run = 100, delay_steps = 20 };
 
@@ -30,7 +32,7 @@ static void *open_neurons(const void *variant, int64_t size) {
     s->input = ALLOC_ZERO(int32_t, s->n);
     s->fired = ALLOC(uint32_t, s->n);
     if (!s->model) return s;
-    struct neuron_setup setup = {.seed = 1, .resolution_ms = 0.1, .share = {0, 1, s->n}};
+    struct neuron_setup setup = {.seed = 1, .resolution_ms = 0.1, .input_unit = 1, .share = {0, 1, s->n}};
     for (uint32_t i = 0; i < s->model->n_parameters; i++)
         setup.parameters[i] = s->model->parameters[i].fallback;
     s->block = s->model->open(&setup);
@@ -56,6 +58,41 @@ static uint64_t run_update(void *state) {
     return (uint64_t)steps_per_run * s->n;
 }
 
+/// Input from outside to blocks of n neurons; the variant is its mean, events per neuron and step.
+struct poisson_input {
+    struct population population;
+    struct network network;
+    struct external_input *external;
+    int32_t *input;
+    uint32_t n, step;
+};
+
+static void *open_poisson(const void *variant, int64_t size) {
+    struct poisson_input *s = ALLOC_ZERO(struct poisson_input, 1);
+    s->n = (uint32_t)size;
+    s->population.external = (struct external){.mean = *(const double *)variant, .weight_units = 1};
+    s->network = (struct network){.seed = 1, .populations = &s->population, .n_populations = 1};
+    s->external = external_open(&s->network, 0, (struct share){0, 1, s->n});
+    s->input = ALLOC_ZERO(int32_t, s->n);
+    return s;
+}
+
+static void close_poisson(void *state) {
+    struct poisson_input *s = state;
+    external_close(s->external);
+    free(s->input);
+    free(s);
+}
+
+static uint64_t run_poisson(void *state) {
+    struct poisson_input *s = state;
+    for (int i = 0; i < steps_per_run; i++, s->step++) {
+        memset(s->input, 0, s->n * sizeof *s->input);
+        external_add(s->external, s->step, s->input);
+    }
+    return (uint64_t)steps_per_run * s->n;
+}
+
 static uint64_t run_take(void *state) {
     struct neurons *s = state;
     for (int i = 0; i < steps_per_run; i++, s->step++) ring_take(&s->ring, s->step, 0, s->n, s->input);
@@ -68,6 +105,13 @@ size_t kernels_neurons(struct kernel *kernels, size_t capacity) {
         kernels[n] = (struct kernel){"",           "neuron step", block_sizes,  neuron_models[m],
                                      open_neurons, run_update,    close_neurons};
         snprintf(kernels[n++].name, sizeof kernels->name, "update_%.50s", neuron_models[m]->name);
+    }
+    // Hardly an event, 400 synapses at 3 Hz in steps of 0.1 and of 1 ms, and many events.
+    static const double means[] = {1e-4, 0.12, 1.2, 20};
+    for (size_t m = 0; m < sizeof means / sizeof *means && n < capacity; m++) {
+        kernels[n] = (struct kernel){"",           "neuron step", block_sizes,  &means[m],
+                                     open_poisson, run_poisson,   close_poisson};
+        snprintf(kernels[n++].name, sizeof kernels->name, "poisson_mean_%g", means[m]);
     }
     if (n < capacity)
         kernels[n++] = (struct kernel){"ring_take",  "neuron step", block_sizes,  NULL,

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+# Made by `make peers`; absent otherwise.
+NEST = ROOT / ".venv-peers" / "bin" / "python"
 MINIAPP = ROOT / "build" / "miniapp"
 CHECKED = ROOT / "build" / "miniapp_checked"
 EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/checksum.h"
 #include "description/draw.h"
+#include "description/poisson.h"
 #include <stdlib.h>
 
 const char *const eight_areas =
@@ -96,6 +97,7 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
         sum.checksum += all[r].counts.checksum + all[r].state_checksum;
         sum.spikes += all[r].counts.spikes;
         sum.synaptic_events += all[r].counts.synaptic_events;
+        sum.external_events += all[r].counts.external_events;
         sum.first_accesses += all[r].counts.first_accesses;
         sum.synapses += all[r].synapses;
     }
@@ -126,11 +128,26 @@ static struct all_synapses draw_all(const struct network *network, int64_t leave
             for (uint32_t k = 0; k < projection->indegree; k++) {
                 struct synapse drawn = network_synapse(network, p, gid, k);
                 if (number++ == leave_out) continue;
-                all.synapse[all.n++] =
-                    (struct flat_synapse){drawn.source, gid, drawn.delay, projection->weight_units};
+                all.synapse[all.n++] = (struct flat_synapse){drawn.source, gid, drawn.delay,
+                                                             projection->weights.units[drawn.weight_class]};
             }
     }
     return all;
+}
+
+/// Adds the input from outside to a population, neuron by neuron. \return the number of events.
+static uint64_t add_external(const struct network *network, uint32_t population, uint32_t step,
+                             int32_t *input) {
+    const struct population *p = &network->populations[population];
+    const struct poisson poisson = poisson_open(p->external.mean);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; p->external.mean > 0 && i < p->size; i++) {
+        struct rng_words drawn = rng_draw(network->seed, rng_external, population, p->first + i, step / 4);
+        uint32_t events = poisson_draw(&poisson, drawn.word[step % 4]);
+        input[i] += (int32_t)events * p->external.weight_units;
+        sum += events;
+    }
+    return sum;
 }
 
 struct outcome run_brute_force(const struct description *description, int64_t leave_out) {
@@ -150,6 +167,7 @@ struct outcome run_brute_force(const struct description *description, int64_t le
         struct error error = {""};
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
+                                     .input_unit = network->weight_unit,
                                      .population = p,
                                      .share = {population->first, 1, population->size}};
         if (!neuron_model_read(population, &model[p], setup.parameters, &error)) fail_msg("%s", error.text);
@@ -158,6 +176,8 @@ struct outcome run_brute_force(const struct description *description, int64_t le
     for (uint32_t step = 0; step < steps; step++)
         for (uint32_t p = 0; p < network->n_populations; p++) {
             uint32_t first = network->populations[p].first;
+            uint64_t events = add_external(network, p, step, input + (size_t)step * n + first);
+            if (step >= warmup) outcome.external_events += events;
             uint32_t count = model[p]->update(state[p], input + (size_t)step * n + first, step, fired);
             for (uint32_t i = 0; i < count; i++) {
                 uint32_t gid = first + fired[i];

@@ -22,7 +22,7 @@ const char *refusal(const char *text, const char *const *overrides);
 
 /// What is compared between runs.
 struct outcome {
-    uint64_t checksum, spikes, synaptic_events, first_accesses, synapses;
+    uint64_t checksum, spikes, synaptic_events, external_events, first_accesses, synapses;
 };
 
 /// Builds and runs the description on all ranks of `world`. \return sums over all ranks, on every rank.

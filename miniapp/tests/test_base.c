@@ -31,11 +31,14 @@ static void lanes_draw_the_same_words(void **state) {
     static const uint32_t firsts[] = {0, 5, 1000000, UINT32_MAX - 3}; // the last one wraps around
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
         for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
-            uint32_t word[3][rng_lanes];
+            uint32_t word[4][rng_lanes], by_neuron[4][rng_lanes];
             rng_draw_lanes(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
+            rng_draw_neurons(seeds[s], rng_neuron, 77, firsts[f], 3, 123456789, by_neuron[0], rng_lanes);
             for (uint32_t i = 0; i < rng_lanes; i++) {
                 struct rng_words drawn = rng_draw(seeds[s], rng_neuron, 77, 123456789, firsts[f] + i);
-                for (int w = 0; w < 3; w++) assert_int_equal(word[w][i], drawn.word[w]);
+                for (int w = 0; w < 4; w++) assert_int_equal(word[w][i], drawn.word[w]);
+                drawn = rng_draw(seeds[s], rng_neuron, 77, firsts[f] + 3 * i, 123456789);
+                for (int w = 0; w < 4; w++) assert_int_equal(by_neuron[w][i], drawn.word[w]);
             }
         }
 }

@@ -34,6 +34,17 @@ def test_explain_predicts_what_runs(how, ranks, tmp_path):
     assert predicted == pytest.approx(sum(parts.values()) - parts["log"], rel=0.1)
 
 
+def test_explain_tells_the_input():
+    population = "network__populations__0__"
+    silent = program.start("--explain", program.EXAMPLE)
+    assert "input      weights in units of 1, summed in 16 bits\n" in silent.stdout
+    external = {f"{population}external": '{"rate_hz": 3, "synapses": 400, "weight": 0.5}'}
+    done = program.start("--explain", program.EXAMPLE, *program.sets(**external))
+    assert (
+        "units of 0.5, summed in 16 bits, and 1.2e+06 events from outside per simulated second" in done.stdout
+    )
+
+
 def test_explain_does_not_run(tmp_path):
     before = set(tmp_path.iterdir())
     program.start("--explain", program.EXAMPLE)

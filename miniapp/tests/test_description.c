@@ -159,8 +159,8 @@ static void assert_unit(double first, double second, int indegree, double unit, 
     open_description(&d, text, NULL);
     assert_int_equal(d.network.narrow_input, narrow);
     assert_true(fabs(d.network.weight_unit - unit) < 1e-12);
-    double sum = indegree * (fabs((double)d.network.projections[0].weight_units) +
-                             fabs((double)d.network.projections[1].weight_units));
+    double sum = indegree * (fabs((double)d.network.projections[0].weights.units[0]) +
+                             fabs((double)d.network.projections[1].weights.units[0]));
     assert_true(sum <= (narrow ? INT16_MAX : INT32_MAX));
     description_close(&d);
 }

@@ -23,13 +23,16 @@ static void check(const char *const *overrides, int threads, const struct outcom
     open_description(&description, eight_areas, overrides);
     struct outcome outcome = run_network(&description, threads, MPI_COMM_WORLD, NULL);
     if (outcome.checksum != expected->checksum || outcome.spikes != expected->spikes ||
-        outcome.synaptic_events != expected->synaptic_events || outcome.synapses != expected->synapses)
-        fail_msg("%s, %s, %s, %d threads: checksum %llx, %llu spikes, %llu events; by brute force %llx, "
-                 "%llu, %llu",
-                 overrides[0], overrides[1], overrides[2], threads, (unsigned long long)outcome.checksum,
-                 (unsigned long long)outcome.spikes, (unsigned long long)outcome.synaptic_events,
-                 (unsigned long long)expected->checksum, (unsigned long long)expected->spikes,
-                 (unsigned long long)expected->synaptic_events);
+        outcome.synaptic_events != expected->synaptic_events || outcome.synapses != expected->synapses ||
+        outcome.external_events != expected->external_events)
+        fail_msg(
+            "%s, %s, %s, %d threads: checksum %llx, %llu spikes, %llu events, %llu from outside; by brute "
+            "force %llx, %llu, %llu, %llu",
+            overrides[0], overrides[1], overrides[2], threads, (unsigned long long)outcome.checksum,
+            (unsigned long long)outcome.spikes, (unsigned long long)outcome.synaptic_events,
+            (unsigned long long)outcome.external_events, (unsigned long long)expected->checksum,
+            (unsigned long long)expected->spikes, (unsigned long long)expected->synaptic_events,
+            (unsigned long long)expected->external_events);
     assert_true(outcome.first_accesses >= expected->first_accesses);
     description_close(&description);
 }
@@ -110,6 +113,60 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
                   1, &expected);
 }
 
+/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, and weights
+/// in classes. Populations without neurons or of a model of their own stay as they are.
+enum { model_overrides = 12 };
+
+static const char *const *overrides_of(const struct neuron_model *model, int weight) {
+    static char text[model_overrides][160];
+    static const char *overrides[model_overrides + 4];
+    static const int populations[] = {0, 1, 3, 5, 6};
+    int n = 0;
+    for (size_t p = 0; p < sizeof populations / sizeof *populations; p++) {
+        snprintf(text[n], sizeof *text, "network.populations.%d.neuron={\"model\": \"%s\"}", populations[p],
+                 model->name);
+        snprintf(text[n + 1], sizeof *text,
+                 "network.populations.%d.external={\"rate_hz\": 8, \"synapses\": 100, \"weight\": %d}",
+                 populations[p], weight);
+        n += 2;
+    }
+    snprintf(text[n++], sizeof *text, "network.projections.0.weight={\"mean\": %g, \"sd\": %g}",
+             weight / 10.0, weight / 40.0);
+    snprintf(text[n++], sizeof *text,
+             "network.projections.3.weight={\"mean\": %g, \"sd\": %g, \"classes\": 5}", -weight / 10.0,
+             weight / 50.0);
+    for (int i = 0; i < n; i++) overrides[3 + i] = text[i];
+    overrides[3 + n] = NULL;
+    return overrides;
+}
+
+static void every_neuron_model_gives_one_checksum(void **state) {
+    (void)state;
+    for (int m = 0; neuron_models[m]; m++) {
+        // The unit of the input differs from model to model: as much of it as makes the neurons fire.
+        const char **overrides = NULL;
+        struct outcome expected = {0};
+        for (int weight = 20; weight <= 20000 && expected.spikes < 2000; weight *= 10) {
+            struct description description;
+            overrides = (const char **)overrides_of(neuron_models[m], weight);
+            open_description(&description, eight_areas, overrides + 3);
+            expected = run_brute_force(&description, -1);
+            description_close(&description);
+        }
+        assert_true(expected.spikes > 100 && expected.external_events > 100);
+        int threads = 1;
+        for (int s = 0; schedule_rules[s]; s++)
+            for (int p = 0; placement_rules[p]; p++) {
+                char schedule[80], placement[80];
+                snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
+                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                overrides[0] = schedule, overrides[1] = placement, overrides[2] = "delay_ratio=auto";
+                check(overrides, threads, &expected);
+                threads = 3 - threads;
+            }
+    }
+}
+
 static void the_network_depends_on_the_seed(void **state) {
     (void)state;
     struct description one, two;
@@ -159,6 +216,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
         cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
         cmocka_unit_test(injected_waits_do_not_change_the_spikes),
+        cmocka_unit_test(every_neuron_model_gives_one_checksum),
         cmocka_unit_test(the_network_depends_on_the_seed),
         cmocka_unit_test(one_missing_synapse_changes_the_checksum),
         cmocka_unit_test(a_window_longer_than_the_shortest_delay_shows),

@@ -11,7 +11,8 @@
 enum { neurons = 200, steps = 3000 };
 
 static struct neuron_setup setup_of(const struct neuron_model *model, struct share share) {
-    struct neuron_setup setup = {.seed = 4, .resolution_ms = 0.1, .population = 2, .share = share};
+    struct neuron_setup setup = {
+        .seed = 4, .resolution_ms = 0.1, .input_unit = 10, .population = 2, .share = share};
     for (uint32_t i = 0; i < model->n_parameters; i++) setup.parameters[i] = model->parameters[i].fallback;
     return setup;
 }
@@ -55,6 +56,7 @@ static void spikes_do_not_depend_on_the_cut_into_blocks(void **state) {
         for (uint32_t part = 0; part < 3; part++)
             run_block(neuron_models[m], (struct share){part, 3, (neurons - part + 2) / 3}, cut, cut_left);
         assert_memory_equal(whole, cut, steps * sizeof *whole);
+        assert_non_null(memchr(whole, true, steps * sizeof *whole));
         assert_memory_equal(whole_left, cut_left, sizeof whole_left);
     }
     free(whole);

@@ -161,16 +161,38 @@ def test_oversubscription_is_a_warning(tmp_path):
     assert any(w.startswith("oversubscribed: 8 ranks x 64 threads") for w in record["warnings"])
 
 
-def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(run, tmp_path):
+def checked_record(out, *arguments, **how):
+    """The record of a run of the build with checks, which must find nothing."""
     done = program.start(
-        program.EXAMPLE, "--out", tmp_path / "run", ranks=2, threads=2, program=program.CHECKED,
+        program.EXAMPLE, "--out", out, *arguments, program=program.CHECKED,
         # What the MPI library leaves behind is reported too; only blocks taken by our sources count.
-        ASAN_OPTIONS="exitcode=0:fast_unwind_on_malloc=0",
+        ASAN_OPTIONS="exitcode=0:fast_unwind_on_malloc=0", **how,
     )  # fmt: skip
     assert not re.search(r"#[12] 0x\w+ in .*miniapp/src", done.stderr), done.stderr
     assert not re.search("runtime error|ERROR: AddressSanitizer", done.stderr), done.stderr
-    found = json.loads((tmp_path / "run" / "record.json").read_text())
+    return json.loads((out / "record.json").read_text())
+
+
+def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(run, tmp_path):
+    found = checked_record(tmp_path / "run", ranks=2, threads=2)
     assert found["checksum"] == run[1]["checksum"]
+
+
+def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
+    for model in program.registered()["neuron model"]:
+        fields = {"time__simulate_ms": 20, "network__projections__0__weight": '{"mean": 20, "sd": 5}'}
+        for i in (0, 1):
+            fields[f"network__populations__{i}__neuron"] = json.dumps({"model": model})
+            external = {"rate_hz": 8, "synapses": 1000, "weight": 120}
+            fields[f"network__populations__{i}__external"] = json.dumps(external)
+        arguments = program.sets(**fields)
+        record = program.record_of(tmp_path / model, *arguments, threads=2)
+        found = checked_record(tmp_path / f"{model}-checked", *arguments, ranks=2)
+        assert record["totals"]["spikes"] > 0
+        expected = 2000 * 8 * 1000 * 0.02  # neurons x synapses x rate x time
+        assert abs(record["totals"]["external_events"] - expected) < 5 * expected**0.5
+        assert found["totals"]["external_events"] == record["totals"]["external_events"]
+        assert found["checksum"] == record["checksum"]
 
 
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):

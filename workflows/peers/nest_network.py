@@ -74,11 +74,14 @@ class Network:
         delay.setdefault("max", delay["mean"] + 4 * delay["sd"])
         if delay["distribution"] == "constant":
             delay.update(sd=0, max=delay["mean"])
+        weight = given.get("weight", 1)
+        if isinstance(weight, dict):
+            raise Refusal(f"projection to {given['target']!r}: weight: {weight}; allowed: a number")
         return {
             "sources": sources,
             "target": given["target"],
             "indegree": given["indegree"],
-            "weight": float(given.get("weight", 1)),
+            "weight": float(weight),
             "delay": delay,
         }
 
@@ -92,6 +95,8 @@ def _population(given):
     unknown = set(neuron) - {"model", "rate_hz", "rate_cv"}
     if unknown:
         raise Refusal(f"population {given['name']!r}: neuron.{min(unknown)}: allowed: rate_hz, rate_cv")
+    if "external" in given:
+        raise Refusal(f"population {given['name']!r}: external: allowed: no input from outside")
     rate, cv = float(neuron.get("rate_hz", 2.5)), float(neuron.get("rate_cv", 0))
     if rate <= 0:
         raise Refusal(

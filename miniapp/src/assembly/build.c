@@ -30,34 +30,68 @@ static bool check_synapses(const struct model *model, struct error *error) {
     return true;
 }
 
+static int ascending(const void *a, const void *b) {
+    const int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
+    return (first > second) - (first < second);
+}
+
 /// Numbers the distinct weights of the projections.
 static void classify_weights(struct model *model) {
     const struct network *network = &model->description->network;
-    model->weights = ALLOC(int32_t, network->n_projections);
-    model->weight_class = ALLOC(uint32_t, network->n_projections);
+    size_t n = 0;
+    model->first_class = ALLOC(uint32_t, network->n_projections);
     for (uint32_t i = 0; i < network->n_projections; i++) {
-        int32_t weight = network->projections[i].weight_units;
-        uint32_t c = 0;
-        while (c < model->n_classes && model->weights[c] != weight) c++;
-        if (c == model->n_classes) model->weights[model->n_classes++] = weight;
-        model->weight_class[i] = c;
+        model->first_class[i] = (uint32_t)n;
+        n += network->projections[i].weights.classes;
     }
+    model->weights = ALLOC(int32_t, n);
+    model->weight_class = ALLOC(uint32_t, n);
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        memcpy(model->weights + model->first_class[i], network->projections[i].weights.units,
+               network->projections[i].weights.classes * sizeof *model->weights);
+    qsort(model->weights, n, sizeof *model->weights, ascending);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || model->weights[i] != model->weights[i - 1])
+            model->weights[model->n_classes++] = model->weights[i];
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        for (uint32_t k = 0; k < network->projections[i].weights.classes; k++) {
+            const int32_t *found = bsearch(&network->projections[i].weights.units[k], model->weights,
+                                           model->n_classes, sizeof *model->weights, ascending);
+            model->weight_class[model->first_class[i] + k] = (uint32_t)(found - model->weights);
+        }
 }
 
 /// Appends the blocks of one population to a thread's part.
-static void add_blocks(struct part *part, const struct neuron_model *model, struct neuron_setup *setup) {
+static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
+                       struct neuron_setup *setup) {
     const struct share share = setup->share;
+    const bool external = network->populations[setup->population].external.mean > 0;
     for (uint32_t done = 0; done < share.count; done += block_neurons) {
         uint32_t rest = share.count - done, count = rest < block_neurons ? rest : block_neurons;
         setup->share = (struct share){share.first + done * share.stride, share.stride, count};
-        part->blocks[part->n_blocks++] =
-            (struct block){model, model->open(setup), setup->share, part->neurons};
+        part->blocks[part->n_blocks++] = (struct block){
+            .model = model,
+            .state = model->open(setup),
+            .external = external ? external_open(network, setup->population, setup->share) : NULL,
+            .share = setup->share,
+            .first = part->neurons};
         part->neurons += count;
     }
 }
 
+/// Reads the neuron models of all populations: by one thread, since reading fills in defaults.
+static bool read_models(struct model *model, struct error *error) {
+    const struct network *network = &model->description->network;
+    model->neuron_models = ALLOC(struct population_model, network->n_populations);
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        if (!neuron_model_read(&network->populations[p], &model->neuron_models[p].model,
+                               model->neuron_models[p].parameters, error))
+            return false;
+    return true;
+}
+
 /// Makes the neurons of one thread.
-static struct part *open_part(const struct model *model, int thread, struct error *error) {
+static struct part *open_part(const struct model *model, int thread) {
     const struct description *description = model->description;
     const struct network *network = &description->network;
     struct part *part = ALLOC_ZERO(struct part, 1);
@@ -65,14 +99,14 @@ static struct part *open_part(const struct model *model, int thread, struct erro
     for (uint32_t p = 0; p < network->n_populations; p++)
         blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
     part->blocks = ALLOC_ZERO(struct block, blocks);
-    for (uint32_t p = 0; p < network->n_populations && !error_stands(error); p++) {
+    for (uint32_t p = 0; p < network->n_populations; p++) {
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
+                                     .input_unit = network->weight_unit,
                                      .population = p,
                                      .share = placement_share(model->placement, p, model->rank, thread)};
-        const struct neuron_model *neuron;
-        if (neuron_model_read(&network->populations[p], &neuron, setup.parameters, error))
-            add_blocks(part, neuron, &setup);
+        memcpy(setup.parameters, model->neuron_models[p].parameters, sizeof setup.parameters);
+        add_blocks(part, network, model->neuron_models[p].model, &setup);
     }
     part->ring = ring_open(part->neurons, network->longest_delay, network->narrow_input);
     part->spikes = ALLOC(struct spike, (size_t)part->neurons * description->steps_per_cycle);
@@ -82,7 +116,10 @@ static struct part *open_part(const struct model *model, int thread, struct erro
 }
 
 static void close_part(struct part *part) {
-    for (uint32_t i = 0; i < part->n_blocks; i++) part->blocks[i].model->close(part->blocks[i].state);
+    for (uint32_t i = 0; i < part->n_blocks; i++) {
+        part->blocks[i].model->close(part->blocks[i].state);
+        external_close(part->blocks[i].external);
+    }
     ring_close(&part->ring);
     free(part->blocks);
     free(part->spikes);
@@ -162,16 +199,13 @@ bool build(struct model *model, const struct description *description, const str
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     classify_weights(model);
-    check_synapses(model, error);
+    if (read_models(model, error)) check_synapses(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
     {
-        struct error own = {""};
         int thread = omp_get_thread_num();
-        model->parts[thread] = open_part(model, thread, &own);
-#pragma omp critical
-        if (error_stands(&own)) error_set(error, "%s", own.text);
+        model->parts[thread] = open_part(model, thread);
     }
     uint32_t *gids = number_neurons(model);
 
@@ -200,6 +234,8 @@ void build_close(struct model *model) {
     free(model->parts);
     free(model->weights);
     free(model->weight_class);
+    free(model->first_class);
+    free(model->neuron_models);
 }
 
 uint64_t build_synapses(const struct model *model) {
@@ -218,7 +254,8 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
     for (int t = 0; t < model->threads; t++) {
         const struct part *part = model->parts[t];
         for (uint32_t b = 0; b < part->n_blocks; b++)
-            bytes[neurons] += part->blocks[b].share.count * part->blocks[b].model->bytes_per_neuron;
+            bytes[neurons] += part->blocks[b].share.count * part->blocks[b].model->bytes_per_neuron +
+                              external_bytes(part->blocks[b].external);
         bytes[ring] += ring_bytes(&part->ring);
         bytes[buffers] +=
             (uint64_t)part->neurons * model->description->steps_per_cycle * sizeof *part->spikes +

@@ -8,6 +8,7 @@
 #define ASSEMBLY_BUILD_H
 
 #include "assembly/lane.h"
+#include "neuron/external.h"
 #include "neuron/model.h"
 
 enum { block_neurons = 4096 };
@@ -17,6 +18,7 @@ enum { block_neurons = 4096 };
 struct block {
     const struct neuron_model *model;
     void *state;
+    struct external_input *external; ///< NULL without input from outside
     struct share share;
     uint32_t first; ///< number of its first neuron on the thread
 };
@@ -32,8 +34,14 @@ struct part {
     int32_t *input;  ///< scratch of update, [block_neurons]
     uint32_t *fired; ///< scratch of update, [block_neurons]
     struct part_counts {
-        uint64_t spikes, synaptic_events, first_accesses, checksum;
+        uint64_t spikes, synaptic_events, external_events, first_accesses, checksum;
     } counts;
+};
+
+/// The neuron model of a population, and its parameters.
+struct population_model {
+    const struct neuron_model *model;
+    double parameters[neuron_parameters_max];
 };
 
 struct model {
@@ -41,12 +49,15 @@ struct model {
     const struct placement *placement;     ///< borrowed
     const struct schedule *schedule;       ///< borrowed
     int rank, ranks, threads;
-    uint32_t neurons;    ///< of this rank
-    struct part **parts; ///< [threads]
+    struct population_model *neuron_models; ///< [populations]
+    uint32_t neurons;                       ///< of this rank
+    struct part **parts;                    ///< [threads]
     struct lane *lanes;
     int n_lanes;
-    int32_t *weights;                  ///< [classes] the distinct weights of the projections, in units
-    uint32_t *weight_class, n_classes; ///< [projections]
+    int32_t *weights;       ///< [n_classes] the distinct weights of all projections, in units, ascending
+    uint32_t n_classes;     ///< of all projections together
+    uint32_t *first_class;  ///< [projections] place of the first of its classes in weight_class
+    uint32_t *weight_class; ///< [classes of each projection in turn] place in weights
 };
 
 /// The number of threads that a parallel region gets when it asks for `wanted`.

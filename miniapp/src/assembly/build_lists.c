@@ -72,7 +72,7 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     uint32_t source[network_batch];
     for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
-        network_draw(network, draw->projection, draw->gid, k, n, source, NULL);
+        network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
         for (uint32_t i = 0; i < n; i++)
             sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
     }
@@ -81,15 +81,17 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
-    const uint32_t weight_class = model->weight_class[draw->projection];
+    const uint32_t *classes = model->weight_class + model->first_class[draw->projection];
+    const bool one_weight = projection->weights.classes == 1;
     struct sink *sink = context;
-    uint32_t source[network_batch], delay[network_batch];
+    uint32_t source[network_batch], delay[network_batch], drawn[network_batch];
     for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
-        network_draw(network, draw->projection, draw->gid, k, n, source, delay);
+        network_draw(network, draw->projection, draw->gid, k, n, source, delay, one_weight ? NULL : drawn);
         for (uint32_t i = 0; i < n; i++) {
             int lane = lane_of(model, draw->projection, sink, source[i]);
             struct synapse_table *table = &sink->tables[lane];
+            uint32_t weight_class = one_weight ? classes[0] : classes[drawn[i]];
             synapse_table_put(table, sink->list_of[lane][source[i]],
                               synapse_pack(&table->format, draw->target, delay[i], weight_class));
         }

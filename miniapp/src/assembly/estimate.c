@@ -40,6 +40,7 @@ struct estimate estimate_rank(const struct description *description, const struc
         for (int t = 0; t < placement->threads; t++) here += placement_share(placement, p, rank, t).count;
         neurons += here;
         e.neurons += here * (double)neuron_model_find(network->populations[p].model)->bytes_per_neuron;
+        if (network->populations[p].external.mean > 0) e.neurons += here * external_steps;
         for (uint32_t i = 0; i < network->n_projections; i++)
             if (network->projections[i].target == p)
                 e.synapses += 4.0 * here * network->projections[i].indegree;

@@ -70,6 +70,19 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
                nearbyint((lane->shortest_delay * h - window) * 1e9) / 1e9);
 }
 
+/// How input is summed, and how much of it comes from outside.
+static void explain_input(const struct description *d) {
+    const struct network *network = &d->network;
+    double events = 0; // per step
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        events += network->populations[p].external.mean * network->populations[p].size;
+    printf("input      weights in units of %.4g, summed in %d bits", network->weight_unit,
+           network->narrow_input ? 16 : 32);
+    if (events > 0)
+        printf(", and %.4g events from outside per simulated second", events * 1e3 / d->given.resolution_ms);
+    printf("\n");
+}
+
 /// The schedule, and D where a lane uses it.
 static void explain_schedule(const struct description *d, const struct schedule *schedule) {
     bool used = false;
@@ -100,6 +113,7 @@ void explain_run(const struct description *d, const struct placement *placement,
     printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank\n", placement->ranks,
            plural((unsigned)placement->ranks), placement->threads, plural((unsigned)placement->threads),
            placement->rule->name, fewest, most);
+    explain_input(d);
     explain_schedule(d, schedule);
     for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d);
     explain_memory(d, placement, schedule);

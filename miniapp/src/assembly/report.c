@@ -35,9 +35,10 @@ static uint64_t total(const struct report *report, size_t member) {
 #define COUNT(report, member)   json_integer((json_int_t)TOTAL(report, member))
 
 static json_t *totals(const struct report *report) {
-    return json_pack("{so so so so si so so so}", "neurons", COUNT(report, neurons), "synapses",
+    return json_pack("{so so so so so so so so}", "neurons", COUNT(report, neurons), "synapses",
                      COUNT(report, synapses), "spikes", COUNT(report, counts.spikes), "synaptic_events",
-                     COUNT(report, counts.synaptic_events), "external_events", 0, "first_accesses",
+                     COUNT(report, counts.synaptic_events), "external_events",
+                     COUNT(report, counts.external_events), "first_accesses",
                      COUNT(report, counts.first_accesses), "messages", COUNT(report, traffic.messages),
                      "bytes_sent", COUNT(report, traffic.bytes));
 }

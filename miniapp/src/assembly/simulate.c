@@ -53,6 +53,8 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
             const struct block *block = &part->blocks[b];
             if (thread == 0 && b % blocks_per_progress == 0) progress(model);
             ring_take(&part->ring, step, block->first, block->share.count, part->input);
+            if (block->external)
+                part->counts.external_events += external_add(block->external, step, part->input);
             uint32_t n = block->model->update(block->state, part->input, step, part->fired);
             for (uint32_t i = 0; i < n; i++) {
                 uint32_t gid = block->share.first + part->fired[i] * block->share.stride;

@@ -52,6 +52,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
         const struct part_counts *counts = &model->parts[t]->counts;
         own->counts.spikes += counts->spikes;
         own->counts.synaptic_events += counts->synaptic_events;
+        own->counts.external_events += counts->external_events;
         own->counts.first_accesses += counts->first_accesses;
         own->counts.checksum += counts->checksum;
         own->state_checksum += state_checksum(model->parts[t]);

@@ -9,6 +9,7 @@
 #define BASE_RNG_LANES_H
 
 #include "base/rng.h"
+#include <stddef.h>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -28,22 +29,27 @@ static inline void rng_multiply(const rng_vector *lanes, uint64_t factor, rng_ve
 #endif
 }
 
-/// Draws numbers first, first + 1, ... first + rng_lanes - 1; word[w][i] is word w of draw i, as rng_draw()
-/// gives.
-static inline void rng_draw_lanes(uint64_t seed, enum rng_purpose purpose, uint32_t group, uint32_t neuron,
-                                  uint32_t first, uint32_t word[3][rng_lanes]) {
-    enum { vectors = 2, width = rng_lanes / vectors };
-    rng_vector x[4][vectors];
-    uint64_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    for (uint32_t v = 0; v < vectors; v++) {
-        const uint32_t k = first + v * width;
-        x[0][v] = (rng_vector){k, (uint32_t)(k + 1), (uint32_t)(k + 2), (uint32_t)(k + 3)};
-        x[1][v] = (rng_vector){neuron, neuron, neuron, neuron};
-        x[2][v] = (rng_vector){group, group, group, group};
-        x[3][v] = (rng_vector){purpose, purpose, purpose, purpose};
+enum { rng_vectors = 2, rng_width = rng_lanes / rng_vectors };
+
+/// A number in every lane.
+static inline void rng_all_lanes(uint32_t value, rng_vector x[rng_vectors]) {
+    for (int v = 0; v < rng_vectors; v++) x[v] = (rng_vector){value, value, value, value};
+}
+
+/// The numbers first, first + stride, ... in the lanes.
+static inline void rng_count_lanes(uint32_t first, uint32_t stride, rng_vector x[rng_vectors]) {
+    for (uint32_t v = 0; v < rng_vectors; v++) {
+        const uint32_t at = first + v * rng_width * stride;
+        x[v] = (rng_vector){at, (uint32_t)(at + stride), (uint32_t)(at + 2 * stride),
+                            (uint32_t)(at + 3 * stride)};
     }
+}
+
+/// Philox4x32-10 of the counters x[word][vector], in place; the high halves are undefined afterwards.
+static inline void rng_philox_lanes(uint64_t seed, rng_vector x[4][rng_vectors]) {
+    uint64_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     for (int round = 0; round < philox4x32_rounds; round++) {
-        for (int v = 0; v < vectors; v++) {
+        for (int v = 0; v < rng_vectors; v++) {
             rng_vector first_product, second_product;
             rng_multiply(&x[0][v], PHILOX_M4x32_0, &first_product);
             rng_multiply(&x[2][v], PHILOX_M4x32_1, &second_product);
@@ -55,8 +61,35 @@ static inline void rng_draw_lanes(uint64_t seed, enum rng_purpose purpose, uint3
         key[0] = (uint32_t)(key[0] + PHILOX_W32_0);
         key[1] = (uint32_t)(key[1] + PHILOX_W32_1);
     }
-    for (int w = 0; w < 3; w++)
-        for (int i = 0; i < rng_lanes; i++) word[w][i] = (uint32_t)x[w][i / width][i % width];
+}
+
+/// Draws numbers first, first + 1, ... first + rng_lanes - 1; word[w][i] is word w of draw i, as rng_draw()
+/// gives. Words that the caller does not read cost nothing.
+static inline void rng_draw_lanes(uint64_t seed, enum rng_purpose purpose, uint32_t group, uint32_t neuron,
+                                  uint32_t first, uint32_t word[4][rng_lanes]) {
+    rng_vector x[4][rng_vectors];
+    rng_count_lanes(first, 1, x[0]);
+    rng_all_lanes(neuron, x[1]);
+    rng_all_lanes(group, x[2]);
+    rng_all_lanes(purpose, x[3]);
+    rng_philox_lanes(seed, x);
+    for (int w = 0; w < 4; w++)
+        for (int i = 0; i < rng_lanes; i++) word[w][i] = (uint32_t)x[w][i / rng_width][i % rng_width];
+}
+
+/// Draws number `number` of the neurons first, first + stride, ...; word[w * pitch + i] is word w of the
+/// i-th.
+static inline void rng_draw_neurons(uint64_t seed, enum rng_purpose purpose, uint32_t group, uint32_t first,
+                                    uint32_t stride, uint32_t number, uint32_t *word, size_t pitch) {
+    rng_vector x[4][rng_vectors];
+    rng_all_lanes(number, x[0]);
+    rng_count_lanes(first, stride, x[1]);
+    rng_all_lanes(group, x[2]);
+    rng_all_lanes(purpose, x[3]);
+    rng_philox_lanes(seed, x);
+    for (size_t w = 0; w < 4; w++)
+        for (size_t i = 0; i < rng_lanes; i++)
+            word[w * pitch + i] = (uint32_t)x[w][i / rng_width][i % rng_width];
 }
 
 #endif

@@ -9,6 +9,7 @@
 struct synapse {
     uint32_t source; ///< id
     uint32_t delay;  ///< steps
+    uint32_t weight_class;
 };
 
 /// The neuron at `position` in the pool of a projection.
@@ -25,13 +26,15 @@ static inline struct synapse network_synapse(const struct network *network, uint
     struct rng_words drawn = rng_draw(network->seed, rng_synapse, number, target, k);
     uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
     return (struct synapse){.source = projection_source(projection, position),
-                            .delay = delay_draw(&projection->delay, drawn.word[2])};
+                            .delay = delay_draw(&projection->delay, drawn.word[2]),
+                            .weight_class = weights_draw(&projection->weights, drawn.word[3])};
 }
 
 /// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
-/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` may be NULL.
+/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_class`
+/// may be NULL.
 enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay);
+                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_class);
 
 #endif

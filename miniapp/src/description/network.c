@@ -1,6 +1,8 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
+#include "description/fixed_point.h"
+#include "description/poisson.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +30,45 @@ uint64_t network_synapses(const struct network *network) {
     return n;
 }
 
+static bool read_external(struct external *external, const struct fields *population, double resolution_ms,
+                          struct error *error) {
+    static const char *const names[] = {"rate_hz", "synapses", "weight"};
+    struct fields fields;
+    double rate_hz, synapses;
+    if (!json_object_get(population->object, "external")) return true;
+    if (!fields_enter(population, "external", true, &fields, error) ||
+        !fields_only(&fields, names, COUNT(names), error) ||
+        !fields_number(&fields, "rate_hz", NAN, 0, 1e9, &rate_hz, error) ||
+        !fields_integer(&fields, "synapses", 1, 0, 1e9, &synapses, error) ||
+        !fields_number(&fields, "weight", NAN, -1e12, 1e12, &external->weight, error))
+        return false;
+    if (external->weight != 0 && fabs(external->weight) < 1e-100)
+        return fields_refuse(&fields, "weight", "0, or a number from 1e-100 to 1e12 in magnitude", error);
+    external->mean = synapses * rate_hz * 1e-3 * resolution_ms;
+    const double per_hz = synapses * 1e-3 * resolution_ms;
+    if (external->mean > poisson_mean_max || (external->mean > 0 && external->mean < poisson_mean_min))
+        return error_set(
+            error,
+            "%srate_hz: %.10g; allowed: 0, or %.4g to %.10g, so that a neuron receives %.2g to %d "
+            "events per step of %.10g ms from %.10g synapses",
+            fields.path, rate_hz, poisson_mean_min / per_hz, poisson_mean_max / per_hz, poisson_mean_min,
+            poisson_mean_max, resolution_ms, synapses);
+    struct poisson poisson = poisson_open(external->mean);
+    external->most = poisson_most(&poisson);
+    return true;
+}
+
 static bool read_population(struct network *network, struct population *population,
-                            const struct fields *fields, struct error *error) {
-    static const char *const names[] = {"name", "area", "size", "neuron"};
+                            const struct fields *fields, double resolution_ms, struct error *error) {
+    static const char *const names[] = {"name", "area", "size", "neuron", "external"};
     double size;
     if (!fields_only(fields, names, COUNT(names), error) ||
         !fields_string(fields, "name", NULL, &population->name, error) ||
         !fields_string(fields, "area", population->name, &population->area_name, error) ||
         !fields_integer(fields, "size", NAN, 0, 4e9, &size, error) ||
         !fields_enter(fields, "neuron", true, &population->neuron, error) ||
-        !fields_string(&population->neuron, "model", NULL, &population->model, error))
+        !fields_string(&population->neuron, "model", NULL, &population->model, error) ||
+        !read_external(&population->external, fields, resolution_ms, error))
         return false;
 
     population->first = network->n_neurons;
@@ -155,78 +186,14 @@ static bool read_projection(struct network *network, struct projection *projecti
 
     if (!read_sources(network, projection, fields, error) ||
         !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
-        !fields_number(fields, "weight", 1, -1e12, 1e12, &projection->weight, error))
+        !weights_read(&projection->weights, fields, error) ||
+        !read_delay(projection, fields, resolution_ms, error))
         return false;
-    if (projection->weight != 0 && fabs(projection->weight) < 1e-100)
-        return fields_refuse(fields, "weight", "0, or a number from 1e-100 to 1e12 in magnitude", error);
-    if (!read_delay(projection, fields, resolution_ms, error)) return false;
     projection->indegree = (uint32_t)indegree;
     if (projection->indegree > 0 && projection->pool == 0)
         return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
     if (projection->delay.longest > network->longest_delay)
         network->longest_delay = projection->delay.longest;
-    return true;
-}
-
-/// Projections without synapses have no say in the unit of the weights.
-static bool has_synapses(const struct network *network, uint32_t projection) {
-    const struct projection *p = &network->projections[projection];
-    return p->indegree > 0 && network->populations[p->target].size > 0;
-}
-
-/// The largest sum of the magnitudes of a neuron's weights: its input if all its sources fire at once.
-static double largest_input(const struct network *network) {
-    double largest = 0;
-    for (uint32_t p = 0; p < network->n_populations; p++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < network->n_projections; i++)
-            if (network->projections[i].target == p && has_synapses(network, i))
-                sum += fabs(network->projections[i].weight) * network->projections[i].indegree;
-        largest = fmax(largest, sum);
-    }
-    return largest;
-}
-
-/// Whether all weights are whole multiples of `unit`, up to rounding of decimal fractions.
-static bool divides_weights(const struct network *network, double unit) {
-    for (uint32_t i = 0; i < network->n_projections; i++) {
-        if (!has_synapses(network, i)) continue;
-        double units = network->projections[i].weight / unit;
-        if (fabs(units - nearbyint(units)) > 1e-9) return false;
-    }
-    return true;
-}
-
-/// A unit of which all weights are multiples, so that input stays within 16 bits; 0 if there is none.
-static double narrow_unit(const struct network *network, double largest) {
-    double smallest = INFINITY;
-    if (largest == 0) return 1;
-    for (uint32_t i = 0; i < network->n_projections; i++) {
-        double magnitude = fabs(network->projections[i].weight);
-        if (magnitude > 0 && has_synapses(network, i)) smallest = fmin(smallest, magnitude);
-    }
-    for (int part = 1; part <= 64 && largest * part / smallest <= INT16_MAX; part++)
-        if (divides_weights(network, smallest / part)) return smallest / part;
-    return 0;
-}
-
-/// Chooses the unit of the weights so that a neuron whose sources all fire in one step cannot overflow.
-static bool quantise_weights(struct network *network, const struct fields *fields, struct error *error) {
-    const double largest = largest_input(network), unit = narrow_unit(network, largest);
-    network->narrow_input = unit > 0;
-    network->weight_unit = unit > 0 ? unit : exp2(ceil(log2(largest)) - 30);
-    for (uint32_t i = 0; i < network->n_projections; i++) {
-        struct projection *projection = &network->projections[i];
-        if (!has_synapses(network, i)) continue;
-        double units = nearbyint(projection->weight / network->weight_unit);
-        if (!network->narrow_input && projection->weight != 0 && fabs(units) < 16)
-            return error_set(
-                error,
-                "%sprojections.%u.weight: %.10g; allowed: 0 or at least %.3g in magnitude, since "
-                "the input of a neuron, up to %.3g, is summed in 32-bit fixed point",
-                fields->path, i, projection->weight, 16 * network->weight_unit, largest);
-        projection->weight_units = (int32_t)units;
-    }
     return true;
 }
 
@@ -245,7 +212,7 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
     network->populations = ALLOC_ZERO(struct population, json_array_size(populations));
     for (size_t i = 0; i < json_array_size(populations); i++, network->n_populations++)
         if (!fields_item(&fields, "populations", i, &item, error) ||
-            !read_population(network, &network->populations[i], &item, error))
+            !read_population(network, &network->populations[i], &item, resolution_ms, error))
             return false;
     if (network->n_neurons == 0)
         return error_set(error, "network.populations: no neuron; allowed: at least one neuron in all");
@@ -257,13 +224,14 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
             !read_projection(network, &network->projections[i], &item, resolution_ms, error))
             return false;
     }
-    return quantise_weights(network, &fields, error);
+    return fixed_point_choose(network, &fields, error);
 }
 
 void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
         free(network->projections[i].ranges);
         free(network->projections[i].sources);
+        weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
     free(network->projections);

@@ -11,6 +11,15 @@
 #include "base/rng.h"
 #include "description/delay.h"
 #include "description/json_fields.h"
+#include "description/weights.h"
+
+/// Events from outside that every neuron of a population receives, as a Poisson process of its own.
+struct external {
+    double mean; ///< events per neuron and step; 0: none
+    double weight;
+    uint32_t most;        ///< events in a step
+    int32_t weight_units; ///< weight as a multiple of network.weight_unit
+};
 
 /// Neurons of one area that share a model; their ids are first, first + 1, ...
 struct population {
@@ -20,6 +29,7 @@ struct population {
     struct fields neuron; ///< the JSON object "neuron", for the model to read its parameters from
     uint32_t area;        ///< number of the area, in order of first appearance
     uint32_t first, size;
+    struct external external;
 };
 
 /// A run of consecutive ids in a projection's pool of sources.
@@ -36,8 +46,7 @@ struct projection {
     uint32_t *sources; ///< [n_sources] numbers of the populations in it that are not empty
     struct source_range *ranges;
     uint32_t n_sources, n_ranges;
-    double weight;
-    int32_t weight_units; ///< weight as a multiple of network.weight_unit
+    struct weights weights;
     struct delay delay;
 };
 
@@ -47,8 +56,8 @@ struct network {
     struct projection *projections;
     uint32_t n_populations, n_projections, n_areas, n_neurons;
     uint32_t longest_delay; ///< steps, 0 without projections
-    double weight_unit;     ///< weights are multiples of it
-    bool narrow_input;      ///< no neuron's input can overflow 16 bits, else none can overflow 32
+    double weight_unit;     ///< weights are multiples of it, in the unit of the models: pA or mV
+    bool narrow_input; ///< no neuron's input from synapses can overflow 16 bits, else none can overflow 32
 };
 
 /// Reads the object "network" of `run`. The strings and JSON of `run` must outlive the network.

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct neuron_model neuron_ignore_and_fire;
+extern const struct neuron_model neuron_ignore_and_fire, neuron_lif_delta, neuron_lif_exp, neuron_lif_sfa;
 
-const struct neuron_model *const neuron_models[] = {&neuron_ignore_and_fire, NULL};
+const struct neuron_model *const neuron_models[] = {&neuron_ignore_and_fire, &neuron_lif_delta,
+                                                    &neuron_lif_exp, &neuron_lif_sfa, NULL};
 
 const struct neuron_model *neuron_model_find(const char *name) {
     for (const struct neuron_model *const *model = neuron_models; *model; model++)
@@ -31,5 +32,5 @@ bool neuron_model_read(const struct population *population, const struct neuron_
         if (!fields_number(&population->neuron, p->name, p->fallback, p->low, p->high, &parameters[i], error))
             return false;
     }
-    return true;
+    return !(*model)->check || (*model)->check(&population->neuron, parameters, error);
 }

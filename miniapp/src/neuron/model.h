@@ -18,6 +18,7 @@ enum { neuron_parameters_max = 16 };
 struct neuron_setup {
     uint64_t seed;
     double resolution_ms;
+    double input_unit;   ///< input x this is the sum of weights, in the unit of the model: pA or mV
     uint32_t population; ///< number, for the random numbers
     struct share share;  ///< the neurons' ids
     double parameters[neuron_parameters_max];
@@ -30,11 +31,14 @@ struct neuron_model {
     uint32_t n_parameters;
     size_t bytes_per_neuron; ///< of state
 
+    /// Refuses parameters that are in range but do not go together; NULL where all do.
+    bool (*check)(const struct fields *neuron, const double *parameters, struct error *error);
+
     /// The block's state. Never fails; free with close().
     void *(*open)(const struct neuron_setup *setup);
     void (*close)(void *state);
 
-    /// Advances the block by the step `step`, in which neuron i receives input[i], fixed point.
+    /// Advances the block by the step `step`, in which neuron i receives input[i], in setup's input_unit.
     /// Writes the numbers within the block of the neurons that fire, ascending, to fired (room for all).
     /// \return how many fire.
     uint32_t (*update)(void *state, const int32_t *input, uint32_t step, uint32_t *fired);

@@ -14,7 +14,7 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
     return error_set(
         error,
         "network: %u neurons per thread x %u delays x %u weights do not fit a four-byte synapse; "
-        "allowed: 2^32 in all, so take more ranks or threads",
+        "allowed: 2^32 in all, so take more ranks or threads, or fewer classes of weights",
         neurons, longest_delay + 1, classes);
 }
 

@@ -1,0 +1,77 @@
+#include "description/weights.h"
+
+#include "base/alloc.h"
+#include <math.h>
+#include <stdlib.h>
+
+/// The x at which the standard normal distribution function is p <= 1/2, by bisection.
+static double normal_quantile(double p) {
+    double low = -40, high = 0;
+    for (int i = 0; i < 100; i++) {
+        double middle = 0.5 * (low + high);
+        *(0.5 * erfc(-middle * M_SQRT1_2) < p ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/// Means of the slices of the standard normal distribution, scaled to variance 1. They are symmetric.
+static void slice(double *mean, uint32_t classes) {
+    double below = 0, squares = 0; // density at the lower edge of the slice
+    for (uint32_t k = 0; k < classes / 2; k++) {
+        double edge = normal_quantile((k + 1.0) / classes);
+        double density = exp(-0.5 * edge * edge) / sqrt(2 * M_PI);
+        mean[k] = classes * (below - density);
+        squares += 2 * mean[k] * mean[k] / classes;
+        below = density;
+    }
+    for (uint32_t k = 0; k < classes / 2; k++) {
+        mean[k] /= sqrt(squares);
+        mean[classes - 1 - k] = -mean[k];
+    }
+    if (classes % 2 == 1) mean[classes / 2] = 0;
+}
+
+static bool read_distribution(struct weights *weights, const struct fields *projection, struct error *error) {
+    static const char *const names[] = {"mean", "sd", "classes"};
+    struct fields fields;
+    double sd, classes;
+    if (!fields_enter(projection, "weight", true, &fields, error) ||
+        !fields_only(&fields, names, sizeof names / sizeof *names, error) ||
+        !fields_number(&fields, "mean", NAN, -1e12, 1e12, &weights->mean, error) ||
+        !fields_number(&fields, "sd", 0, 0, 1e12, &sd, error) ||
+        !fields_integer(&fields, "classes", weight_classes_default, 2, weight_classes_max, &classes, error))
+        return false;
+    weights->classes = sd > 0 ? (uint32_t)classes : 1;
+    weights->weight = ALLOC_ZERO(double, weights->classes);
+    if (weights->classes > 1) slice(weights->weight, weights->classes);
+    const double furthest = -weights->weight[0];
+    if (sd * furthest > fabs(weights->mean))
+        return error_set(
+            error,
+            "%ssd: %.10g; allowed: at most %.10g with a mean of %.10g and %u classes, so that no "
+            "weight changes its sign",
+            fields.path, sd, fabs(weights->mean) / furthest, weights->mean, weights->classes);
+    for (uint32_t k = 0; k < weights->classes; k++)
+        weights->weight[k] = weights->mean + sd * weights->weight[k];
+    return true;
+}
+
+bool weights_read(struct weights *weights, const struct fields *projection, struct error *error) {
+    *weights = (struct weights){.classes = 1};
+    if (json_is_object(json_object_get(projection->object, "weight"))) {
+        if (!read_distribution(weights, projection, error)) return false;
+    } else {
+        if (!fields_number(projection, "weight", 1, -1e12, 1e12, &weights->mean, error)) return false;
+        weights->weight = ALLOC(double, 1);
+        weights->weight[0] = weights->mean;
+    }
+    weights->units = ALLOC_ZERO(int32_t, weights->classes);
+    if (weights->mean != 0 && fabs(weights->mean) < 1e-100)
+        return fields_refuse(projection, "weight", "0, or a number from 1e-100 to 1e12 in magnitude", error);
+    return true;
+}
+
+void weights_close(struct weights *weights) {
+    free(weights->weight);
+    free(weights->units);
+}
