@@ -61,7 +61,7 @@ lint: setup ## style and layers, without changing anything
 
 format: setup ## put all sources into the common style
 	@"$(BIN)/ruff" check --quiet --fix . && "$(BIN)/ruff" format --quiet .
-	@"$(BIN)/snakefmt" --quiet $(SNAKEFILES)
+	@"$(BIN)/snakefmt" --line-length 110 $(SNAKEFILES)
 	@"$(BIN)/clang-format" -i $(C_FILES)
 
 clean: ## remove what was built; results and .venv stay

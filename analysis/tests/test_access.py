@@ -180,6 +180,7 @@ def test_without_spikes_there_is_no_ratio():
     ("change", "options", "message"),
     [
         ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
+        ({}, {"schedule": [{"name": "all"}]}, "known are conventional"),
         ({}, {"placement": "random"}, "placement='random': known are round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),

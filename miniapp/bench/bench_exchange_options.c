@@ -34,12 +34,18 @@ static bool read_number(const char *text, double low, double high, double *value
     return end != text && *end == '\0' && *value >= low && *value <= high;
 }
 
+static bool twice(const char *name, const char *value, struct error *error) {
+    return error_set(error, "%s: \"%s\" twice; allowed: every value once", name, value);
+}
+
 static bool take_bytes(struct bench_options *options, const char *value, int ranks, struct error *error) {
     const int most = most_words / ranks * word < most_bytes ? most_words / ranks * word : most_bytes;
     double bytes;
     if (!read_number(value, word, most, &bytes) || fmod(bytes, word) != 0)
         return error_set(error, "--bytes: \"%s\"; allowed: multiples of %d from %d to %d", value, word, word,
                          most);
+    for (size_t i = 0; i < options->n_bytes; i++)
+        if (options->bytes[i] == (uint32_t)bytes) return twice("--bytes", value, error);
     options->bytes[options->n_bytes++] = (uint32_t)bytes;
     return true;
 }
@@ -53,14 +59,19 @@ static bool take_targets(struct bench_options *options, const char *value, int r
         strlen(value) >= sizeof targets->name)
         return error_set(error, "--targets: \"%s\"; allowed: all, ring, or a fraction above 0, at most 1",
                          value);
+    for (struct bench_targets *t = options->targets; t < targets; t++)
+        if (strcmp(t->name, value) == 0) return twice("--targets", value, error);
     strcpy(targets->name, value);
     return true;
 }
 
 static bool take_skew(struct bench_options *options, const char *value, int ranks, struct error *error) {
     (void)ranks;
-    if (!read_number(value, 0, 1e6, &options->skew_us[options->n_skews++]))
+    double *skew_us = &options->skew_us[options->n_skews++];
+    if (!read_number(value, 0, 1e6, skew_us))
         return error_set(error, "--skew-us: \"%s\"; allowed: microseconds from 0 to 1000000", value);
+    for (double *s = options->skew_us; s < skew_us; s++)
+        if (*s == *skew_us) return twice("--skew-us", value, error);
     return true;
 }
 

@@ -103,7 +103,10 @@ def test_without_out_the_json_is_all_there_is_on_standard_output():
 BAD = {
     "bytes odd": (["--bytes", "6"], '--bytes: "6"; allowed: multiples of 4 from 4 to'),
     "bytes none": (["--bytes", ""], '--bytes: ""'),
-    "bytes many": (["--bytes", "4," * 65 + "4"], "--bytes: more than 64 values"),
+    "bytes twice": (["--bytes", "4,8,4.0"], '--bytes: "4.0" twice; allowed: every value once'),
+    "targets twice": (["--targets", "ring,all,ring"], '--targets: "ring" twice'),
+    "skew twice": (["--skew-us", "0,5,0"], '--skew-us: "0" twice'),
+    "bytes many": (["--bytes", ",".join(str(4 * i) for i in range(1, 67))], "--bytes: more than 64 values"),
     "bytes huge": (["--bytes", "4,999999999999"], '--bytes: "999999999999"'),
     "targets": (["--targets", "all,most"], '--targets: "most"; allowed: all, ring, or a fraction'),
     "targets none": (["--targets", "0"], '--targets: "0"'),

@@ -35,7 +35,10 @@ static void bench_open(struct bench *bench, const struct exchange_backend *backe
         if (rank != own && linked(rank, own, ranks)) sources[partners.n_sources++] = rank;
     }
     *bench = (struct bench){.linked = linked, .key = key};
-    bench->exchange = exchange_open(&spec, MPI_COMM_WORLD, &partners);
+    MPI_Comm comm; // as lanes have it: without the attributes of MPI_COMM_WORLD
+    MPI_Comm_split(MPI_COMM_WORLD, 0, own, &comm);
+    bench->exchange = exchange_open(&spec, comm, &partners);
+    MPI_Comm_free(&comm);
     outbox_open(&bench->outbox, exchange_destinations(backend, ranks), 4);
 }
 

@@ -62,7 +62,11 @@ static struct exchange *open_exchange(struct exchange_spec spec, topology sends)
         if (sends(own, rank)) targets[partners.n_targets++] = rank;
         if (sends(rank, own)) sources[partners.n_sources++] = rank;
     }
-    return exchange_open(&spec, MPI_COMM_WORLD, &partners);
+    MPI_Comm comm; // as lanes have it: without the attributes of MPI_COMM_WORLD
+    MPI_Comm_split(MPI_COMM_WORLD, 0, own, &comm);
+    struct exchange *exchange = exchange_open(&spec, comm, &partners);
+    MPI_Comm_free(&comm);
+    return exchange;
 }
 
 /// Few words, now and then a burst from one rank beyond all that has been before. A broadcast asks with `to`

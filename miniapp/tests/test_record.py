@@ -161,21 +161,33 @@ def test_oversubscription_is_a_warning(tmp_path):
     assert any(w.startswith("oversubscribed: 8 ranks x 64 threads") for w in record["warnings"])
 
 
-def checked_record(out, *arguments, **how):
-    """The record of a run of the build with checks, which must find nothing."""
+# What the MPI library leaves behind is reported too; only blocks taken by our sources count.
+LEAKS = "exitcode=0:fast_unwind_on_malloc=0"
+
+
+def checked(out, *arguments, options=LEAKS, **how):
+    """The record of the build without optimisation and with checks, which must find nothing."""
     done = program.start(
-        program.EXAMPLE, "--out", out, *arguments, program=program.CHECKED,
-        # What the MPI library leaves behind is reported too; only blocks taken by our sources count.
-        ASAN_OPTIONS="exitcode=0:fast_unwind_on_malloc=0", **how,
-    )  # fmt: skip
+        program.EXAMPLE, "--out", out, *arguments, program=program.CHECKED, ASAN_OPTIONS=options, **how
+    )
     assert not re.search(r"#[12] 0x\w+ in .*miniapp/src", done.stderr), done.stderr
     assert not re.search("runtime error|ERROR: AddressSanitizer", done.stderr), done.stderr
     return json.loads((out / "record.json").read_text())
 
 
 def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(run, tmp_path):
-    found = checked_record(tmp_path / "run", ranks=2, threads=2)
-    assert found["checksum"] == run[1]["checksum"]
+    assert checked(tmp_path / "run", ranks=2, threads=2)["checksum"] == run[1]["checksum"]
+
+
+def test_the_build_with_checks_finds_nothing_in_any_exchange(tmp_path):
+    short = program.sets(placement="area_group", time__simulate_ms=2)
+    expected = program.record_of(tmp_path / "alone", *short)["checksum"]
+    lines = program.start("--list").stdout.splitlines()
+    absent = {line.split()[0] for line in lines if "; absent: " in line}
+    for name in set(program.registered()["exchange"]) - {"self"} - absent:
+        how = {"ranks": 3, "options": "exitcode=0:detect_leaks=0"}
+        found = checked(tmp_path / name, *short, "--set", f"exchange={name}", **how)
+        assert found["checksum"] == expected, name
 
 
 def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
@@ -187,7 +199,7 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
             fields[f"network__populations__{i}__external"] = json.dumps(external)
         arguments = program.sets(**fields)
         record = program.record_of(tmp_path / model, *arguments, threads=2)
-        found = checked_record(tmp_path / f"{model}-checked", *arguments, ranks=2)
+        found = checked(tmp_path / f"{model}-checked", *arguments, ranks=2)
         assert record["totals"]["spikes"] > 0
         expected = 2000 * 8 * 1000 * 0.02  # neurons x synapses x rate x time
         assert abs(record["totals"]["external_events"] - expected) < 5 * expected**0.5

@@ -107,8 +107,9 @@ static bool check_order(const struct schedule_rule *rule, const struct descripti
     struct fields lane;
     if (!fields_item(&d->json, "schedule", (size_t)i, &lane, error)) return false;
     if (last != (group == group_world))
-        return fields_refuse(&lane, "group",
-                             last ? "\"world\" in the last lane" : "less in all lanes but the last", error);
+        return fields_refuse(
+            &lane, "group",
+            last ? "\"world\" in the last lane" : "\"area\" or an integer in all lanes but the last", error);
     if (group == group_area && i > 0)
         return fields_refuse(&lane, "group", "\"area\" only in the first lane", error);
     if (group > 0 && before > 0 && (group <= before || group % before != 0))
