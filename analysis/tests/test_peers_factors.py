@@ -53,7 +53,6 @@ def test_scaling_is_taken_within_rounds():
         ({"mean_rate_hz": 2.53}, "mean rates differ by more than 1%: 2.5 and 2.53"),
         ({"synapses": 3999}, "not the same network: synapses 4000 in miniapp, 3999 in peer"),
         ({"neurons": 199}, "neurons"),
-        ({"model_s": 0.5}, "model_s"),
     ],
 )
 def test_another_network_or_rate_is_refused(peer, words):

@@ -32,8 +32,10 @@ def test_the_reference_comes_first_and_names_are_unique():
 def test_every_program_gets_the_description_and_its_threads(program, environment, tmp_path, monkeypatch):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(environment / "bin" / "python"))
     monkeypatch.setattr(launch, "available_cores", lambda: 4)
+    (tmp_path / "run.json").write_text('{"time": {"simulate_ms": 20}}')
     start = program.start(tmp_path / "run.json", tmp_path, 2)
     assert str(tmp_path / "run.json") in start.command
+    assert (f"time.simulate_ms={20 * programs.LONGER}" in start.command) == (program is MINIAPP)
     assert start.environment["OMP_NUM_THREADS"] == "2"
     assert start.environment["OMP_PROC_BIND"] == "close"  # the same binding for all
     assert program.identity

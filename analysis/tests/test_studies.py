@@ -236,7 +236,9 @@ def test_estimates_and_cells():
     assert estimate([2.0]) == Estimate(2.0)
     assert estimate([]).reason
     spread = estimate([1.0, 2.0, 3.0])
-    assert (spread.value, spread.low) == pytest.approx((2.0, 2 - 4.3027 / 3**0.5), rel=1e-4)
+    assert (spread.value, spread.high) == pytest.approx((2.0, 2 + 4.3027 / 3**0.5), rel=1e-4)
+    assert spread.low == 0  # what is never negative has no negative mean
+    assert estimate([-1.0, 0.0, 1.0]).low == pytest.approx(-4.3027 / 3**0.5, rel=1e-4)
     columns = [Column("name", "name"), Column("value", "value (s)", "measured")]
     rows = [
         {"name": "a", "value": Estimate(2.0, 1.0, 3.0)},

@@ -91,7 +91,7 @@ def refusal(trials: "pd.DataFrame", peer: str, threads: int) -> str | None:
     for name, rows in ((REFERENCE, ours), (peer, theirs)):
         if rows.empty:
             return f"{name} was not measured"
-    for what in ("neurons", "synapses", "model_s"):
+    for what in ("neurons", "synapses"):
         mine, other = set(ours[what]), set(theirs[what])
         if len(mine | other) > 1:
             return f"not the same network: {what} {_list(mine)} in {REFERENCE}, {_list(other)} in {peer}"

@@ -151,7 +151,7 @@ def _lateness(waits: list[Waits]) -> StudyTable:
 
 
 def _goal(cuts: StudyTable, correlation: float) -> dict | None:
-    """The row of the D, of those of the goal, at which overlapping cuts most."""
+    """The row of the smallest D measured, of those of the goal: what it shows has no say in the choice."""
     rows = [
         row
         for row in cuts.rows
@@ -159,7 +159,7 @@ def _goal(cuts: StudyTable, correlation: float) -> dict | None:
         and row["delay_ratio"] in GOAL_RATIOS
         and isinstance(row["factor"], Estimate)
     ]
-    return max(rows, key=lambda row: row["factor"].value, default=None)
+    return min(rows, key=lambda row: row["delay_ratio"], default=None)
 
 
 def _verdicts(cuts: StudyTable) -> list[Box]:

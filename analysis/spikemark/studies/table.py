@@ -87,7 +87,7 @@ class StudyTable:
 
 
 def estimate(values: Iterable[float]) -> Estimate | Missing:
-    """Mean of repetitions with its t interval of 95 %; Missing for none."""
+    """Mean of repetitions with its t interval of 95 %, cut at 0 where none is negative; Missing for none."""
     found = np.asarray(list(values), dtype=float)
     if found.size == 0:
         return Missing("no such run is complete")
@@ -95,7 +95,8 @@ def estimate(values: Iterable[float]) -> Estimate | Missing:
     if found.size == 1:
         return Estimate(mean)
     half = stats.t.ppf((1 + LEVEL) / 2, found.size - 1) * found.std(ddof=1) / np.sqrt(found.size)
-    return Estimate(mean, float(mean - half), float(mean + half))
+    lowest = 0.0 if found.min() >= 0 else -np.inf
+    return Estimate(mean, max(float(mean - half), lowest), float(mean + half))
 
 
 def _text(cell: Any, column: Column) -> str:

@@ -30,7 +30,8 @@ def section(view: View) -> Section:
         content = peers.read(file)
     except BadInput as error:
         return Section("peers", TITLE, missing=[f"The mini-app beside other simulators: {error}."])
-    text = [EXPLAINED, *(f"{line[0].upper()}{line[1:]}." for line in [*_rates(content), *_notes(content)])]
+    notes = " ".join(f"{line[0].upper()}{line[1:]}." for line in [*_rates(content), *_notes(content)])
+    text = [EXPLAINED, notes]
     boxes = [Box("wary", line) for line in _disturbed(content)]
     missing = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
     if content.measured < content.planned:

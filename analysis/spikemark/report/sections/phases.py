@@ -49,7 +49,12 @@ def prepare(case: Case, ranks: int) -> list[Bar]:
             measured = len(shares) == len(per_run) and not (ranks == 1 and name == WAITING)
             phases[name] = float(np.mean(shares)) * typical(factors) if measured else None
         bars.append(Bar(configuration, phases, factors))
-    return bars
+    return [Bar(b.configuration, _occurring(b.phases, bars), b.real_time_factors) for b in bars]
+
+
+def _occurring(phases: dict[str, float | None], bars: list[Bar]) -> dict[str, float | None]:
+    """Without the phases that took no time in any bar, such as injected waits where none were asked for."""
+    return {n: v for n, v in phases.items() if any(bar.phases.get(n) != 0 for bar in bars)}
 
 
 def section(view: View) -> Section:
