@@ -207,6 +207,17 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
         assert found["checksum"] == record["checksum"]
 
 
+@pytest.mark.parametrize(
+    ("rate_hz", "begins"), [(0, "silent: no neuron"), (10, None), (400, "high rate: 400 ")]
+)
+def test_silent_and_diverging_networks_are_warned_of(rate_hz, begins, tmp_path):
+    neurons = {f"network__populations__{i}__neuron__rate_hz": rate_hz for i in (0, 1)}
+    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=200, **neurons))
+    found = [w for w in record["warnings"] if w.startswith(("silent", "high rate"))]
+    assert len(found) == (begins is not None)
+    assert all(w.startswith(begins) for w in found)
+
+
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):
     command = ["mpirun", "--quiet", "--bind-to", "core", "-n", "1", program.MINIAPP, program.EXAMPLE]
     environment = {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "3"}

@@ -13,8 +13,26 @@ double foreign_load(const struct report *report) {
     return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
 }
 
+/// A network that is silent or diverges runs all the same, but hardly anybody means it to.
+static void warn_of_rate(json_t *list, const struct report *report) {
+    const double many_hz = 200;
+    const struct description *d = report->description;
+    uint64_t spikes = 0, neurons = 0;
+    for (int r = 0; r < report->model->ranks; r++) {
+        spikes += report->ranks[r].counts.spikes;
+        neurons += report->ranks[r].neurons;
+    }
+    double rate_hz = (double)spikes / (double)neurons / (1e-3 * d->given.cycle_ms * d->cycles);
+    if (spikes == 0) json_array_append_new(list, json_string("silent: no neuron fired in the measured part"));
+    if (rate_hz > many_hz)
+        json_array_append_new(list, json_sprintf("high rate: %.4g spikes/s per neuron; above %g the network "
+                                                 "may have diverged",
+                                                 rate_hz, many_hz));
+}
+
 json_t *warnings(const struct report *report) {
     json_t *list = json_array();
+    warn_of_rate(list, report);
     const struct model *model = report->model;
     const struct host *host = report->host;
     int wanted = report->ranks[0].node_ranks * model->threads;
