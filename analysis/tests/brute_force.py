@@ -118,7 +118,7 @@ def count(
     fired = spikes_per_neuron(where, seconds, rng)
     lane = (
         (where.area[source] != where.area[target])
-        if schedule == "structure_aware"
+        if schedule in ("structure_aware", "overlapped")
         else np.zeros(len(source), bool)
     )
     keys = np.column_stack([source, where.rank[target], where.thread[target], lane.astype(np.int64)])

@@ -11,7 +11,7 @@ from spikemark.errors import BadInput
 from spikemark.models import access
 from spikemark.presets import PRESETS, mam_benchmark, music_cells
 
-TOP_LEVEL = {"format_version", "seed", "time", "delay_ratio", "schedule", "exchange", "network"}
+TOP_LEVEL = {"format_version", "seed", "time", "delay_ratio", "schedule", "network"}
 
 
 @pytest.mark.parametrize("name", PRESETS)

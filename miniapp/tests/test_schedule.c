@@ -205,6 +205,16 @@ static void what_is_left_open_is_filled_in(void **state) {
     assert_string_equal(json_string_value(json_object_get(exchange, "far")), "ialltoallv");
     assert_string_equal(p->schedule.lanes[1].exchange.backend->name, "ialltoallv");
     finish(p);
+    p = accept(
+        OVERRIDES("schedule=structure_aware", "exchange={\"near\": \"p2p\"}", "wire={\"far\": \"aer12\"}"),
+        2);
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(p->d.json.object, "exchange"), "far")),
+        "alltoallv");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(p->d.json.object, "wire"), "near")),
+                        "compact");
+    assert_string_equal(p->schedule.lanes[1].exchange.backend->name, "alltoallv");
+    finish(p);
 }
 
 static void a_longer_window_than_the_shortest_delay_is_refused(void **state) {
@@ -244,8 +254,6 @@ static void unknown_and_unfit_names_are_refused(void **state) {
     assert_refused(OVERRIDES("wire.world.name=aer12"), 2,
                    "wire: {\"name\":\"aer12\"} for lane world; allowed");
     assert_refused(OVERRIDES("wire=morse"), 2, "wire: \"morse\" for lane world; allowed: compact, aer12");
-    assert_refused(OVERRIDES("schedule=structure_aware", "exchange={\"near\": \"alltoall\"}"), 2,
-                   "exchange: nothing for lane far on 2 rank(s); allowed: alltoall, alltoallv");
 }
 
 int main(void) {

@@ -76,7 +76,12 @@ def _near_and_far(areas: np.ndarray) -> dict[str, np.ndarray]:
 
 
 # Schedule -> lanes, each as the pairs [source population, target population] whose synapses it holds.
-LANES = {"conventional": _one_lane, "placement_only": _one_lane, "structure_aware": _near_and_far}
+LANES = {
+    "conventional": _one_lane,
+    "placement_only": _one_lane,
+    "structure_aware": _near_and_far,
+    "overlapped": _near_and_far,
+}
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ class Options(Strict):
     placement: Annotated[
         str | None, Field(description="a placement of the mini-app; default: what the schedule implies")
     ] = None
-    exchange: Annotated[str, Field(description="an exchange of the mini-app")] = "alltoallv"
+    exchange: Annotated[
+        str | None, Field(description="an exchange of the mini-app; by default it chooses for each lane")
+    ] = None
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
     cycle_ms: Annotated[
@@ -126,7 +128,7 @@ def describe(full: bool = False, **options) -> dict:
         "delay_ratio": chosen.delay_ratio,
         "schedule": chosen.schedule,
         **({} if chosen.placement is None else {"placement": chosen.placement}),
-        "exchange": chosen.exchange,
+        **({} if chosen.exchange is None else {"exchange": chosen.exchange}),
         "network": {
             "populations": [_population(name, size, chosen) for name, size in zip(names, sizes, strict=True)],
             "projections": [projection for name in names for projection in _projections(name, names, chosen)],

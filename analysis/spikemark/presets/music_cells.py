@@ -42,7 +42,9 @@ class Options(Strict):
     ] = 1.0
     seed: Annotated[int, Field(ge=0, le=2**53, description="seed of the network")] = 1
     schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "placement_only"
-    exchange: Annotated[str, Field(description="an exchange of the mini-app")] = "alltoallv"
+    exchange: Annotated[
+        str | None, Field(description="an exchange of the mini-app; by default it chooses for each lane")
+    ] = None
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 200.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 20.0
     resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
@@ -78,7 +80,7 @@ def describe(**options) -> dict:
         },
         "delay_ratio": 1,
         "schedule": chosen.schedule,
-        "exchange": chosen.exchange,
+        **({} if chosen.exchange is None else {"exchange": chosen.exchange}),
         "network": {
             "populations": [
                 {"name": name, "area": name, "size": chosen.neurons_per_area, "neuron": neuron}

@@ -78,10 +78,9 @@ static bool choose_exchange(struct lane_plan *lane, const struct description *de
                             struct error *error) {
     static const char *const simple[] = {"name"}, *const composed[] = {"name", "inner", "outer", "group"};
     json_t *value = chosen(description, "exchange", lane->name);
-    const bool open = !json_object_get(description->json.object, "exchange");
     const char *name = json_string_value(json_is_object(value) ? json_object_get(value, "name") : value);
     const int ranks = lane->groups.largest;
-    if (!name) name = open ? fallback(lane) : ranks == 1 && !value ? "self" : "";
+    if (!name) name = value ? "" : fallback(lane);
     lane->exchange = (struct exchange_spec){.backend = exchange_find(name)};
     if (!lane->exchange.backend || !serves(lane->exchange.backend, ranks))
         return refuse(value, lane->exchange.backend, "", lane, ranks, error);
@@ -108,18 +107,24 @@ static bool choose_wire(struct lane_plan *lane, const struct description *descri
 }
 
 void choice_fill_in(struct description *description, const struct schedule *schedule) {
-    json_t *run = description->json.object, *exchange = json_object();
+    json_t *run = description->json.object, *exchange = json_object(), *wire = json_object();
     bool overlaps = false;
     for (int l = 0; l < schedule->n_lanes; l++) {
         const struct lane_plan *lane = &schedule->lanes[l];
         overlaps = overlaps || lane->lag > 0;
         json_object_set_new(exchange, lane->name, json_string(fallback(lane)));
+        json_object_set_new(wire, lane->name, json_string("compact"));
     }
     if (!json_object_get(run, "wire")) json_object_set_new(run, "wire", json_string("compact"));
     if (!json_object_get(run, "exchange"))
         json_object_set(run, "exchange",
                         overlaps ? exchange : json_object_get(exchange, schedule->lanes->name));
+    if (!is_choice(json_object_get(run, "wire")))
+        json_object_update_missing(json_object_get(run, "wire"), wire);
+    if (!is_choice(json_object_get(run, "exchange")))
+        json_object_update_missing(json_object_get(run, "exchange"), exchange);
     json_decref(exchange);
+    json_decref(wire);
 }
 
 bool choice_make(struct lane_plan *lane, const struct description *description, struct error *error) {
