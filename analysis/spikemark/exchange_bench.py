@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spikemark import exchange_times, launch, measure, project
 from spikemark.bench import BenchFailed, aligned, digits
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, shown
 from spikemark.files import write_atomically
 
 if TYPE_CHECKING:
@@ -185,13 +185,19 @@ def _ranks(number: int) -> str:
     return "1 rank" if number == 1 else f"{number} ranks"
 
 
+#: Of one machine; mpirun would try to start any number.
+MOST_RANKS = 1024
+
+
 def numbers(text: str) -> list[int]:
-    """`1,2,4` as numbers of ranks. Raises BadInput for others than whole numbers from 1."""
+    """`1,2,4` as numbers of ranks. Raises BadInput for others than whole numbers from 1 to MOST_RANKS."""
     return list(dict.fromkeys(_numbers(text.split(","))))
 
 
 def _numbers(parts: Iterable[str]) -> Iterable[int]:
     for part in parts:
-        if not (part.strip().isascii() and part.strip().isdigit()) or int(part) < 1:
-            raise BadInput(f"--ranks: {part!r}; allowed: whole numbers from 1, with commas between")
+        if not (part.strip().isascii() and part.strip().isdigit()) or not 1 <= int(part) <= MOST_RANKS:
+            raise BadInput(
+                f"--ranks: {shown(part)}; allowed: whole numbers from 1 to {MOST_RANKS}, with commas between"
+            )
         yield int(part)

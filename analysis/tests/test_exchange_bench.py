@@ -166,6 +166,7 @@ def test_interrupted(spikemark, program, tmp_path, monkeypatch):
 REFUSE = "print('bench_exchange: --bytes: \"6\"; allowed: multiples', file=sys.stderr); sys.exit(2)"
 BAD = {
     "ranks": (["--ranks", "2,many"], "", "--ranks: 'many'; allowed: whole numbers from 1"),
+    "ranks beyond a machine": (["--ranks", "99999999"], "", "--ranks: '99999999'; allowed: whole numbers"),
     "no ranks": (["--ranks", "0"], "", "--ranks: '0'"),
     "refused by the program": (["--bytes", "6", "--ranks", 1], REFUSE, '--bytes: "6"; allowed: multiples'),
     "unknown": (["--brain"], "", "--brain"),

@@ -59,6 +59,8 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
     if (exchange->backend->composed)
         printf(" of %s and %s in groups of %d", exchange->inner->name, exchange->outer->name,
                exchange->group);
+    if (lane->lag > 0 && lane->groups.largest > 1 && !exchange->backend->start)
+        printf(" (it blocks, so nothing overlaps)");
     if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
     printf(" over %s%d rank%s, %llu synapses, ",
            lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "", lane->groups.largest,
