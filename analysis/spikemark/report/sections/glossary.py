@@ -88,6 +88,11 @@ LITERATURE = [
         "NEURON's spike exchange by remote memory access and recursive doubling",
     ),
     ("Brocke, Djurfeldt", "", "collective and point-to-point communication in MUSIC"),
+    (
+        "Rotter, Diesmann (1999), doi 10.1007/s004220050570",
+        "https://doi.org/10.1007/s004220050570",
+        "exact digital simulation of time-invariant linear systems, the neurons' propagators",
+    ),
     ("Salmon et al. (2011)", "", "parallel random numbers, as easy as 1, 2, 3 (Random123)"),
 ]
 
