@@ -159,11 +159,19 @@ def _sends_more(main: StudyTable) -> list[str]:
     return [f"The collective sends more than is needed: {'; '.join(more)}."] if more else []
 
 
+def _times(ratio: Estimate) -> str:
+    """How many times as long, with the interval; an interval that holds 1 leaves it undecided."""
+    if ratio.low is None:
+        return f"{number(ratio.value, 2)} times as long"
+    open_ = ", undecided" if ratio.low <= 1 <= ratio.high else ""
+    return f"{number(ratio.value, 2)} times as long, {span([ratio.low, ratio.high], 2)}{open_}"
+
+
 def _sentence(main: StudyTable) -> str:
     timed = [row for row in main.rows if isinstance(row["time_ratio"], Estimate)]
     if not timed:
         return "Nothing to compare yet: no pair of runs with as many ranks as cores is complete."
-    words = [f"{number(row['time_ratio'].value, 2)} times ({row['connectivity']})" for row in timed]
+    words = [f"{_times(row['time_ratio'])} ({row['connectivity']})" for row in timed]
     sent = [row for row in main.rows if isinstance(row["bytes_ratio"], float)]
     most = max(sent, key=lambda row: row["bytes_ratio"], default=None)
     bytes_ = (
@@ -174,7 +182,7 @@ def _sentence(main: StudyTable) -> str:
     )
     return (
         f"On {timed[0]['ranks']} ranks of this machine the collective takes, against point to point, "
-        f"{', '.join(words)} as long; published, all to all on many ranks: half as long.{bytes_}"
+        f"{', '.join(words)}; published, all to all on many ranks: half as long.{bytes_}"
     )
 
 
