@@ -99,6 +99,7 @@ def write_run(
     run["time"] = {"resolution_ms": 0.1, "warmup_ms": 0, **run["time"]}
     run["time"].update(cycle_ms=cycle_ms, simulate_ms=round(cycles * cycle_ms, 9))
     run.update(seed=seed, schedule=schedule, placement=placement, delay_ratio=delay_ratio)
+    run.setdefault("exchange", "alltoallv")
     run["record"] = {"cycles": True, "spikes": False, "barrier": True, **run.get("record", {})}
 
     seconds = cycles * cycle_ms / 1e3
