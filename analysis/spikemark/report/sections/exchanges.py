@@ -148,8 +148,8 @@ def _estimate(estimate: Estimate, unit: float) -> str:
 
 
 def _repetitions(curves: list[Curve]) -> str:
-    counts = {len(c.times_s) for c in curves}
-    return f"{span(counts)} repetitions" if counts != {1} else "1 repetition"
+    fewest, *_, most = sorted(2 * [len(c.times_s) for c in curves])
+    return counted(most, "repetition") if fewest == most else f"{fewest}–{most} repetitions"
 
 
 def _micro(seconds: float) -> str:
