@@ -17,8 +17,8 @@ TITLE = "Cycle times"
 LEVEL = 0.99
 LONG_TAIL = 6  # longest over shortest time from which the axis is logarithmic
 EXPLAINED = (
-    "A cycle's compute time (deliver + update + collocate, and injected waits) varies from cycle to cycle and "
-    "from rank to rank. "
+    "A cycle's compute time (deliver + update + collocate, and injected waits) varies from cycle to cycle "
+    "and from rank to rank. "
     "The ranks wait for the slowest one: in every cycle with the conventional schedule, once per window of D "
     "cycles with the structure-aware one. Times of windows are divided by D, so that they can be compared "
     "with those of cycles."
