@@ -129,7 +129,7 @@ static struct all_synapses draw_all(const struct network *network, int64_t leave
                 struct synapse drawn = network_synapse(network, p, gid, k);
                 if (number++ == leave_out) continue;
                 all.synapse[all.n++] = (struct flat_synapse){drawn.source, gid, drawn.delay,
-                                                             projection->weights.units[drawn.weight_class]};
+                                                             weights_draw_units(&projection->weights, network->normal, drawn.weight_word)};
             }
     }
     return all;
