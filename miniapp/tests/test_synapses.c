@@ -28,8 +28,7 @@ static void draw(uint32_t classes) {
 static void fill(struct synapse_table *table, uint32_t classes, bool own) {
     struct synapse_format format;
     struct error error = {""};
-    assert_true(
-        synapse_format(&format, neurons, longest, own ? NULL : weights, own ? 0 : classes, &error));
+    assert_true(synapse_format(&format, neurons, longest, own ? NULL : weights, own ? 0 : classes, &error));
     assert_int_equal(synapse_bytes(&format), own ? 8 : 4);
     synapse_table_open(table, format, lists);
     for (uint32_t i = 0; i < synapses; i++) synapse_table_add_count(table, drawn[i].list, 1);

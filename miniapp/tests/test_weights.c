@@ -174,8 +174,10 @@ static void the_furthest_weights_stay_within_the_bound(void **state) {
             for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
                 double weight = weights_draw_units(weights, d.network.normal, words[w]) * unit;
                 assert_true(weight * sign >= 0 && fabs(weight - sign) <= furthest + unit);
-                if (words[w] << 1) assert_true(fabs(weight - sign) < 1e-8 + unit); // in the middle
-                else assert_true(fabs(weight - sign) > 0.99 * furthest - unit);    // at the end
+                if (words[w] << 1)
+                    assert_true(fabs(weight - sign) < 1e-8 + unit); // in the middle
+                else
+                    assert_true(fabs(weight - sign) > 0.99 * furthest - unit); // at the end
             }
             description_close(&d);
         }
@@ -184,7 +186,8 @@ static void the_furthest_weights_stay_within_the_bound(void **state) {
 static void without_classes_nothing_overflows(void **state) {
     (void)state;
     struct description d;
-    // Twelve synapses of at most 2000 units, and others of 1, would fit 16 bits as classes with a common unit.
+    // Twelve synapses of at most 2000 units, and others of 1, would fit 16 bits as classes with a common
+    // unit.
     open_description(&d, eight_areas,
                      (const char *const[]){
                          "network.projections.0.weight={\"mean\": 1000, \"sd\": 250, \"classes\": 0}", NULL});
@@ -215,7 +218,8 @@ static void bad_distributions_are_refused(void **state) {
     assert_refused("{\"mean\": 1, \"sd\": -1}", "weight.sd: -1; allowed: a number from 0");
     assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 1}",
                    "weight.classes: 1; allowed: 0, or an integer from 2 to 4096");
-    assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 4097}", "weight.classes: 4097; allowed: an integer");
+    assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 4097}",
+                   "weight.classes: 4097; allowed: an integer");
     assert_refused("{\"mean\": -3, \"sd\": 1.01, \"classes\": 0}",
                    "weight.sd: 1.01; allowed: at most 1, a third of the mean, since without classes");
     assert_refused("{\"mean\": 0, \"sd\": 1, \"classes\": 0}", "weight.sd: 1; allowed: at most 0, a third");

@@ -78,7 +78,8 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     }
 }
 
-/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight itself.
+/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight
+/// itself.
 static void weigh(const struct model *model, uint32_t projection, uint32_t n, uint32_t word[network_batch]) {
     const struct network *network = &model->description->network;
     const struct weights *weights = &network->projections[projection].weights;

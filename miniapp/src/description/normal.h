@@ -1,9 +1,9 @@
 /// \file
 /// Normal numbers drawn with one 32-bit word each, by the quantile of the distribution.
 ///
-/// A tail is a probability in 2^-32, from 1/2 to 2^31. A table has a straight piece of the quantile for each of
-/// 64 parts of each power of two, so it is as fine in the tails as in the middle (to 1e-4 standard deviations)
-/// and a draw costs one look-up, a product and a sum, the same in any order and vector width.
+/// A tail is a probability in 2^-32, from 1/2 to 2^31. A table has a straight piece of the quantile for each
+/// of 64 parts of each power of two, so it is as fine in the tails as in the middle (to 1e-4 standard
+/// deviations) and a draw costs one look-up, a product and a sum, the same in any order and vector width.
 
 #ifndef DESCRIPTION_NORMAL_H
 #define DESCRIPTION_NORMAL_H

@@ -5,7 +5,8 @@
 /// With classes a synapse holds the number of its class, not a weight. K classes cut the normal distribution
 /// into K slices of equal probability; each weighs what its slice weighs on average, and the deviations from
 /// the mean are then scaled so that the standard deviation is that of the distribution as well. Mean and
-/// variance of the input are thus exact; what the classes lack is the far tails (with 32 classes beyond 2.1 sd).
+/// variance of the input are thus exact; what the classes lack is the far tails (with 32 classes beyond 2.1
+/// sd).
 ///
 /// Without classes every synapse has a weight of its own, drawn from the normal distribution within
 /// `furthest` of its mean, which keeps the mean and the sign.
@@ -51,8 +52,7 @@ static inline uint32_t weights_draw(const struct weights *weights, uint32_t word
 static inline int32_t weights_draw_own(const struct weights *weights, const struct normal *normal,
                                        uint32_t word) {
     const double half = 2147483648.0; // 2^31 is the tail beyond the mean
-    const double tail =
-        weights->tail + ((word & INT32_MAX) + 0.5) * ((half - weights->tail) / half);
+    const double tail = weights->tail + ((word & INT32_MAX) + 0.5) * ((half - weights->tail) / half);
     double deviation = weights->sd * normal_deviation(normal, tail);
     if (deviation > weights->furthest) deviation = weights->furthest;
     const double units = (weights->mean + (word >> 31 ? deviation : -deviation)) / weights->unit;

@@ -100,8 +100,7 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
     if (n == 0 || synapse_table_size(table) == 0) return (struct delivered){0, 0};
     const uint32_t classes = table->format.classes;
     if (classes == 0) return deliver_all(table, words, n, spikes, window, ring, false, of_synapse);
-    if (ring->narrow && classes == 1)
-        return deliver_all(table, words, n, spikes, window, ring, true, of_all);
+    if (ring->narrow && classes == 1) return deliver_all(table, words, n, spikes, window, ring, true, of_all);
     if (ring->narrow) return deliver_all(table, words, n, spikes, window, ring, true, of_class);
     if (classes == 1) return deliver_all(table, words, n, spikes, window, ring, false, of_all);
     return deliver_all(table, words, n, spikes, window, ring, false, of_class);
