@@ -67,11 +67,11 @@ static inline int lane_of(const struct model *model, uint32_t projection, const 
 
 static void count_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
-    const struct projection *projection = &network->projections[draw->projection];
     struct sink *sink = context;
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     uint32_t source[network_batch];
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
         for (uint32_t i = 0; i < n; i++)
             sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
@@ -95,14 +95,13 @@ static void weigh(const struct model *model, uint32_t projection, uint32_t n, ui
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     const bool own = network->normal, same = !own && projection->weights.classes == 1;
     struct sink *sink = context;
     uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
-    if (same)
-        weigh(model, draw->projection,
-              projection->indegree < network_batch ? projection->indegree : network_batch, weight);
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+    if (same) weigh(model, draw->projection, indegree < network_batch ? indegree : network_batch, weight);
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
         if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {
