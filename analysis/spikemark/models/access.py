@@ -131,7 +131,8 @@ def expected(
     pool_sizes = pools @ sizes
     for number in np.flatnonzero((pool_sizes == 0) & (indegrees * sizes[targets] > 0)):
         raise BadInput(
-            f"network.projections.{number}: indegree={indegrees[number]:g}; allowed is 0, its sources are empty"
+            f"network.projections.{number}: indegree={indegrees[number]:g}; allowed is 0, "
+            "its sources are empty"
         )
     # chance that one draw of the projection hits a given neuron of the population: [projection, population]
     hit = pools / np.maximum(pool_sizes, 1)[:, None]
