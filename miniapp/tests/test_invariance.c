@@ -119,7 +119,8 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
 }
 
 /// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, weights in
-/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a model of their own stay as they are.
+/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a
+/// model of their own stay as they are.
 enum { model_overrides = 15 };
 
 static const char *const *overrides_of(const struct neuron_model *model, int weight, bool own_weights_too) {
@@ -142,8 +143,9 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
              weight / 50.0);
     snprintf(text[n++], sizeof *text, "network.projections.0.indegree={\"mean\": 11.5}");
     snprintf(text[n++], sizeof *text, "network.projections.4.indegree={\"mean\": 0.8}");
-    snprintf(text[n++], sizeof *text, "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}",
-             weight / 10.0, weight / 40.0, own_weights_too ? 0 : 3);
+    snprintf(text[n++], sizeof *text,
+             "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}", weight / 10.0,
+             weight / 40.0, own_weights_too ? 0 : 3);
     assert_int_equal(n, model_overrides);
     for (int i = 0; i < n; i++) overrides[3 + i] = text[i];
     overrides[3 + n] = NULL;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Expected lists on a rank: a source has one in a lane unless all draws of all projections miss it; a Poisson
-/// number of draws with mean K all miss it with probability exp(-K hit).
+/// Expected lists on a rank: a source has one in a lane unless all draws of all projections miss it; a
+/// Poisson number of draws with mean K all miss it with probability exp(-K hit).
 static double expected_lists(const struct schedule *schedule, const struct placement *placement, int rank) {
     const struct network *network = placement->network;
     double lists = 0;
