@@ -248,6 +248,14 @@ def test_silent_and_diverging_networks_are_warned_of(rate_hz, begins, tmp_path):
     assert all(w.startswith(begins) for w in found)
 
 
+def test_rates_that_cannot_be_reached_are_warned_of(tmp_path):
+    rates = {f"network__populations__{i}__neuron__rate_hz": 10000 * (i + 1) for i in (0, 1)}
+    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=1, **rates))
+    found = [w for w in record["warnings"] if w.startswith("rate_hz")]
+    limit = "at most 10000, one spike in each step of 0.1 ms"
+    assert found == [f"rate_hz of population right: 20000 cannot be reached; {limit}"]
+
+
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):
     command = ["mpirun", "--quiet", "--bind-to", "core", "-n", "1", program.MINIAPP, program.EXAMPLE]
     environment = {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "3"}
