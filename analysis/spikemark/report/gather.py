@@ -48,6 +48,7 @@ class Measured:
 
     planned: Planned
     run: record.Run
+    preset: str | None = None  # that the network comes from; None: a description of its own
 
     @property
     def description(self) -> dict[str, Any]:
@@ -124,7 +125,8 @@ def gather(experiment_dir: Path) -> Sweep:
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, collect.load(results, line)))
+                preset = line.fields.get("preset.name", (plan.experiment.preset or {}).get("name"))
+                runs.append(Measured(line, collect.load(results, line), preset))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():
