@@ -9,6 +9,7 @@ from typing import Any
 
 from spikemark import collect, record
 from spikemark.errors import BadInput
+from spikemark.experiment_fields import PRESET_NAME
 from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
@@ -125,7 +126,7 @@ def gather(experiment_dir: Path) -> Sweep:
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                preset = line.fields.get("preset.name", (plan.experiment.preset or {}).get("name"))
+                preset = line.fields.get(PRESET_NAME, (plan.experiment.preset or {}).get("name"))
                 runs.append(Measured(line, collect.load(results, line), preset))
             except BadInput as error:
                 unreadable[line.id] = str(error)
