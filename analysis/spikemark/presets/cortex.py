@@ -5,8 +5,10 @@ Figures: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implemen
 """
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 POPULATIONS = ("L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I")
 EXCITATORY = np.array([name.endswith("E") for name in POPULATIONS])
@@ -46,6 +48,20 @@ NEURON = {
 }
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
 DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
+
+IndegreeScale = Annotated[
+    float | None,
+    Field(ge=0.01, le=1, description="in-degrees, likewise; default: scale^0.4, which keeps rates best"),
+]
+
+
+def indegree_scale(scale: float, given: float | None) -> float:
+    """The scale of the in-degrees of a network whose neurons have `scale`, 1 for 1.
+
+    Fewer synapses weigh more, which lowers rates; more synapses among fewer neurons correlate them, which
+    raises rates. In between lies what keeps the rates of the microcircuit.
+    """
+    return round(scale**0.4, 3) if given is None else given
 
 
 def indegrees() -> np.ndarray:

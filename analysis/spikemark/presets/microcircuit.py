@@ -25,8 +25,9 @@ class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
     scale: Annotated[
-        float, Field(ge=0.01, le=1, description="neurons and in-degrees as a fraction of the published ones")
+        float, Field(ge=0.01, le=1, description="neurons as a fraction of the published ones")
     ] = 0.1
+    indegree_scale: cortex.IndegreeScale = None
 
 
 def describe(full: bool = False, **options) -> dict:
@@ -40,13 +41,14 @@ def describe(full: bool = False, **options) -> dict:
         raise BadInput(f"full={shown(full)}: true or false is needed")
     given = {name: value for name, value in options.items() if value is not None}
     chosen = choose(Options, ({"scale": 1.0} if full else {}) | given, besides=("full",))
-    scale, weight = chosen.scale, cortex.current_pA(cortex.PSP_MV)
+    scale = cortex.indegree_scale(chosen.scale, chosen.indegree_scale)
+    weight = cortex.current_pA(cortex.PSP_MV)
     full_network = np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES]  # [targets, sources and background]
     full_weights = np.c_[cortex.weights(), np.full(8, weight)]
     network, weights = np.rint(scale * full_network).astype(int), full_weights / np.sqrt(scale)
     rates = np.array([*RATES_HZ.values(), BACKGROUND_HZ])
     current = cortex.lost_pA(rates, full_network * full_weights, network * weights)
-    names, sizes = cortex.POPULATIONS, np.rint(scale * cortex.NEURONS).astype(int)
+    names, sizes = cortex.POPULATIONS, np.rint(chosen.scale * cortex.NEURONS).astype(int)
     populations = [
         {
             "name": name,
