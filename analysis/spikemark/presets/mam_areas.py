@@ -61,9 +61,7 @@ def draw(seed: int) -> Areas:
     rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
     rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
     weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
-    background = [
-        background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)
-    ]
+    background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
     return Areas(
         names=[f"area{number}" for number in range(AREAS)],
         area=area,

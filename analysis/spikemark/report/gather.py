@@ -13,6 +13,8 @@ from spikemark.experiment_fields import PRESET_NAME
 from spikemark.plan_fields import Planned
 from spikemark.results import Results
 
+from .rates import rates_hz
+
 NO_BREAK = "\u00a0"
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
@@ -68,6 +70,11 @@ class Measured:
         """Key of what must give one checksum: the seed, the network and the simulated time."""
         parts = [self.description.get(key) for key in ("seed", "network", "time")]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @cached_property
+    def rates_hz(self) -> dict[str, float] | None:
+        """As counted, see rates.rates_hz."""
+        return rates_hz(self.run)
 
     @property
     def oversubscribed(self) -> bool:
