@@ -128,8 +128,9 @@ static struct all_synapses draw_all(const struct network *network, int64_t leave
             for (uint32_t k = 0; k < projection->indegree; k++) {
                 struct synapse drawn = network_synapse(network, p, gid, k);
                 if (number++ == leave_out) continue;
-                all.synapse[all.n++] = (struct flat_synapse){drawn.source, gid, drawn.delay,
-                                                             projection->weights.units[drawn.weight_class]};
+                all.synapse[all.n++] = (struct flat_synapse){
+                    drawn.source, gid, drawn.delay,
+                    weights_draw_units(&projection->weights, network->normal, drawn.weight_word)};
             }
     }
     return all;

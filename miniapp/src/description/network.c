@@ -199,6 +199,7 @@ void network_close(struct network *network) {
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
+    free(network->normal);
     free(network->projections);
     free(network->populations);
 }
