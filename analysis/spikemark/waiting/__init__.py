@@ -1,0 +1,8 @@
+"""Predictors of waiting for the slowest rank, each fitted on conventional runs. One file, one line here."""
+
+from spikemark.waiting.iid import Iid
+from spikemark.waiting.predictor import Prediction, Predictor
+
+PREDICTORS: dict[str, type[Predictor]] = {p.name: p for p in (Iid,)}
+
+__all__ = ["PREDICTORS", "Prediction", "Predictor"]
