@@ -8,12 +8,14 @@ not allow for the theory being wrong.
 import numpy as np
 
 from spikemark.models import order_statistics
-from spikemark.waiting import series, simulated
+from spikemark.waiting import series
+from spikemark.waiting.meeting import waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 from spikemark.waiting.source import Source
 
 NUDGE = 1.05  # by which the spread is changed to see what waiting makes of it
+SEED, RUNS, MOST_VALUES, FEWEST_WINDOWS = 1, 8, 2_000_000, 500
 
 
 class Iid(Predictor):
@@ -47,15 +49,15 @@ class Iid(Predictor):
 
     def _drawn(self, plan: Plan) -> tuple[float, float, float]:
         """Waiting, the power of the spread with which it grows, and the error from drawing."""
-
-        def process(factor: float):
-            mean, sd = plan.step * self.mean_s, factor * plan.step**0.5 * self.sd_s
-            return lambda rng, runs, steps, ranks: mean + sd * rng.standard_normal((runs, steps, ranks))
-
-        windows = self.source.windows(plan)
-        found = simulated.drawn(process(1.0), plan, windows, self.source.exchange_s)
-        wider = simulated.drawn(process(NUDGE), plan, windows, self.source.exchange_s)
-        if not found.value > 0:
-            return found.value, 0.0, found.error
-        whole = self.source.cycles / (windows * plan.window)  # the last window may be shorter
-        return found.value * whole, float(np.log(wider.value / found.value) / np.log(NUDGE)), found.error
+        per = plan.window // plan.step
+        wanted = self.source.windows(plan)
+        windows = min(wanted, max(FEWEST_WINDOWS, MOST_VALUES // (2 * RUNS * plan.ranks * per)))
+        rng = np.random.default_rng(SEED)
+        z = rng.standard_normal((RUNS, plan.ranks, windows * per))
+        times = plan.step * self.mean_s + plan.step**0.5 * self.sd_s * np.concatenate([z, NUDGE * z])
+        found = waits(times, plan, self.source.exchange_s)
+        late = found.series[:, windows // 2 :].mean(axis=1)  # as in all the windows that were not drawn
+        totals = found.series.sum(axis=1) + (wanted - windows) * late + found.drain
+        plain, wider = np.split(totals * self.source.cycles / (wanted * plan.window), 2)
+        value, drawing = float(plain.mean()), float(plain.std(ddof=1) / RUNS**0.5)
+        return value, float(np.log(wider.mean() / value) / np.log(NUDGE)) if value > 0 else 0.0, drawing

@@ -23,7 +23,7 @@ class Waits:
 
 
 def waits(compute: np.ndarray, plan: Plan, exchange: float = 0.0) -> Waits:
-    """Run `compute` [..., step, rank], sums over `plan.step` cycles, through the plan; windows must be whole.
+    """Run `compute` [..., rank, step], sums over `plan.step` cycles, through the plan; windows must be whole.
 
     With a lag, what starts when the last rank has finished a window takes `exchange` to arrive.
     """
@@ -34,32 +34,34 @@ def waits(compute: np.ndarray, plan: Plan, exchange: float = 0.0) -> Waits:
 
 
 def _together(compute: np.ndarray, plan: Plan) -> np.ndarray:
-    mean = compute.mean(axis=-1, dtype=np.float64)
+    mean = compute.mean(axis=-2, dtype=np.float64)
     if plan.lockstep:
-        return np.maximum(compute.max(axis=-1) - mean, 0.0)
-    *runs, steps, ranks = compute.shape
-    groups = compute.reshape(*runs, steps, ranks // plan.group, plan.group).max(axis=-1)
+        return np.maximum(compute.max(axis=-2) - mean, 0.0)
+    *runs, ranks, steps = compute.shape
+    groups = compute.reshape(*runs, ranks // plan.group, plan.group, steps).max(axis=-2)
     per = plan.window // plan.step
-    windows = groups.reshape(*runs, steps // per, per, ranks // plan.group).sum(axis=-2)
-    return windows.max(axis=-1) - mean.reshape(*runs, steps // per, per).sum(axis=-1)
+    windows = groups.reshape(*runs, ranks // plan.group, steps // per, per).sum(axis=-1)
+    return np.maximum(windows.max(axis=-2) - mean.reshape(*runs, steps // per, per).sum(axis=-1), 0.0)
 
 
 def _lagged(compute: np.ndarray, plan: Plan, exchange: float) -> Waits:
-    """F[m,k] = max(F[m,k-1] + C[m,k], max_j (F[j,k-1-L] + C[j,k-L]) + exchange): done, and arrived."""
-    steps = np.moveaxis(compute, -2, 0)  # [step, ..., rank]
-    done = np.empty(steps.shape)
-    arrived: list[np.ndarray] = []
-    at = np.zeros(steps.shape[1:])
-    for k, spent in enumerate(steps):
-        np.add(at, spent, out=at)
-        arrived.append(at.max(axis=-1, keepdims=True) + exchange)
-        if len(arrived) > plan.lag:
-            np.maximum(at, arrived.pop(0), out=at)
-        done[k] = at
-    mean = done.mean(axis=-1)
-    series = np.diff(mean, axis=0, prepend=0.0) - steps.mean(axis=-1, dtype=np.float64)
-    late = done[-max(1, len(done) // SETTLED) :]
-    lead = late.max(axis=-1) + exchange - late.mean(axis=-1)
-    half = done[len(done) // 2 :]
-    spread = (half.max(axis=-1) - half.mean(axis=-1)).std(axis=0)
-    return Waits(np.moveaxis(np.maximum(series, 0.0), 0, -1), lead.mean(axis=0), spread)
+    """A rank is done with a window when it has computed, and what was due by then has arrived."""
+    *runs, ranks, windows = compute.shape
+    flat = compute.reshape(-1, ranks, windows)
+    steps = np.ascontiguousarray(flat.T, dtype=np.float64)  # [window, rank, run]
+    spent = steps.mean(axis=1)
+    arrivals = np.empty((windows, steps.shape[2]))
+    done, lag = np.zeros(steps.shape[1:]), plan.lag
+    for k in range(windows):
+        at = steps[k]  # from here on not what was computed but when it was done
+        np.add(at, done, out=at)
+        np.maximum.reduce(at, axis=0, out=arrivals[k])
+        if k >= lag:
+            np.maximum(at, arrivals[k - lag] + exchange, out=at)
+        done = at
+    mean = steps.mean(axis=1)
+    series = np.maximum(np.diff(mean, axis=0, prepend=0.0) - spent, 0.0)
+    late = slice(windows // 2, None)
+    lead = steps[late].max(axis=1) + exchange - mean[late]
+    drain = lead[-max(1, windows // SETTLED) :].mean(axis=0)
+    return Waits(series.T.reshape(*runs, windows), drain.reshape(runs), lead.std(axis=0).reshape(runs))

@@ -36,7 +36,7 @@ class Source:
         return self.compute.shape[1]
 
     def steps(self, plan: Plan) -> np.ndarray:
-        """Sums over the steps of a plan, [step, rank], whole windows only.
+        """Sums over the steps of a plan, [rank, step], whole windows only.
 
         Raises BadInput, saying how many cycles are needed, where there are too few.
         """
@@ -46,7 +46,7 @@ class Source:
                 f"cycles={self.cycles}: delay_ratio={plan.delay_ratio} of {plan.schedule} needs"
                 f" {needed}, {FEWEST_WINDOWS} windows"
             )
-        return np.ascontiguousarray(lump(self.compute, plan.step, self.windows(plan) * plan.window).T)
+        return lump(self.compute, plan.step, self.windows(plan) * plan.window)
 
     def windows(self, plan: Plan) -> int:
         return self.cycles // plan.window
@@ -92,8 +92,8 @@ def _of_run(run: Run) -> Source:
     ranks, path = run.record.ranks, run.path
     if not any(lane.ranks == ranks and lane.period == 1 and lane.lag == 0 for lane in run.record.lanes):
         raise BadInput(
-            f"{path}: schedule={run.schedule}: a fit needs a run in which all ranks exchange in every cycle, as"
-            " conventional or placement_only do"
+            f"{path}: schedule={run.schedule}: a fit needs a run in which all ranks exchange in every cycle,"
+            " as conventional or placement_only do"
         )
     if run.record.timing.phases["synchronise"].mean_s is None:
         raise BadInput(
