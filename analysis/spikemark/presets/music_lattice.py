@@ -40,7 +40,7 @@ class Lattice:
         if self.granularity**2 > self.cells:
             raise BadInput(
                 f"granularity={self.granularity}: {self.granularity**2} tiles for {self.cells} cells of"
-                f" {self.name}; allowed are at most {math.isqrt(self.cells)} tiles along a side, or more cells"
+                f" {self.name}; allowed are at most {math.isqrt(self.cells)} along a side, or more cells"
             )
 
     @property

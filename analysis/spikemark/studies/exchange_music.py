@@ -27,11 +27,11 @@ EXPLAINED = (
     "ours, received from any source)."
 )
 DIFFERS = (
-    "What differs from the published benchmark: 4096 cells of 100 connections instead of 2 097 152 of 1000 or "
-    "262 144 of 10 000; every cell receives the same number of connections, drawn with repetition, instead of "
-    "sending 1000 or 10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); the applications are "
-    "parts of one program, which advance together, and both directions wait for each other; with fewer than "
-    "32 ranks several processes share one, so with two ranks each application is on one."
+    "What differs from the published benchmark: 4096 cells of 100 connections instead of 2 097 152 of 1000 "
+    "or 262 144 of 10 000; every cell receives the same number of connections, drawn with repetition, "
+    "instead of sending 1000 or 10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); the "
+    "applications are parts of one program, which advance together, and both directions wait for each other; "
+    "with fewer than 32 ranks several processes share one, so with two ranks each application is on one."
 )
 # quantity, published figure, where in the paper, how it compares with what is here
 CLAIMS = (
@@ -112,8 +112,8 @@ def _sent(main: StudyTable) -> StudyTable:
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
     note = (
-        "Connections (the most of any rank), messages and bytes (means) are per rank, messages and bytes also "
-        "per window of 1 ms simulated; both directions together."
+        "Connections (the most of any rank), messages and bytes (means) are per rank, messages and bytes "
+        "also per window of 1 ms simulated; both directions together."
     )
     return StudyTable("sent", "What is sent", columns, main.rows, [note])
 
