@@ -44,7 +44,7 @@ struct estimate estimate_rank(const struct description *description, const struc
         if (network->populations[p].external.mean > 0) e.neurons += here * external_steps;
         for (uint32_t i = 0; i < network->n_projections; i++)
             if (network->projections[i].target == p)
-                e.synapses += 4.0 * here * network->projections[i].indegree;
+                e.synapses += (network->normal ? 8.0 : 4.0) * here * network->projections[i].indegree;
     }
     double lists = expected_lists(schedule, placement, rank);
     e.lists = 4 * lists * placement->threads;
