@@ -140,18 +140,18 @@ def test_slips_of_shehzad_follow_from_the_tables(shehzad):
 
 def test_music_compares_by_connectivity(tmp_path):
     runs = [
-        planned(ranks, repetition, exchange, fields={"preset.connectivity": name})
-        for name in ("all", "nine")
+        planned(ranks, repetition, exchange, fields={"preset.structure": structure})
+        for structure in (0.5, 0)
         for ranks in (2, 4)
         for repetition in (1, 2)
         for exchange in ("allgatherv", "p2p")
     ]
     for run in runs:
-        if run["fields"]["exchange"] == "allgatherv" and run["fields"]["preset.connectivity"] == "nine":
+        if run["fields"]["exchange"] == "allgatherv" and run["fields"]["preset.structure"] == 0.5:
             run["mean_s"] = 40e-6
     done, page = write(STUDIES["exchange-music"], tmp_path, runs)
     rows = {(r["connectivity"], r["ranks"]): r for r in table(done, "exchange").rows}
-    assert list(rows) == [(exchange_music.CONNECTIVITY[n], r) for n in ("all", "nine") for r in (2, 4)]
+    assert list(rows) == [(exchange_music.CONNECTIVITY[s], r) for s in (0, 0.5) for r in (2, 4)]
     two, four = rows["all to all", 2], rows["all to all", 4]
     assert two["collective_us"].value == pytest.approx(2.0, rel=1e-3)  # synthetic.EXCHANGE_S
     assert two["time_ratio"].value == pytest.approx(1.0)
