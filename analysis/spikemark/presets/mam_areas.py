@@ -61,9 +61,7 @@ def draw(seed: int) -> Areas:
     rates = factor[area] * np.array(list(cortex.RATES_HZ.values()))[kind]
     rates *= RATE_HZ * neurons.sum() / (neurons @ rates)
     weights = np.c_[weights, np.full(len(area), cortex.current_pA(cortex.PSP_MV))]
-    background = [
-        background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)
-    ]
+    background = [background_indegree(rate, indegrees[p], weights[p], rates) for p, rate in enumerate(rates)]
     return Areas(
         names=[f"area{number}" for number in range(AREAS)],
         area=area,
@@ -100,7 +98,7 @@ def sources(rng: np.random.Generator) -> np.ndarray:
 
 
 def distances(rng: np.random.Generator) -> np.ndarray:
-    """Distances in mm, [areas, areas]: those of points in a ball, stretched to the published range and mean."""
+    """Distances in mm, [areas, areas]: points in a ball, stretched to the published range and mean."""
     points = rng.normal(size=(AREAS, 3))
     points *= (rng.uniform(size=AREAS) ** (1 / 3) / np.linalg.norm(points, axis=1))[:, np.newaxis]
     apart = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
