@@ -63,7 +63,7 @@ def current_pA(psp_mv: float) -> float:
 
 
 def weights() -> np.ndarray:
-    """Mean weights in pA by target and source, [8, 8]: inhibition is -4 times excitation, L4E to L23E twice."""
+    """Mean weights in pA by target and source, [8, 8]: inhibition -4 times excitation, L4E to L23E twice."""
     matrix = np.tile(np.where(EXCITATORY, 1.0, INHIBITION), (8, 1))
     matrix[POPULATIONS.index("L23E"), POPULATIONS.index("L4E")] = 2.0
     return matrix * current_pA(PSP_MV)
