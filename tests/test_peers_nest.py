@@ -193,6 +193,7 @@ REFUSALS = {
         "'gamma'; allowed: normal, constant",
     ),
     "weight": (changed("network.projections.0.weight", {"mean": 1, "sd": 0.1}), "allowed: a number"),
+    "in-degree": (changed("network.projections.0.indegree", {"mean": 9.5}), "allowed: a number"),
     "external": (
         changed("network.populations.0.external", {"rate_hz": 1, "weight": 1}),
         "external: allowed: no",

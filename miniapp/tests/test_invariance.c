@@ -7,6 +7,8 @@
 /// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
 static const char *const narrow_weight = "network.projections.0.weight=2";
 static const char *const wide_weight = "network.projections.0.weight=1.2345678";
+static const char *const own_weights =
+    "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}";
 
 static struct outcome expect(const char *weight, bool narrow) {
     struct description description;
@@ -46,6 +48,7 @@ static bool serves(const struct exchange_backend *backend) {
 static void every_combination_gives_one_checksum(void **state) {
     (void)state;
     const struct outcome narrow = expect(narrow_weight, true), wide = expect(wide_weight, false);
+    const struct outcome own = expect(own_weights, false);
     int threads = 1;
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
@@ -62,6 +65,8 @@ static void every_combination_gives_one_checksum(void **state) {
                 if (x % 4 != s % 4) continue;
                 overrides[4] = wide_weight;
                 check(overrides, threads, &wide);
+                overrides[4] = own_weights;
+                check(overrides, threads, &own);
             }
 }
 
@@ -113,11 +118,11 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
                   1, &expected);
 }
 
-/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, and weights
-/// in classes. Populations without neurons or of a model of their own stay as they are.
-enum { model_overrides = 12 };
+/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, weights in
+/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a model of their own stay as they are.
+enum { model_overrides = 15 };
 
-static const char *const *overrides_of(const struct neuron_model *model, int weight) {
+static const char *const *overrides_of(const struct neuron_model *model, int weight, bool own_weights_too) {
     static char text[model_overrides][160];
     static const char *overrides[model_overrides + 4];
     static const int populations[] = {0, 1, 3, 5, 6};
@@ -135,6 +140,11 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
     snprintf(text[n++], sizeof *text,
              "network.projections.3.weight={\"mean\": %g, \"sd\": %g, \"classes\": 5}", -weight / 10.0,
              weight / 50.0);
+    snprintf(text[n++], sizeof *text, "network.projections.0.indegree={\"mean\": 11.5}");
+    snprintf(text[n++], sizeof *text, "network.projections.4.indegree={\"mean\": 0.8}");
+    snprintf(text[n++], sizeof *text, "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}",
+             weight / 10.0, weight / 40.0, own_weights_too ? 0 : 3);
+    assert_int_equal(n, model_overrides);
     for (int i = 0; i < n; i++) overrides[3 + i] = text[i];
     overrides[3 + n] = NULL;
     return overrides;
@@ -148,7 +158,7 @@ static void every_neuron_model_gives_one_checksum(void **state) {
         struct outcome expected = {0};
         for (int weight = 20; weight <= 20000 && expected.spikes < 2000; weight *= 10) {
             struct description description;
-            overrides = (const char **)overrides_of(neuron_models[m], weight);
+            overrides = (const char **)overrides_of(neuron_models[m], weight, m % 2 == 1);
             open_description(&description, eight_areas, overrides + 3);
             expected = run_brute_force(&description, -1);
             description_close(&description);

@@ -207,6 +207,36 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
         assert found["checksum"] == record["checksum"]
 
 
+def test_weights_without_classes_take_eight_bytes(tmp_path):
+    weight = '{"mean": 20, "sd": 5, "classes": 0}'
+    fields = {"time__simulate_ms": 20, "network__projections__0__weight": weight}
+    for i in (0, 1):
+        fields[f"network__populations__{i}__neuron"] = '{"model": "lif_exp", "I_e_pA": 500}'
+    arguments = program.sets(**fields)
+    record = program.record_of(tmp_path / "run", *arguments, threads=2)
+    assert record["memory"]["parts"]["synapses"] == 8 * record["totals"]["synapses"]
+    assert record["totals"]["spikes"] > 1000
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+    done = program.start("--explain", program.EXAMPLE, *arguments)
+    assert re.search(r"summed in 32 bits, one for each synapse \(eight bytes\)\n", done.stdout)
+    predicted = float(re.search(r"synapses ([\d.]+),", done.stdout)[1]) * 2**20
+    assert predicted == pytest.approx(record["memory"]["parts"]["synapses"], abs=0.06 * 2**20)
+
+
+def test_random_in_degrees_are_expected_and_counted(tmp_path):
+    fields = {f"network__projections__{i}__indegree": '{"mean": 40.5}' for i in range(4)}
+    arguments = program.sets(**fields)
+    record = program.record_of(tmp_path / "run", *arguments, threads=2)
+    totals, projections = record["totals"], record["description"]["network"]["projections"]
+    assert projections[0]["indegree"] == {"mean": 40.5, "distribution": "poisson"}
+    assert 0 < abs(totals["synapses"] - 4 * 40500) < 5 * (4 * 40500) ** 0.5
+    # Every neuron fires twice, so every synapse is visited twice.
+    assert totals["synaptic_events"] == 2 * totals["synapses"]
+    done = program.start("--explain", program.EXAMPLE, *arguments)
+    assert "162000 synapses expected, since in-degrees are random, seed 1" in done.stdout
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+
+
 @pytest.mark.parametrize(
     ("rate_hz", "begins"), [(0, "silent: no neuron"), (10, None), (400, "high rate: 400 ")]
 )

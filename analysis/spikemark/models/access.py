@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spikemark import indegree as indegrees_of
 from spikemark.errors import BadInput
 from spikemark.models import placement as placements
 
@@ -107,7 +108,8 @@ def expected(
     """Eqs 13-17 for any populations and projections: unequal areas, shared source pools, any placement.
 
     A neuron misses a list of K n synapses from a pool of N neurons with probability (1 - 1/N)^(K n), n being
-    the target neurons on that virtual process; the misses of several projections into one list multiply.
+    the target neurons on that virtual process; the misses of several projections into one list multiply. If
+    in-degrees are Poisson with mean K, so is the number of draws: all miss with probability exp(-K n / N).
     `schedule` and `placement` default to those of the run description, another schedule to its own placement;
     `rates_hz` (by population name; only their ratios matter) to the description's `neuron.rate_hz`, without
     the spread of rates within a population. Raises BadInput for unknown names and impossible networks.
@@ -125,16 +127,18 @@ def expected(
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)
 
-    pools, targets, indegrees = _projections(description, populations)
+    pools, targets, indegrees, poisson = _projections(description, populations)
     pool_sizes = pools @ sizes
     for number in np.flatnonzero((pool_sizes == 0) & (indegrees * sizes[targets] > 0)):
         raise BadInput(
-            f"network.projections.{number}: indegree={indegrees[number]}; allowed is 0, its sources are empty"
+            f"network.projections.{number}: indegree={indegrees[number]:g}; allowed is 0, "
+            "its sources are empty"
         )
     # chance that one draw of the projection hits a given neuron of the population: [projection, population]
     hit = pools / np.maximum(pool_sizes, 1)[:, None]
     miss = np.full_like(hit, CERTAIN)
     np.log1p(-hit, out=miss, where=hit < 1)
+    miss[poisson] = -hit[poisson]
     drawn = indegrees[:, None] * local[targets]  # synapses on each virtual process: [projection, vp]
 
     weights = sizes * _rates(populations, rates_hz)
@@ -156,13 +160,16 @@ def expected(
     )
 
 
-def _projections(description: dict, populations: list[dict]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times a population is in a source pool [projection, population]; targets, in-degrees [projection]."""
+def _projections(description: dict, populations: list[dict]) -> tuple[np.ndarray, ...]:
+    """Times a population is in a source pool [projection, population]; targets, mean in-degrees, and whether
+    they are Poisson [projection].
+    """
     number = {population["name"]: i for i, population in enumerate(populations)}
     projections = description["network"].get("projections", [])
     pools = np.zeros((len(projections), len(populations)), dtype=np.int64)
     targets = np.zeros(len(projections), dtype=np.int64)
-    indegrees = np.zeros(len(projections), dtype=np.int64)
+    indegrees = np.zeros(len(projections))
+    poisson = np.zeros(len(projections), dtype=bool)
     for i, projection in enumerate(projections):
         names = [projection["source"]] if isinstance(projection["source"], str) else projection["source"]
         for name in (*names, projection["target"]):
@@ -172,8 +179,9 @@ def _projections(description: dict, populations: list[dict]) -> tuple[np.ndarray
                 )
         for name in names:
             pools[i, number[name]] += 1  # a population named twice counts twice, as in the mini-app
-        targets[i], indegrees[i] = number[projection["target"]], projection["indegree"]
-    return pools, targets, indegrees
+        targets[i], indegrees[i] = number[projection["target"]], indegrees_of.mean(projection)
+        poisson[i] = indegrees_of.is_poisson(projection)
+    return pools, targets, indegrees, poisson
 
 
 def _rates(populations: list[dict], rates_hz: dict[str, float] | None) -> np.ndarray:

@@ -67,33 +67,53 @@ static inline int lane_of(const struct model *model, uint32_t projection, const 
 
 static void count_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
-    const struct projection *projection = &network->projections[draw->projection];
     struct sink *sink = context;
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     uint32_t source[network_batch];
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
         for (uint32_t i = 0; i < n; i++)
             sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
     }
 }
 
+/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight
+/// itself.
+static void weigh(const struct model *model, uint32_t projection, uint32_t n, uint32_t word[network_batch]) {
+    const struct network *network = &model->description->network;
+    const struct weights *weights = &network->projections[projection].weights;
+    if (network->normal) {
+        for (uint32_t i = 0; i < n; i++)
+            word[i] = (uint32_t)weights_draw_units(weights, network->normal, word[i]);
+    } else {
+        const uint32_t *classes = model->weight_class + model->first_class[projection];
+        for (uint32_t i = 0; i < n; i++) word[i] = classes[weights_draw(weights, word[i])];
+    }
+}
+
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
-    const uint32_t *classes = model->weight_class + model->first_class[draw->projection];
-    const bool one_weight = projection->weights.classes == 1;
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
+    const bool own = network->normal, same = !own && projection->weights.classes == 1;
     struct sink *sink = context;
-    uint32_t source[network_batch], delay[network_batch], drawn[network_batch];
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
-        network_draw(network, draw->projection, draw->gid, k, n, source, delay, one_weight ? NULL : drawn);
+    uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
+    if (same) weigh(model, draw->projection, indegree < network_batch ? indegree : network_batch, weight);
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
+        network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
+        if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {
             int lane = lane_of(model, draw->projection, sink, source[i]);
             struct synapse_table *table = &sink->tables[lane];
-            uint32_t weight_class = one_weight ? classes[0] : classes[drawn[i]];
-            synapse_table_put(table, sink->list_of[lane][source[i]],
-                              synapse_pack(&table->format, draw->target, delay[i], weight_class));
+            const uint32_t list = sink->list_of[lane][source[i]];
+            if (own)
+                synapse_table_put_own(table, list, synapse_pack(&table->format, draw->target, delay[i], 0),
+                                      (int32_t)weight[i]);
+            else
+                synapse_table_put(table, list,
+                                  synapse_pack(&table->format, draw->target, delay[i], weight[i]));
         }
     }
 }

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Expected lists on a rank: a source has one in a lane unless all draws of all projections miss it.
+/// Expected lists on a rank: a source has one in a lane unless all draws of all projections miss it; a Poisson
+/// number of draws with mean K all miss it with probability exp(-K hit).
 static double expected_lists(const struct schedule *schedule, const struct placement *placement, int rank) {
     const struct network *network = placement->network;
     double lists = 0;
@@ -19,8 +20,9 @@ static double expected_lists(const struct schedule *schedule, const struct place
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const uint32_t source = p->sources[k];
             int lane = schedule_lane(schedule, network->populations[source].area, target_area);
+            const double hit = 1 / fmax(p->pool, 1.0000001);
             log_missed[(size_t)lane * network->n_populations + source] +=
-                targets * p->indegree * log1p(-1 / fmax(p->pool, 1.0000001));
+                targets * p->indegree.mean * (p->indegree.above ? -hit : log1p(-hit));
         }
     }
     for (int l = 0; l < schedule->n_lanes; l++)
@@ -43,7 +45,7 @@ struct estimate estimate_rank(const struct description *description, const struc
         if (network->populations[p].external.mean > 0) e.neurons += here * external_steps;
         for (uint32_t i = 0; i < network->n_projections; i++)
             if (network->projections[i].target == p)
-                e.synapses += 4.0 * here * network->projections[i].indegree;
+                e.synapses += (network->normal ? 8.0 : 4.0) * here * network->projections[i].indegree.mean;
     }
     double lists = expected_lists(schedule, placement, rank);
     e.lists = 4 * lists * placement->threads;

@@ -13,26 +13,6 @@ static double normal_between(double a, double b) {
     return 0.5 * (erfc(-b * M_SQRT1_2) - erfc(-a * M_SQRT1_2));
 }
 
-/// Fills `upper` from the probabilities of the grid points, and the guide from `upper`.
-static bool tabulate(struct delay *delay, const double *probability, uint32_t n) {
-    double total = 0, sum = 0;
-    for (uint32_t i = 0; i < n; i++) total += probability[i];
-    if (!(total > 0)) return false;
-
-    uint32_t last = n - 1;
-    while (probability[last] <= 0) last--;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += probability[i];
-        double edge = floor(sum / total * 4294967296.0) - 1;
-        delay->upper[i] = i >= last ? UINT32_MAX : edge < 0 ? 0 : (uint32_t)fmin(edge, 4294967295.0);
-    }
-    for (uint32_t top = 0, i = 0; top < delay_guide_size; top++) {
-        while (delay->upper[i] < top << 24) i++;
-        delay->guide[top] = i;
-    }
-    return true;
-}
-
 bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms) {
     mean /= resolution_ms, sd /= resolution_ms, low /= resolution_ms, high /= resolution_ms;
     *delay = (struct delay){0};
@@ -48,14 +28,11 @@ bool delay_open(struct delay *delay, double mean, double sd, double low, double 
         double a = fmax(low, delay->shortest + i - 0.5), b = fmin(high, delay->shortest + i + 0.5);
         probability[i] = sd == 0 ? 1 : b > a ? normal_between((a - mean) / sd, (b - mean) / sd) : 0;
     }
-    delay->upper = ALLOC(uint32_t, n);
-    bool drawn = tabulate(delay, probability, n);
+    bool drawn = discrete_open(&delay->above, probability, n);
     free(probability);
-    if (!drawn) delay_close(delay);
     return drawn;
 }
 
 void delay_close(struct delay *delay) {
-    free(delay->upper);
-    delay->upper = NULL;
+    discrete_close(&delay->above);
 }

@@ -1,5 +1,5 @@
 /// \file
-/// What the k-th synapse of a neuron is, computed from the seed, the projection, the neuron and k alone.
+/// How many synapses a neuron has, and what the k-th of them is, computed from the seed, the projection, the neuron and k alone.
 
 #ifndef DESCRIPTION_DRAW_H
 #define DESCRIPTION_DRAW_H
@@ -7,9 +7,9 @@
 #include "description/network.h"
 
 struct synapse {
-    uint32_t source; ///< id
-    uint32_t delay;  ///< steps
-    uint32_t weight_class;
+    uint32_t source;      ///< id
+    uint32_t delay;       ///< steps
+    uint32_t weight_word; ///< draws the weight: weights_draw(), weights_draw_units()
 };
 
 /// The neuron at `position` in the pool of a projection.
@@ -19,7 +19,14 @@ static inline uint32_t projection_source(const struct projection *projection, ui
     return range->first + (position - range->begin);
 }
 
-/// The k-th synapse (k < indegree) of projection number `number` on the neuron `target`.
+/// How many synapses of projection number `number` the neuron `target` receives.
+static inline uint32_t network_indegree(const struct network *network, uint32_t number, uint32_t target) {
+    const struct indegree *indegree = &network->projections[number].indegree;
+    if (!indegree->above) return indegree->most;
+    return indegree_draw(indegree, rng_draw(network->seed, rng_indegree, number, target, 0).word[0]);
+}
+
+/// The k-th synapse (k < network_indegree()) of projection number `number` on the neuron `target`.
 static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
                                              uint32_t k) {
     const struct projection *projection = &network->projections[number];
@@ -27,14 +34,14 @@ static inline struct synapse network_synapse(const struct network *network, uint
     uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
     return (struct synapse){.source = projection_source(projection, position),
                             .delay = delay_draw(&projection->delay, drawn.word[2]),
-                            .weight_class = weights_draw(&projection->weights, drawn.word[3])};
+                            .weight_word = drawn.word[3]};
 }
 
 /// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
-/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_class`
+/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_word`
 /// may be NULL.
 enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_class);
+                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word);
 
 #endif

@@ -22,12 +22,12 @@ uint32_t network_population(const struct network *network, uint32_t gid) {
 }
 
 uint64_t network_synapses(const struct network *network) {
-    uint64_t n = 0;
+    double n = 0;
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *projection = &network->projections[i];
-        n += (uint64_t)projection->indegree * network->populations[projection->target].size;
+        n += projection->indegree.mean * network->populations[projection->target].size;
     }
-    return n;
+    return (uint64_t)nearbyint(n);
 }
 
 static bool read_external(struct external *external, const struct fields *population, double resolution_ms,
@@ -176,7 +176,6 @@ static bool read_projection(struct network *network, struct projection *projecti
                             const struct fields *fields, double resolution_ms, struct error *error) {
     static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
     const char *target;
-    double indegree;
     if (!fields_only(fields, names, COUNT(names), error) ||
         !fields_string(fields, "target", NULL, &target, error))
         return false;
@@ -185,12 +184,11 @@ static bool read_projection(struct network *network, struct projection *projecti
     projection->target = (uint32_t)(population - network->populations);
 
     if (!read_sources(network, projection, fields, error) ||
-        !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
+        !indegree_read(&projection->indegree, fields, error) ||
         !weights_read(&projection->weights, fields, error) ||
         !read_delay(projection, fields, resolution_ms, error))
         return false;
-    projection->indegree = (uint32_t)indegree;
-    if (projection->indegree > 0 && projection->pool == 0)
+    if (projection->indegree.most > 0 && projection->pool == 0)
         return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
     if (projection->delay.longest > network->longest_delay)
         network->longest_delay = projection->delay.longest;
@@ -231,9 +229,11 @@ void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
         free(network->projections[i].ranges);
         free(network->projections[i].sources);
+        indegree_close(&network->projections[i].indegree);
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
+    free(network->normal);
     free(network->projections);
     free(network->populations);
 }
