@@ -94,6 +94,21 @@ LITERATURE = [
         "exact digital simulation of time-invariant linear systems, the neurons' propagators",
     ),
     ("Salmon et al. (2011)", "", "parallel random numbers, as easy as 1, 2, 3 (Random123)"),
+    (
+        "Potjans, Diesmann (2014), doi 10.1093/cercor/bhs358",
+        "https://doi.org/10.1093/cercor/bhs358",
+        "the cortical microcircuit",
+    ),
+    (
+        "Schmidt et al. (2018), doi 10.1371/journal.pcbi.1006359",
+        "https://doi.org/10.1371/journal.pcbi.1006359",
+        "the multi-area model of macaque visual cortex",
+    ),
+    (
+        "van Albada, Helias, Diesmann (2015), doi 10.1371/journal.pcbi.1004490",
+        "https://doi.org/10.1371/journal.pcbi.1004490",
+        "how networks are made smaller, mean and variance of their input kept",
+    ),
 ]
 
 
