@@ -76,24 +76,30 @@ class Options(RunOptions):
     @model_validator(mode="after")
     def _possible(self) -> "Options":
         if self.columns is None and self.neurons_per_column is not None:
-            raise ValueError(f"neurons_per_column={self.neurons_per_column}: needs columns")
+            raise ValueError(f"neurons_per_column={self.neurons_per_column}: only with columns")
         if self.columns is not None and self.neurons is not None:
             raise ValueError(f"neurons={self.neurons}: with columns, neurons_per_column says how many")
         if self.weight_classes == 1:
-            raise ValueError("weight_classes=1: 0 or at least 2")
-        if round(self.size * self.scale) < 5:
-            raise ValueError(f"scale={self.scale}: at least 5 neurons in a network or column")
+            raise ValueError("weight_classes=1: 0, or at least 2")
+        if abs(1 / self.resolution_ms - round(1 / self.resolution_ms)) > 1e-9:
+            raise ValueError(f"resolution_ms={self.resolution_ms}: a whole number of steps in 1 ms is needed")
+        if self.size < 5:
+            raise ValueError(f"scale={self.scale}: at least 5 neurons in the network or a column are needed")
         width, height = self.grid
-        if width * height * round(self.size * self.scale) > MOST_NEURONS:
-            raise ValueError(f"columns={self.columns}: more than {MOST_NEURONS} neurons in all")
+        if width * height * self.size > MOST_NEURONS:
+            raise ValueError(
+                f"neurons_per_column={self.neurons_per_column}: {width * height * self.size} neurons in all;"
+                f" allowed are {MOST_NEURONS}"
+            )
         return self
 
     @property
     def size(self) -> int:
-        """Neurons of the homogeneous network or of a column at full scale."""
-        if self.columns is None:
-            return NEURONS if self.neurons is None else self.neurons
-        return NEURONS_PER_COLUMN if self.neurons_per_column is None else self.neurons_per_column
+        """Neurons of the homogeneous network, or of a column."""
+        given, published = self.neurons, NEURONS
+        if self.columns is not None:
+            given, published = self.neurons_per_column, NEURONS_PER_COLUMN
+        return round(self.scale * (published if given is None else given))
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -101,7 +107,7 @@ class Options(RunOptions):
         found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns or "1x1")
         if not found or int(found[1]) * int(found[2]) > MOST_COLUMNS:
             raise ValueError(
-                f"columns={shown(self.columns)}: width x height, as 24x24, of at most {MOST_COLUMNS}"
+                f"columns={shown(self.columns)}: width x height, as 24x24, of at most {MOST_COLUMNS} columns"
             )
         return int(found[1]), int(found[2])
 
@@ -120,46 +126,42 @@ def describe(full: bool = False, **options) -> dict:
         given = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"} | given
     chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
     width, height = chosen.grid
-    stimulation = STIMULATION[chosen.state] if chosen.stimulation is None else chosen.stimulation
-    areas = (
-        ["network"] if chosen.columns is None else map(dpsnn_columns.area, dpsnn_columns.grid(width, height))
-    )
-    sizes = _sizes(round(chosen.size * chosen.scale))
-    populations = [
+    columns = dpsnn_columns.grid(width, height)
+    areas = ["network"] if chosen.columns is None else [dpsnn_columns.area(column) for column in columns]
+    populations = [population for area in areas for population in _populations(area, chosen)]
+    if chosen.columns is None:
+        projections = _homogeneous(chosen)
+    else:
+        projections = dpsnn_columns.projections(
+            width, height, chosen.kernel, chosen.reach, chosen.state, chosen.weight_classes
+        )
+    described = chosen.described(populations, projections, resolution_ms=chosen.resolution_ms, cycle_ms=1.0)
+    return {**described, "wire": chosen.wire}
+
+
+def _populations(area: str, options: Options) -> list[dict]:
+    """Those of the network or of a column; the background takes what rounding leaves."""
+    sizes = {name: round(cells.SHARES[name] * options.size) for name in cells.POPULATIONS}
+    sizes["B"] = options.size - sizes["F"] - sizes["I"]
+    stimulation = STIMULATION[options.state] if options.stimulation is None else options.stimulation
+    return [
         {
             "name": f"{area}-{name}",
             "area": area,
             "size": size,
             "neuron": cells.neuron(name),
-            "external": cells.external(name, chosen.state, stimulation, chosen.resolution_ms),
+            "external": cells.external(name, options.state, stimulation, options.resolution_ms),
         }
-        for area in areas
         for name, size in sizes.items()
     ]
-    projections = (
-        [
-            cells.projection(
-                [f"network-{kind}"],
-                kind,
-                f"network-{to}",
-                to,
-                cells.INDEGREES[kind],
-                chosen.state,
-                chosen.weight_classes,
-            )
-            for to in cells.POPULATIONS
-            for kind in cells.POPULATIONS
-        ]
-        if chosen.columns is None
-        else dpsnn_columns.projections(
-            width, height, chosen.kernel, chosen.reach, chosen.state, chosen.weight_classes
+
+
+def _homogeneous(options: Options) -> list[dict]:
+    return [
+        cells.projection(
+            [f"network-{source}"], source, f"network-{target}", target, cells.INDEGREES[source],
+            options.state, options.weight_classes,
         )
-    )
-    described = chosen.described(populations, projections, resolution_ms=chosen.resolution_ms, cycle_ms=1.0)
-    return {**described, "wire": chosen.wire}
-
-
-def _sizes(neurons: int) -> dict[str, int]:
-    """Neurons of each population; the background takes what rounding leaves."""
-    sizes = {name: round(cells.SHARES[name] * neurons) for name in cells.POPULATIONS}
-    return sizes | {"B": neurons - sizes["F"] - sizes["I"]}
+        for target in cells.POPULATIONS
+        for source in cells.POPULATIONS
+    ]  # fmt: skip
