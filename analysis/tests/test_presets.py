@@ -22,7 +22,8 @@ def test_every_preset(name):
     description = preset.describe()
     assert set(description) >= TOP_LEVEL
     assert json.loads(json.dumps(description)) == description  # nothing that JSON would change
-    assert 0 < access.expected(description, 1, 1).ratio < 1
+    rates_hz = {p["name"]: p["neuron"].get("rate_hz", 3.0) for p in description["network"]["populations"]}
+    assert 0 < access.expected(description, 1, 1, rates_hz=rates_hz).ratio < 1
     with pytest.raises(BadInput, match="no_such_option"):
         preset.describe(no_such_option=1)
     for option, field in preset.options.model_fields.items():

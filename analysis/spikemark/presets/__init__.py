@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from spikemark.presets import dpsnn, mam_benchmark, microcircuit, music_cells
+from spikemark.presets import dpsnn, mam, mam_benchmark, microcircuit, music_cells
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset("dpsnn", dpsnn.SUMMARY, dpsnn.Options, dpsnn.describe),
+        Preset("mam", mam.SUMMARY, mam.Options, mam.describe),
         Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
         Preset("microcircuit", microcircuit.SUMMARY, microcircuit.Options, microcircuit.describe),
         Preset("music-cells", music_cells.SUMMARY, music_cells.Options, music_cells.describe),

@@ -83,13 +83,15 @@ def neuron(number: int, current_pA: float) -> dict:
     return NEURON | initial | {"I_e_pA": float(current_pA)}
 
 
-def projection(source, target: str, indegree: int, weight_pA: float, delay_ms: float, **delay) -> dict:
-    """Synapses with normal weights and delays; `delay` are further fields of the delay."""
+def projection(
+    source, target: str, indegree: int, weight_pA: float, classes: int, delay_ms: float, **delay
+) -> dict:
+    """Synapses with normal weights, in classes, and delays; `delay` are further fields of the delay."""
     return {
         "source": source,
         "target": target,
         "indegree": int(indegree),
-        "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA))},
+        "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA)), "classes": classes},
         "delay": {
             "distribution": "normal",
             "mean": float(delay_ms),

@@ -6,10 +6,11 @@ reset (Fourcaud & Brunel 2002), as used for the multi-area model by Schuecker et
 
 import math
 
+import numpy as np
 from scipy.integrate import quad
 from scipy.special import erfcx
 
-from spikemark.presets.cortex import NEURON
+from spikemark.presets.cortex import NEURON, WEIGHT_CV
 
 SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
 
@@ -29,3 +30,11 @@ def rate_hz(mean_mv: float, sd_mv: float) -> float:
         return 0.0  # slower than one spike in exp(400) ms, and beyond the range of numbers
     passage, _ = quad(lambda x: erfcx(-x), low, high)
     return 1e3 / (NEURON["t_ref_ms"] + tau_m * math.sqrt(math.pi) * passage)
+
+
+def rate_of(events_hz: np.ndarray, weights_pA: np.ndarray) -> float:
+    """Rate in spikes/s of cortex.NEURON that receives `events_hz` of each weight."""
+    jump = weights_pA * NEURON["tau_syn_ms"] / NEURON["C_m_pF"]  # mV, as if it were instantaneous
+    tau_s = 1e-3 * NEURON["tau_m_ms"]
+    spread = 1 + WEIGHT_CV**2
+    return rate_hz(tau_s * events_hz @ jump, math.sqrt(tau_s * spread * (events_hz @ jump**2)))
