@@ -164,7 +164,8 @@ static uint32_t settled_interval(struct cell *cell, double input_mV) {
 static double input_to_fire(struct cell *cell, double n, double after) {
     const double tau_c = *parameter(cell, "tau_c_ms"), t_ref = *parameter(cell, "t_ref_ms");
     const double E_L = *parameter(cell, "E_L_mV"), tau_m = *parameter(cell, "tau_m_ms");
-    const double k = after - nearbyint(t_ref / h), decay = exp(-h / tau_m); // steps after the refractory period
+    const double k = after - nearbyint(t_ref / h),
+                 decay = exp(-h / tau_m); // steps after the refractory period
     const double c = *parameter(cell, "alpha_c") / (1 - exp(-n * h / tau_c)) * exp(-t_ref / tau_c);
     const double v = after_reset(k * h, *parameter(cell, "V_reset_mV") - E_L, tau_m,
                                  *parameter(cell, "g_c_mV_per_ms"), tau_c, c);

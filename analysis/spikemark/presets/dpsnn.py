@@ -1,13 +1,15 @@
 """The networks of DPSNN: homogeneous (Simula et al. 2019), or a grid of columns (Pastorelli et al. 2019).
 
-80 % of the neurons excite, each receives 1125 synapses and 400 from outside at about 3 Hz. What differs:
+80 % of the neurons excite; each receives 1125 synapses, and 400 from outside at about 3 Hz. What differs:
 all neurons of a population have the same in-degree, sources are drawn with repetition, and events act at
 the end of a step instead of at times of their own.
 
-In `aw`, asynchronous awake, neurons fire irregularly at 3.2 Hz. In `sw`, slow waves, the foreground cells
-alternate between up and down states. With the published efficacies alone they do so now and then, kicked by
-the fluctuations of a small column, and not in a large homogeneous network; a stronger input from outside to
-the foreground cells (`stimulation`, 1.08) makes them alternate in networks of any size, near 0.6 Hz.
+In `aw`, asynchronous awake, neurons fire irregularly at 3.2 Hz. In `sw`, slow waves, foreground cells
+alternate between up and down states. With the published efficacies alone they do so only now and then, when
+the fluctuations of a small column kick them, and hardly in a large homogeneous network. A stronger input from
+outside to the foreground cells (`stimulation`, 1.08 times the published efficacy) makes them alternate near
+0.6 Hz in homogeneous networks of any size, and in a grid of whole columns; columns of a few hundred neurons
+are too noisy for clear states.
 """
 
 import re

@@ -82,7 +82,8 @@ def projection(
 ) -> dict:
     """`indegree` synapses on each neuron of `target`, a `to`, from the pool of `sources`, all of a `kind`.
 
-    The efficacies of a projection are `classes` values that keep mean and SD (0: drawn for every synapse).
+    Efficacies take `classes` values that keep mean and SD, so the input keeps both; what they lack is the far
+    tails. With 0 classes every synapse has a weight of its own, in eight bytes.
     """
     mean = EFFICACY_MV[state][kind][POPULATIONS.index(to)]
     longest = DELAY_MAX_MS[kind]

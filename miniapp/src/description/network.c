@@ -167,10 +167,8 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
     static const char *const names[] = {"populations", "projections"};
     struct fields fields, item;
     json_t *populations, *projections;
-    *network = (struct network){.seed = seed,
-                                .weight_unit = 1,
-                                .population_numbers = json_object(),
-                                .area_numbers = json_object()};
+    *network = (struct network){
+        .seed = seed, .weight_unit = 1, .population_numbers = json_object(), .area_numbers = json_object()};
     if (!fields_enter(run, "network", true, &fields, error) ||
         !fields_only(&fields, names, COUNT(names), error) ||
         !fields_list(&fields, "populations", true, &populations, error) ||
