@@ -38,15 +38,20 @@ static void for_each_draw(const struct model *model, int thread,
                           void (*take)(const struct model *, const struct draw *, void *), void *context) {
     const struct network *network = &model->description->network;
     const struct part *part = model->parts[thread];
+    uint32_t *onto = ALLOC(uint32_t, network->n_projections);
     for (uint32_t b = 0; b < part->n_blocks; b++) {
         const struct block *block = &part->blocks[b];
-        uint32_t population = network_population(network, block->share.first);
+        const uint32_t population = network_population(network, block->share.first);
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < network->n_projections; p++)
+            if (network->projections[p].target == population) onto[n++] = p;
         for (uint32_t i = 0; i < block->share.count; i++)
-            for (uint32_t p = 0; p < network->n_projections; p++) {
-                struct draw draw = {p, block->share.first + i * block->share.stride, block->first + i};
-                if (network->projections[p].target == population) take(model, &draw, context);
+            for (uint32_t k = 0; k < n; k++) {
+                struct draw draw = {onto[k], block->share.first + i * block->share.stride, block->first + i};
+                take(model, &draw, context);
             }
     }
+    free(onto);
 }
 
 struct sink {
