@@ -5,10 +5,8 @@ Figures: Potjans & Diesmann (2014), tables 4 and 5, as in the reference implemen
 """
 
 import math
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 POPULATIONS = ("L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I")
 EXCITATORY = np.array([name.endswith("E") for name in POPULATIONS])
@@ -49,20 +47,6 @@ NEURON = {
 PSP_MV, INHIBITION, WEIGHT_CV, DELAY_CV = 0.15, -4.0, 0.1, 0.5
 DELAY_MS = np.where(EXCITATORY, 1.5, 0.75)  # by source
 
-IndegreeScale = Annotated[
-    float | None,
-    Field(ge=0.01, le=1, description="in-degrees, likewise; default: scale^0.4, which keeps rates best"),
-]
-
-
-def indegree_scale(scale: float, given: float | None) -> float:
-    """The scale of the in-degrees of a network whose neurons have `scale`, 1 for 1.
-
-    Fewer synapses weigh more, which lowers rates; more synapses among fewer neurons correlate them, which
-    raises rates. In between lies what keeps the rates of the microcircuit.
-    """
-    return round(scale**0.4, 3) if given is None else given
-
 
 def indegrees() -> np.ndarray:
     """Mean synapses of a neuron by target (rows) and source: [8, 8], Potjans & Diesmann 2014, eq 1."""
@@ -99,13 +83,15 @@ def neuron(number: int, current_pA: float) -> dict:
     return NEURON | initial | {"I_e_pA": float(current_pA)}
 
 
-def projection(source, target: str, indegree: int, weight_pA: float, delay_ms: float, **delay) -> dict:
-    """Synapses with normal weights and delays; `delay` are further fields of the delay."""
+def projection(
+    source, target: str, indegree: int, weight_pA: float, classes: int, delay_ms: float, **delay
+) -> dict:
+    """Synapses with normal weights, in classes, and delays; `delay` are further fields of the delay."""
     return {
         "source": source,
         "target": target,
         "indegree": int(indegree),
-        "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA))},
+        "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA)), "classes": classes},
         "delay": {
             "distribution": "normal",
             "mean": float(delay_ms),

@@ -11,13 +11,15 @@ import numpy as np
 from pydantic import Field
 
 from spikemark.errors import BadInput, shown
-from spikemark.presets import cortex, mam_areas
+from spikemark.presets import cortex, mam_areas, mam_data
 from spikemark.presets.mam_areas import Areas
 from spikemark.presets.options import choose
 from spikemark.presets.run_options import RunOptions
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 SPEED_MM_PER_MS, SHORTEST_MS, DELAY_RATIO = 3.5, 1.0, 10
+WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms, as many neurons as an area has
+EXPONENT = 0.57  # as in microcircuit; measured at the scales 0.005 to 0.05
 
 
 class Options(RunOptions):
@@ -27,7 +29,12 @@ class Options(RunOptions):
     scale: Annotated[
         float, Field(ge=0.001, le=1, description="neurons as a fraction of the published ones")
     ] = 0.01
-    indegree_scale: cortex.IndegreeScale = None
+    indegree_scale: Annotated[
+        float | None, Field(ge=0.001, le=1, description="in-degrees, likewise; default: scale to the power 0.57")
+    ] = None
+    from_: Annotated[
+        str | None, Field(description="folder with a copy of the original model's data, read instead of drawing")
+    ] = None
 
 
 def describe(full: bool = False, **options) -> dict:
@@ -35,8 +42,8 @@ def describe(full: bool = False, **options) -> dict:
         raise BadInput(f"full={shown(full)}: true or false is needed")
     given = {name: value for name, value in options.items() if value is not None}
     chosen = choose(Options, ({"scale": 1.0} if full else {}) | given, besides=("full",))
-    areas = mam_areas.draw(chosen.seed)
-    scale = cortex.indegree_scale(chosen.scale, chosen.indegree_scale)
+    areas = mam_areas.draw(chosen.seed) if chosen.from_ is None else mam_data.read(chosen.from_)
+    scale = chosen.scale**EXPONENT if chosen.indegree_scale is None else chosen.indegree_scale
     return chosen.described(*_network(areas, chosen.scale, scale), delay_ratio=DELAY_RATIO)
 
 
@@ -59,6 +66,7 @@ def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[di
                 names[target],
                 indegree,
                 weights[target, sources[0]],
+                WEIGHT_CLASSES,
                 **_delay(areas, target, sources[0]),
             )
         )
