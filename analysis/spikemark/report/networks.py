@@ -33,11 +33,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Network:
-    """A network as one run simulated it; `runs` of the sweep did."""
+    """A network as the first of `runs` simulated it; the others may differ in the seed and how they ran."""
 
     title: str
-    measured: Measured
-    runs: int
+    runs: list[Measured]
+
+    @property
+    def measured(self) -> Measured:
+        return self.runs[0]
 
     @cached_property
     def recording(self) -> activity.Recording:
@@ -45,7 +48,7 @@ class Network:
 
     @cached_property
     def published(self) -> published.PublishedRates | None:
-        return published.rates(self.measured.preset)
+        return published.rates(self.measured.preset, self.measured.options)
 
     @cached_property
     def _folded(self) -> tuple[Groups, str]:
@@ -87,7 +90,8 @@ class Network:
         rate = activity.rates_hz(self.recording, everyone)["all"]
         cv = activity.isi_cv(self.recording, everyone)["all"]
         neurons = sum(p.size for p in self.recording.populations)
-        hz = self._published_hz(everyone["all"])
+        hz = self.published.mean_hz if self.published else None
+        hz = self._published_hz(everyone["all"]) if hz is None else hz
         return Group("all", neurons, False, rate, hz, cv, None)
 
     @cached_property
@@ -120,7 +124,7 @@ class Network:
 
 
 def networks(runs: list[Measured], title: str) -> list[Network]:
-    """One per network and simulated time among the runs with spikes, of whatever seed, in the runs' order.
+    """One per network and simulated time among the runs with spikes, of whatever seed; by preset and size.
 
     Each is named by its preset and what was varied of it, or else `title`.
     """
@@ -129,11 +133,14 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
         if m.run.spikes is not None and m.run.record.totals.neurons:
             key = json.dumps([m.description["network"], m.description["time"]], sort_keys=True)
             found.setdefault(key, []).append(m)
-    return [
-        Network(_title(first, title), first, len(members))
+    entries = [
+        Network(
+            _title(members[0], title),
+            sorted(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id)),
+        )
         for members in found.values()
-        for first in [min(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id))]
     ]
+    return sorted(entries, key=lambda n: (n.measured.preset or "", n.measured.run.record.totals.neurons))
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:
@@ -160,7 +167,11 @@ def fold(recording: activity.Recording) -> tuple[Groups, str]:
 
 def _title(m: Measured, otherwise: str) -> str:
     own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
-    varied = [f"{name} = {value}" for name, value in own.items() if name not in ("name", *COMPARED)]
+    varied = [
+        name if value is True else f"{name} = {value}"
+        for name, value in own.items()
+        if name not in ("name", *COMPARED)
+    ]
     return ", ".join([m.preset or otherwise, *varied])
 
 

@@ -98,8 +98,13 @@ def summary(network: Network) -> list[list[str]]:
     rows = [
         ["neurons", integer(everyone.neurons)],
         ["recorded (s)", number(recording.seconds)],
-        ["runs of this network, all seeds", str(network.runs)],
+        ["runs of this network, all seeds", str(len(network.runs))],
         ["mean rate (Hz)", number(everyone.rate_hz)],
+        *(
+            [["published mean rate (Hz, literature)", number(everyone.published_hz)]]
+            if everyone.published_hz is not None
+            else []
+        ),
         ["CV of intervals", _or_missing(everyone.irregularity.cv)],
     ]
     try:
