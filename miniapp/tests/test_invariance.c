@@ -7,6 +7,8 @@
 /// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
 static const char *const narrow_weight = "network.projections.0.weight=2";
 static const char *const wide_weight = "network.projections.0.weight=1.2345678";
+static const char *const own_weights =
+    "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}";
 
 static struct outcome expect(const char *weight, bool narrow) {
     struct description description;
@@ -46,6 +48,7 @@ static bool serves(const struct exchange_backend *backend) {
 static void every_combination_gives_one_checksum(void **state) {
     (void)state;
     const struct outcome narrow = expect(narrow_weight, true), wide = expect(wide_weight, false);
+    const struct outcome own = expect(own_weights, false);
     int threads = 1;
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
@@ -62,6 +65,8 @@ static void every_combination_gives_one_checksum(void **state) {
                 if (x % 4 != s % 4) continue;
                 overrides[4] = wide_weight;
                 check(overrides, threads, &wide);
+                overrides[4] = own_weights;
+                check(overrides, threads, &own);
             }
 }
 

@@ -211,6 +211,22 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
         assert found["checksum"] == record["checksum"]
 
 
+def test_weights_without_classes_take_eight_bytes(tmp_path):
+    weight = '{"mean": 20, "sd": 5, "classes": 0}'
+    fields = {"time__simulate_ms": 20, "network__projections__0__weight": weight}
+    for i in (0, 1):
+        fields[f"network__populations__{i}__neuron"] = '{"model": "lif_exp", "I_e_pA": 500}'
+    arguments = program.sets(**fields)
+    record = program.record_of(tmp_path / "run", *arguments, threads=2)
+    assert record["memory"]["parts"]["synapses"] == 8 * record["totals"]["synapses"]
+    assert record["totals"]["spikes"] > 1000
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+    done = program.start("--explain", program.EXAMPLE, *arguments)
+    assert re.search(r"summed in 32 bits, one for each synapse \(eight bytes\)\n", done.stdout)
+    predicted = float(re.search(r"synapses ([\d.]+),", done.stdout)[1]) * 2**20
+    assert predicted == pytest.approx(record["memory"]["parts"]["synapses"], abs=0.06 * 2**20)
+
+
 @pytest.mark.parametrize(
     ("rate_hz", "begins"), [(0, "silent: no neuron"), (10, None), (400, "high rate: 400 ")]
 )

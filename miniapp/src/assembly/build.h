@@ -55,7 +55,7 @@ struct model {
     struct lane *lanes;
     int n_lanes;
     int32_t *weights;       ///< [n_classes] the distinct weights of all projections, in units, ascending
-    uint32_t n_classes;     ///< of all projections together
+    uint32_t n_classes;     ///< of all projections together; 0 where every synapse has a weight of its own
     uint32_t *first_class;  ///< [projections] place of the first of its classes in weight_class
     uint32_t *weight_class; ///< [classes of each projection in turn] place in weights
 };

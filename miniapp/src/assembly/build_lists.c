@@ -38,15 +38,20 @@ static void for_each_draw(const struct model *model, int thread,
                           void (*take)(const struct model *, const struct draw *, void *), void *context) {
     const struct network *network = &model->description->network;
     const struct part *part = model->parts[thread];
+    uint32_t *onto = ALLOC(uint32_t, network->n_projections);
     for (uint32_t b = 0; b < part->n_blocks; b++) {
         const struct block *block = &part->blocks[b];
-        uint32_t population = network_population(network, block->share.first);
+        const uint32_t population = network_population(network, block->share.first);
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < network->n_projections; p++)
+            if (network->projections[p].target == population) onto[n++] = p;
         for (uint32_t i = 0; i < block->share.count; i++)
-            for (uint32_t p = 0; p < network->n_projections; p++) {
-                struct draw draw = {p, block->share.first + i * block->share.stride, block->first + i};
-                if (network->projections[p].target == population) take(model, &draw, context);
+            for (uint32_t k = 0; k < n; k++) {
+                struct draw draw = {onto[k], block->share.first + i * block->share.stride, block->first + i};
+                take(model, &draw, context);
             }
     }
+    free(onto);
 }
 
 struct sink {
@@ -78,22 +83,43 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     }
 }
 
+/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight
+/// itself.
+static void weigh(const struct model *model, uint32_t projection, uint32_t n, uint32_t word[network_batch]) {
+    const struct network *network = &model->description->network;
+    const struct weights *weights = &network->projections[projection].weights;
+    if (network->normal) {
+        for (uint32_t i = 0; i < n; i++)
+            word[i] = (uint32_t)weights_draw_units(weights, network->normal, word[i]);
+    } else {
+        const uint32_t *classes = model->weight_class + model->first_class[projection];
+        for (uint32_t i = 0; i < n; i++) word[i] = classes[weights_draw(weights, word[i])];
+    }
+}
+
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
-    const uint32_t *classes = model->weight_class + model->first_class[draw->projection];
-    const bool one_weight = projection->weights.classes == 1;
+    const bool own = network->normal, same = !own && projection->weights.classes == 1;
     struct sink *sink = context;
-    uint32_t source[network_batch], delay[network_batch], drawn[network_batch];
+    uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
+    if (same)
+        weigh(model, draw->projection,
+              projection->indegree < network_batch ? projection->indegree : network_batch, weight);
     for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
-        network_draw(network, draw->projection, draw->gid, k, n, source, delay, one_weight ? NULL : drawn);
+        network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
+        if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {
             int lane = lane_of(model, draw->projection, sink, source[i]);
             struct synapse_table *table = &sink->tables[lane];
-            uint32_t weight_class = one_weight ? classes[0] : classes[drawn[i]];
-            synapse_table_put(table, sink->list_of[lane][source[i]],
-                              synapse_pack(&table->format, draw->target, delay[i], weight_class));
+            const uint32_t list = sink->list_of[lane][source[i]];
+            if (own)
+                synapse_table_put_own(table, list, synapse_pack(&table->format, draw->target, delay[i], 0),
+                                      (int32_t)weight[i]);
+            else
+                synapse_table_put(table, list,
+                                  synapse_pack(&table->format, draw->target, delay[i], weight[i]));
         }
     }
 }

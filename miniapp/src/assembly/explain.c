@@ -80,6 +80,7 @@ static void explain_input(const struct description *d) {
         events += network->populations[p].external.mean * network->populations[p].size;
     printf("input      weights in units of %.4g, summed in %d bits", network->weight_unit,
            network->narrow_input ? 16 : 32);
+    if (network->normal) printf(", one for each synapse (eight bytes)");
     if (events > 0)
         printf(", and %.4g events from outside per simulated second", events * 1e3 / d->given.resolution_ms);
     printf("\n");

@@ -59,7 +59,7 @@ json_t *warnings(const struct report *report) {
     if (stolen > 0.02)
         json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
     if (strcmp(model->schedule->rule.name, "placement_only") == 0 &&
-        strcmp(model->placement->rule->name, "area") != 0)
+        strcmp(model->placement->rule->name, "round_robin") == 0)
         json_array_append_new(
             list, json_sprintf("schedule placement_only with placement %s does what conventional does",
                                model->placement->rule->name));
