@@ -32,6 +32,15 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Alternation:
+    """Up and down states, or why there are none. `label`: the group that has them; None for all."""
+
+    label: str | None
+    rate: activity.Rate
+    states: activity.UpDown
+
+
+@dataclass(frozen=True)
 class Network:
     """A network as the first of `runs` simulated it; the others may differ in the seed and how they ran."""
 
@@ -73,11 +82,10 @@ class Network:
             synchrony = activity.fano_factors(recording, members, self.bin_ms(SYNCHRONY_BIN_MS))
         except BadInput:  # too short
             synchrony = dict.fromkeys(members)
-        inhibitory = _inhibitory(self.measured.description)
         sizes = dict(zip(members, recording.sizes(members).tolist(), strict=True))
         return [
             Group(
-                label, sizes[label], set(names) <= inhibitory, rates[label], self._published_hz(names),
+                label, sizes[label], set(names) <= self.inhibitory, rates[label], self._published_hz(names),
                 cvs[label], synchrony[label],
             )
             for label, names in members.items()
@@ -105,9 +113,25 @@ class Network:
         return activity.spectrum(activity.population_rate(self.recording, self.bin_ms(SPECTRUM_BIN_MS)))
 
     @cached_property
-    def states(self) -> activity.UpDown:
-        """Of all neurons. Raises BadInput as `rate`."""
-        return activity.up_down_states(self.rate)
+    def alternation(self) -> Alternation:
+        """Up and down states of all neurons, or else of the group in which they are deepest.
+
+        Raises BadInput as `rate`.
+        """
+        whole = Alternation(None, self.rate, activity.up_down_states(self.rate))
+        if whole.states.reason is None:
+            return whole
+        parts = []
+        for label, names in self.members.items():
+            rate = activity.population_rate(self.recording, self.rate.bin_ms, names)
+            parts.append(Alternation(label, rate, activity.up_down_states(rate)))
+        found = [part for part in parts if part.states.reason is None]
+        return min(found, key=lambda part: part.states.down_over_up, default=whole)
+
+    @cached_property
+    def inhibitory(self) -> set[str]:
+        """Names of the populations whose spikes have a negative weight wherever they arrive."""
+        return _inhibitory(self.measured.description)
 
     def bin_ms(self, wanted: float) -> float:
         """The multiple of the resolution next to `wanted`, at least one step."""
@@ -176,7 +200,6 @@ def _title(m: Measured, otherwise: str) -> str:
 
 
 def _inhibitory(description: dict) -> set[str]:
-    """Names of the populations whose spikes have a negative weight wherever they arrive."""
     signs: dict[str, set[bool]] = {}
     for p in description["network"].get("projections", []):
         weight = p.get("weight", 1)

@@ -13,6 +13,7 @@ from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 
 UNPUBLISHED = Missing("not published, or not for this network", "–")
+NONE = "none"  # a finding: looked for, and not there
 OTHER_SIZE = Missing("not run at the published size")
 SCALED = (
     "The networks run at the scale of a laptop, the microcircuit also at its published size. A scaled "
@@ -51,7 +52,6 @@ def _main(found: list[Network]) -> StudyTable:
     rows = []
     for n in found:
         everyone, totals = n.everyone, n.measured.run.record.totals
-        states = _or_missing(lambda n=n: n.states)
         rows.append({
             "network": n.title,
             "neurons": everyone.neurons,
@@ -59,10 +59,8 @@ def _main(found: list[Network]) -> StudyTable:
             "rate_hz": everyone.rate_hz,
             "published_hz": _known(everyone.published_hz),
             "cv": _number(everyone.irregularity.cv, "no neuron fired four times"),
-            "peak_hz": _or_missing(lambda n=n: _number(n.spectrum.peak_hz, "no peak above noise", "none")),
-            "up_down_hz": states
-            if isinstance(states, Missing)
-            else _number(states.frequency_hz, "no alternation of up and down states", "none"),
+            "peak_hz": _or_missing(lambda n=n: n.spectrum.peak_hz or NONE),
+            "up_down_hz": _or_missing(lambda n=n: n.alternation.states.frequency_hz or NONE),
             "real_time_factor": mean(n.runs, lambda m: m.real_time_factor),
         })  # fmt: skip
     columns = [
@@ -152,8 +150,8 @@ def _known(value: float | None) -> float | Missing:
     return UNPUBLISHED if value is None else value
 
 
-def _number(value: float | None, reason: str, word: str = "missing") -> float | Missing:
-    return Missing(reason, word) if value is None else value
+def _number(value: float | None, reason: str) -> float | Missing:
+    return Missing(reason) if value is None else value
 
 
 def _or_missing(value):
@@ -186,8 +184,8 @@ def _sentence(found: list[Network]) -> str:
                   if r["network"] == n.measured.preset]  # fmt: skip
         if full_size(n) and theirs and isinstance(factor, Estimate):
             sentence += (
-                f" At its published size {n.title} took {number(factor.value)} s per simulated second here; "
-                f"published: {span(theirs)}."
+                f" At the published size, {n.title} took {number(factor.value)} s per simulated second "
+                f"here; published: {span(theirs, 2)}."
             )
     return sentence
 
