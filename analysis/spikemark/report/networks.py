@@ -164,7 +164,9 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
         )
         for members in found.values()
     ]
-    return sorted(entries, key=lambda n: (n.measured.preset or "", n.measured.run.record.totals.neurons))
+    return sorted(
+        entries, key=lambda n: (n.measured.preset or "", n.measured.run.record.totals.neurons, n.title)
+    )
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:

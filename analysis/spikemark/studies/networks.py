@@ -142,8 +142,8 @@ def _real_time(found: list[Network]) -> StudyTable:
 
 
 def full_size(n: Network) -> bool:
-    """Does it have as many neurons as the published network?"""
-    return n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
+    """Does it have as many neurons as the published network, and was it published in this state?"""
+    return n.published is not None and n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
 
 
 def _known(value: float | None) -> float | Missing:
