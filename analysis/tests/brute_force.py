@@ -108,20 +108,38 @@ def spikes_per_neuron(where: Layout, seconds: float, rng: np.random.Generator) -
     return np.floor(where.rate_hz * seconds + rng.uniform(size=len(where.rate_hz))).astype(np.int64)
 
 
+def lanes(description: dict, schedule: str | list[dict]) -> np.ndarray:
+    """Number of the lane of a synapse, by the areas [source, target]; the first one that may hold it."""
+    areas = list(dict.fromkeys(p.get("area", p["name"]) for p in description["network"]["populations"]))
+    if schedule in ("structure_aware", "overlapped"):
+        schedule = [{"group": "area"}, {}]
+    elif isinstance(schedule, str):
+        schedule = [{}]
+
+    def holds(lane: dict, source: str, target: str) -> bool:
+        if lane.get("group") == "area":
+            return source == target
+        return source in lane.get("from", areas) and target in lane.get("to", areas)
+
+    return np.array([[[holds(lane, a, b) for lane in schedule].index(True) for b in areas] for a in areas])
+
+
 def count(
-    description: dict, schedule: str, placement: str, ranks: int, threads: int, seconds: float, seed: int
+    description: dict,
+    schedule: str | list[dict],
+    placement: str,
+    ranks: int,
+    threads: int,
+    seconds: float,
+    seed: int,
 ) -> Counts:
     """Draw the network and count as the mini-app does."""
     rng = np.random.default_rng(seed)
     where = layout(description, placement, ranks, threads)
     source, target = draw(description, rng)
     fired = spikes_per_neuron(where, seconds, rng)
-    lane = (
-        (where.area[source] != where.area[target])
-        if schedule in ("structure_aware", "overlapped")
-        else np.zeros(len(source), bool)
-    )
-    keys = np.column_stack([source, where.rank[target], where.thread[target], lane.astype(np.int64)])
+    lane = lanes(description, schedule)[where.area[source], where.area[target]]
+    keys = np.column_stack([source, where.rank[target], where.thread[target], lane])
     lists = np.unique(keys, axis=0) if len(keys) else keys
 
     def per_rank(index: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

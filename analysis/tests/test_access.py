@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_network import describe
 
 from spikemark.errors import BadInput
-from spikemark.models import access, placement
+from spikemark.models import access, lanes, placement
 from spikemark.presets import mam_benchmark
 
 
@@ -92,7 +92,16 @@ def uneven_network() -> dict:
     return {"network": {"populations": populations, "projections": projections}}
 
 
-@pytest.mark.parametrize("schedule", sorted(access.LANES))
+BETWEEN_AREAS = [
+    {"name": "a to b", "from": ["a"], "to": ["b"]},
+    {"name": "near", "group": "area"},
+    {"name": "to c", "to": ["c"]},
+    {"name": "from b", "from": ["b"]},
+    {"name": "rest"},
+]
+
+
+@pytest.mark.parametrize("schedule", [*sorted(lanes.LANES), BETWEEN_AREAS], ids=lambda s: str(s)[:20])
 @pytest.mark.parametrize("where", sorted(placement.PLACEMENTS))
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4)])
 def test_against_drawn_networks(schedule, where, ranks, threads):
@@ -140,10 +149,20 @@ def test_residues(start, size, modulus):
 )
 def test_ratio_is_bounded(areas, indegree, ranks, threads):
     description = describe(areas=areas, neurons=20, indegree=indegree)
-    for schedule in access.LANES:
+    for schedule in lanes.LANES:
         found = access.expected(description, min(ranks, areas), threads, schedule)
         assert 0 < found.ratio <= 1 + 1e-12  # no more lists than synapses
         assert (found.lists_per_neuron <= ranks * threads * len(found.ratio_by_lane) + 1e-9).all()
+
+
+def test_a_name_for_an_area_is_a_list_of_one():
+    names = [{**lane, **{k: lane[k][0] for k in ("from", "to") if k in lane}} for lane in BETWEEN_AREAS]
+    description = uneven_network()
+    found = access.expected(description, 2, 2, names)
+    assert found.ratio_by_lane == access.expected(description, 2, 2, BETWEEN_AREAS).ratio_by_lane
+    assert list(found.ratio_by_lane) == [lane["name"] for lane in BETWEEN_AREAS]
+    with pytest.raises(BadInput, match=r"schedule: no lane for synapses of network\.projections\.2;"):
+        access.expected(description, 2, 2, BETWEEN_AREAS[:4])
 
 
 def test_measured_rates_take_the_place_of_the_described_ones():
@@ -180,7 +199,11 @@ def test_without_spikes_there_is_no_ratio():
     ("change", "options", "message"),
     [
         ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
-        ({}, {"schedule": [{"name": "all"}]}, "known are conventional"),
+        (
+            {},
+            {"schedule": [{"name": "a", "group": 2}, {"name": "b"}]},
+            r"schedule\.0\.group=2: known are 'area'",
+        ),
         ({}, {"placement": "random"}, "placement='random': known are round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),

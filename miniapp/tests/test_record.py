@@ -125,6 +125,29 @@ def test_the_lanes_are_as_the_schedule_says(run):
     assert far["bytes_sent"] == 2 * 200 * 4 + 4 * far["spikes_sent"]
 
 
+BETWEEN = [
+    {"name": "own", "group": "area"},
+    {"name": "there", "from": "left", "to": "right", "period": 5},
+    {"name": "back", "from": ["right"], "period": "auto"},
+]
+
+
+def test_lanes_between_areas_are_explained_and_recorded(run, tmp_path):
+    arguments = program.sets(schedule=json.dumps(BETWEEN), exchange='{"there": "p2p", "back": "allgatherv"}')
+    explained = program.start(program.EXAMPLE, "--explain", "--ranks", 2, *arguments).stdout
+    assert "there    every 5 cycles, lag 0, p2p over 2 of 2 ranks, " in explained
+    record = program.record_of(tmp_path / "run", *arguments, ranks=2)
+    own, there, back = record["lanes"]
+    assert [lane["ranks"] for lane in record["lanes"]] == [1, 2, 2]
+    assert [lane["exchange"] for lane in record["lanes"]] == ["self", "p2p", "allgatherv"]
+    assert (there["period"], back["period"], there["groups"]) == (5, 10, 1)
+    assert sum(lane["synapses"] for lane in record["lanes"]) == record["totals"]["synapses"]
+    assert own["synapses"] == run[1]["lanes"][0]["synapses"]
+    assert there["messages"] == there["windows"]  # one way only
+    assert record["checksum"] == run[1]["checksum"]
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
+
+
 def test_timers_cost_little(run):
     timing = run[1]["timing"]
     assert timing["timer_read_s"] > 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.models import lanes
 from spikemark.models import placement as placements
 
 # ln(1 - 1/1), the one pool in which no draw can miss, as a number that survives being multiplied by 0
@@ -66,24 +67,6 @@ def reduction(
     )
 
 
-def _one_lane(areas: np.ndarray) -> dict[str, np.ndarray]:
-    return {"world": np.ones((len(areas), len(areas)), dtype=bool)}
-
-
-def _near_and_far(areas: np.ndarray) -> dict[str, np.ndarray]:
-    near = areas[:, None] == areas[None, :]
-    return {"near": near, "far": ~near}
-
-
-# Schedule -> lanes, each as the pairs [source population, target population] whose synapses it holds.
-LANES = {
-    "conventional": _one_lane,
-    "placement_only": _one_lane,
-    "structure_aware": _near_and_far,
-    "overlapped": _near_and_far,
-}
-
-
 @dataclass(frozen=True)
 class Access:
     """Expected irregular access of a network as run; expectations over the drawing of the network."""
@@ -100,7 +83,7 @@ def expected(
     description: dict,
     ranks: int,
     threads: int,
-    schedule: str | None = None,
+    schedule: str | list[dict] | None = None,
     placement: str | None = None,
     rates_hz: dict[str, float] | None = None,
 ) -> Access:
@@ -110,13 +93,13 @@ def expected(
     the target neurons on that virtual process; the misses of several projections into one list multiply.
     `schedule` and `placement` default to those of the run description, another schedule to its own placement;
     `rates_hz` (by population name; only their ratios matter) to the description's `neuron.rate_hz`, without
-    the spread of rates within a population. Raises BadInput for unknown names and impossible networks.
+    the spread of rates within a population. Raises BadInput for unknown names,
+    impossible networks and lanes that depend on the ranks.
     """
     populations = description["network"]["populations"]
     described = description.get("schedule", "conventional")
     schedule = schedule or described
-    if not isinstance(schedule, str) or schedule not in LANES:  # a list of lanes has no theory
-        raise BadInput(f"schedule={schedule!r}: known are {', '.join(LANES)}")
+    by_lane = lanes.pairs(schedule, placements.area_names(populations))
     if placement is None and schedule == described:
         placement = description.get("placement")
     if placement is None:
@@ -131,6 +114,13 @@ def expected(
         raise BadInput(
             f"network.projections.{number}: indegree={indegrees[number]}; allowed is 0, its sources are empty"
         )
+    held = np.any(list(by_lane.values()), axis=0)[:, targets]
+    for number in np.flatnonzero(
+        ((pools * sizes > 0) & ~held.T).any(axis=1) & (indegrees * sizes[targets] > 0)
+    ):
+        raise BadInput(
+            f"schedule: no lane for synapses of network.projections.{number}; every one needs a lane"
+        )
     # chance that one draw of the projection hits a given neuron of the population: [projection, population]
     hit = pools / np.maximum(pool_sizes, 1)[:, None]
     miss = np.full_like(hit, CERTAIN)
@@ -140,15 +130,14 @@ def expected(
     weights = sizes * _rates(populations, rates_hz)
     out_degree = drawn.sum(axis=1) @ hit
     events = float(weights @ out_degree)
-    lanes = LANES[schedule](np.array(placements.areas_of(populations)))
-    by_lane = {
-        name: -np.expm1((miss.T * pairs[:, targets]) @ drawn).sum(axis=1) for name, pairs in lanes.items()
+    entered = {
+        name: -np.expm1((miss.T * pairs[:, targets]) @ drawn).sum(axis=1) for name, pairs in by_lane.items()
     }
-    reached = [((pools.T * pairs[:, targets]) @ drawn > 0).sum(axis=1) for pairs in lanes.values()]
-    lists = sum(by_lane.values())
+    reached = [((pools.T * pairs[:, targets]) @ drawn > 0).sum(axis=1) for pairs in by_lane.values()]
+    lists = sum(entered.values())
     return Access(
         ratio=float(weights @ lists) / events if events else None,
-        ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
+        ratio_by_lane={name: float(weights @ part) / events for name, part in entered.items() if events},
         lists=float(sizes @ lists),
         possible_lists=int(sizes @ sum(reached)),
         lists_per_neuron=lists,

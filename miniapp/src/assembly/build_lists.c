@@ -134,7 +134,7 @@ void lists_count(struct lists *lists, const struct model *model, int thread) {
 
 struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
     const struct network *network = &model->description->network;
-    const int first_rank = model->lanes[lane].first_rank; // the lane's communicator is the ranks from here
+    const int *place = model->lanes[lane].plan->groups.place; // rank in the lane's communicator
     const size_t owners = (size_t)model->lanes[lane].ranks;
     struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
     uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
@@ -148,7 +148,7 @@ struct wanted lists_number(struct lists *lists, const struct model *model, int l
                 bool any = false;
                 for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
                 if (!any) continue;
-                int owner = placement_rank(model->placement, p, gid) - first_rank;
+                int owner = place[placement_rank(model->placement, p, gid)];
                 if (pass == 0)
                     wanted.per_owner[owner]++;
                 else

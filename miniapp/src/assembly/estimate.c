@@ -19,6 +19,7 @@ static double expected_lists(const struct schedule *schedule, const struct place
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const uint32_t source = p->sources[k];
             int lane = schedule_lane(schedule, network->populations[source].area, target_area);
+            if (lane < 0) continue; // then there are no synapses
             log_missed[(size_t)lane * network->n_populations + source] +=
                 targets * p->indegree * log1p(-1 / fmax(p->pool, 1.0000001));
         }
