@@ -11,7 +11,16 @@ from synthetic import describe
 
 from spikemark import cli, experiment
 from spikemark.errors import BadInput
-from spikemark.studies import STUDIES, carry_out, exchange_music, exchange_shehzad, published, waits
+from spikemark.presets import microcircuit
+from spikemark.studies import (
+    STUDIES,
+    carry_out,
+    exchange_music,
+    exchange_shehzad,
+    networks,
+    published,
+    waits,
+)
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
 
 OVERSUBSCRIBED = ["oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"]
@@ -274,3 +283,42 @@ def test_command_refuses_a_study_that_there_is_not(capsys):
 def test_no_plan_is_bad_input(tmp_path):
     with pytest.raises(BadInput, match="no plan"):
         carry_out.write(STUDIES["schedules"], tmp_path)
+
+
+def test_networks_stand_beside_published_rates_and_times(tmp_path):
+    """Spikes planted for two layers; a network of the published size is the only one whose time compares."""
+    description = describe(areas=2, neurons=100, indegree=10, delay_ratio=10)
+    description["record"]["spikes"] = True
+    text = json.dumps(description).replace("area0", "L4E").replace("area1", "L4I")
+    given = {"fields": {"preset.name": "microcircuit"}, "description": json.loads(text), "cycles": 10_000}
+    results = write_experiment(tmp_path, [planned(1, **given), planned(2, **given, state=ABSENT)])
+    (run,) = (results / "runs").iterdir()
+    number = json.loads((run / "record.json").read_text())["totals"]["spikes"]
+    steps = np.sort(np.random.default_rng(1).integers(0, 10_000, number))
+    gids = np.where(np.arange(number) % 4, 3, 150)  # three of four in L4E
+    np.save(run / "spikes.npy", np.column_stack([gids, steps]).astype(np.uint32))
+    done = carry_out.write(STUDIES["networks"], results)
+    one, two = table(done, "rates").rows
+    assert (one["population"], two["population"]) == ("L4E", "L4I")
+    assert one["rate_hz"] == pytest.approx(0.75 * number / 100, rel=0.01)
+    assert one["published_hz"] == microcircuit.RATES_HZ["L4E"]
+    assert one["ratio"] == pytest.approx(one["rate_hz"] / one["published_hz"])
+    assert "within" in done.findings.sentence and "published size" not in done.findings.sentence
+    times = table(done, "real_time").rows
+    assert [r["published"] for r in times if r.get("who") == "INC-3000"] == [0.25]
+    own = [r["here"] for r in times if r["who"] == "mini-app"]
+    assert own and all(cell is networks.OTHER_SIZE for cell in own)
+    page = Page(done.page.read_text(encoding="utf-8"))
+    assert any(image.startswith("Activity of microcircuit") for image in page.images)
+
+
+def test_every_published_time_follows_from_what_is_printed():
+    """The factor is the number that is printed, or one over it where it says how much faster."""
+    for line in published.rows("real_time"):
+        factor, numbers = float(line["real_time_factor"]), re.findall(r"[\d.]+", line["printed"])
+        values = [float(n) for n in numbers]
+        words = {"four times larger than biological real time": 4.0, "very close to real time": 1.0}
+        values = values or [words[line["printed"]]]
+        candidates = [*values, *(1 / v for v in values), values[0] / values[-1]]
+        assert any(factor == pytest.approx(c, rel=0.01) for c in candidates), line
+        assert line["source"] and line["where"]

@@ -27,6 +27,8 @@ SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or 
 
 #: Published mean rate in the state `aw`, Hz, of all neurons (Simula et al. 2019, section II).
 AWAKE_HZ = 3.2
+RATES_HZ, SOURCE = {"all": AWAKE_HZ}, "Simula et al. (2019), section II, asynchronous awake state"
+RATES_FOR = {"state": "aw", "columns": None}
 NEURONS, NEURONS_PER_COLUMN = 20_480, 1250
 FULL = {"scale": 1.0, "simulate_ms": 10_000.0}
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
