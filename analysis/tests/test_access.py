@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_network import describe
 
 from spikemark.errors import BadInput
-from spikemark.models import access, placement
+from spikemark.models import access, lanes, placement
 from spikemark.presets import mam_benchmark
 
 
@@ -92,11 +92,23 @@ def uneven_network() -> dict:
     return {"network": {"populations": populations, "projections": projections}}
 
 
-@pytest.mark.parametrize("schedule", sorted(access.LANES))
+LISTS = [
+    [{"name": "near", "group": "area"}, {"name": "pairs", "group": 2}, {"name": "rest", "group": "world"}],
+    [{"name": "all", "period": 1}],
+    [{"name": "ab", "from": "a", "to": ["b", "c"]}, {"name": "to c", "to": ["c"]}, {"name": "rest"}],
+]
+
+
+@pytest.mark.parametrize("schedule", [*sorted(lanes.SCHEDULES), *LISTS], ids=str)
 @pytest.mark.parametrize("where", sorted(placement.PLACEMENTS))
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4)])
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4), (4, 1)])
 def test_against_drawn_networks(schedule, where, ranks, threads):
     description = uneven_network()
+    blocks = [lane["group"] for lane in schedule if isinstance(lane, dict) and lane.get("group") == 2]
+    if (where == "area" and ranks > 3) or any(ranks % n for n in blocks):
+        with pytest.raises(BadInput):
+            access.expected(description, ranks, threads, schedule, where)
+        return
     found = access.expected(description, ranks, threads, schedule, where)
     layout = brute_force.layout(description, where, ranks, threads)
     lists, ratios = [], []
@@ -140,7 +152,7 @@ def test_residues(start, size, modulus):
 )
 def test_ratio_is_bounded(areas, indegree, ranks, threads):
     description = describe(areas=areas, neurons=20, indegree=indegree)
-    for schedule in access.LANES:
+    for schedule in lanes.SCHEDULES:
         found = access.expected(description, min(ranks, areas), threads, schedule)
         assert 0 < found.ratio <= 1 + 1e-12  # no more lists than synapses
         assert (found.lists_per_neuron <= ranks * threads * len(found.ratio_by_lane) + 1e-9).all()
@@ -180,7 +192,7 @@ def test_without_spikes_there_is_no_ratio():
     ("change", "options", "message"),
     [
         ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
-        ({}, {"schedule": [{"name": "all"}]}, "known are conventional"),
+        ({}, {"schedule": [{"name": "all", "group": 4}]}, "schedule.0.group: 4; allowed: a divisor of the 2"),
         ({}, {"placement": "random"}, "placement='random': known are round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),
