@@ -49,9 +49,10 @@ def _options(preset: Preset) -> list[inspect.Parameter]:
     for name, option in preset.options.model_fields.items():
         default = " ".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
         text = option.description + ("" if default is None else f" [default: {default}]")
+        flag = "--" + name.rstrip("_").replace("_", "-")
         options.append(
             _parameter(
-                name, _plain(option.annotation) | None, None, typer.Option(help=text, show_default=False)
+                name, _plain(option.annotation) | None, None, typer.Option(flag, help=text, show_default=False)
             )
         )
     return options

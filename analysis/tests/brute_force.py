@@ -97,7 +97,10 @@ def draw(description: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
         names = [names] if isinstance(names, str) else names
         pool = np.concatenate([np.arange(starts[by_name[n]], starts[by_name[n] + 1]) for n in names])
         t = by_name[projection["target"]]
-        target = np.repeat(np.arange(starts[t], starts[t + 1]), projection["indegree"])
+        indegree = projection["indegree"]
+        if isinstance(indegree, dict):
+            indegree = rng.poisson(indegree["mean"], starts[t + 1] - starts[t])
+        target = np.repeat(np.arange(starts[t], starts[t + 1]), indegree)
         targets.append(target)
         sources.append(rng.choice(pool, size=len(target)) if len(target) else target)
     return np.concatenate(sources), np.concatenate(targets)

@@ -24,6 +24,7 @@ RANK_COLUMNS = [
     "synapses",
     "spikes",
     "synaptic_events",
+    "external_events",
     "first_accesses",
     "messages",
     "bytes_sent",
@@ -138,6 +139,7 @@ def _rank_rows(counts, times, ranks, windows) -> list[dict]:
             "synapses": int(counts.synapses[r]),
             "spikes": int(counts.spikes[r]),
             "synaptic_events": int(counts.synaptic_events[r]),
+            "external_events": 0,
             "first_accesses": int(counts.first_accesses[r]),
             "messages": messages,
             "bytes_sent": 8 * (messages + int(counts.spikes[r]) * (ranks - 1)),
@@ -197,7 +199,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
 
 def _record(run, counts, times, per_rank, ranks, threads, seconds, window) -> dict:
     cycles = times.shape[1]
-    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:8]}
+    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:9]}
     totals["external_events"] = 0
     simulate = max(row["simulate_s"] for row in per_rank)
     peak = sum(row["peak_bytes"] for row in per_rank)

@@ -5,7 +5,7 @@
 /// synapses and adds to a random place of the ring buffer for each of them, on the same synapses, the same
 /// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms, 20 million
 /// synapses, the network of the MAM-benchmark on one thread. It knows its lists beforehand and has a single
-/// weight.
+/// weight. Delivery with a weight in every synapse, eight bytes, adds to 32-bit cells.
 
 #include "kernels.h"
 
@@ -20,6 +20,7 @@ enum { neurons = 20000, longest = 200, synapses = 20000000, batch = 5, events_pe
 
 static const int64_t list_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 0};
 static const int32_t weight = 1;
+static const bool own_weights = true; ///< the variant of kernels whose synapses hold their weights
 
 struct delivery {
     struct synapse_table table;
@@ -31,16 +32,18 @@ struct delivery {
 
 /// The packed synapses, the same for all lengths of lists: drawn once, kept until the program ends.
 static uint32_t *shared_synapses(const struct synapse_format *format) {
-    static uint32_t *shared;
-    if (shared) return shared;
+    static uint32_t *kept[2];
+    const size_t words = synapse_bytes(format) / sizeof(uint32_t);
+    if (kept[words - 1]) return kept[words - 1];
     struct delay near, far;
     delay_open(&near, 1.5, 0.75, 0.1, 20, 0.1);
     delay_open(&far, 5, 2.5, 1, 20, 0.1);
-    shared = ALLOC(uint32_t, synapses);
+    uint32_t *shared = kept[words - 1] = ALLOC(uint32_t, words * synapses);
     for (uint32_t i = 0; i < synapses; i++) {
         struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);
         uint32_t delay = delay_draw(drawn.word[3] & 1 ? &near : &far, drawn.word[2]);
-        shared[i] = synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0);
+        shared[words * i] = synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0);
+        if (words > 1) shared[words * i + 1] = drawn.word[3] >> 16;
     }
     delay_close(&near);
     delay_close(&far);
@@ -50,15 +53,15 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
 /// Lists of L synapses over the shared ones, and a ring; made once for each L, so that all kernels of that
 /// length use the same memory.
 static void *open_delivery(const void *variant, int64_t size) {
-    (void)variant;
-    static struct delivery *opened[1025];
-    if (opened[size]) return opened[size];
-    struct delivery *d = opened[size] = ALLOC_ZERO(struct delivery, 1);
+    const bool own = variant == &own_weights;
+    static struct delivery *opened[2][1025];
+    if (opened[own][size]) return opened[own][size];
+    struct delivery *d = opened[own][size] = ALLOC_ZERO(struct delivery, 1);
     struct synapse_format format;
     struct error error = {""};
     d->length = (uint32_t)size;
     d->n_lists = synapses / d->length;
-    synapse_format(&format, neurons, longest, &weight, 1, &error);
+    synapse_format(&format, neurons, longest, own ? NULL : &weight, own ? 0 : 1, &error);
     synapse_table_open(&d->table, format, (uint32_t)d->n_lists);
     for (uint32_t l = 0; l <= d->n_lists; l++) d->table.start[l] = l * d->length;
     d->table.synapses = shared_synapses(&format);
@@ -67,7 +70,7 @@ static void *open_delivery(const void *variant, int64_t size) {
         struct rng_words drawn = rng_draw(2, rng_synapse, 0, 0, l);
         d->lists[l] = rng_below(drawn.word[0], drawn.word[1], (uint32_t)d->n_lists);
     }
-    d->ring = ring_open(neurons, longest, true);
+    d->ring = ring_open(neurons, longest, !own);
     return d;
 }
 
@@ -133,6 +136,8 @@ size_t kernels_deliver(struct kernel *kernels, size_t capacity) {
         {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch,
          close_delivery},
         {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery},
+        {"deliver_own_weights", "synapse", list_lengths, &own_weights, open_delivery, run_deliver,
+         close_delivery},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
     memcpy(kernels, mine, n * sizeof *mine);

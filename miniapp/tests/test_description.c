@@ -116,7 +116,12 @@ static const struct bad {
     {"network.projections.0.delay.min=0.05", "network.projections.0.delay.min: 0.05", "resolution"},
     {"network.projections.0.delay.max=0.5", "network.projections.0.delay.max: 0.5", "at least min"},
     {"network.projections.0.delay.distribution=gamma", "network.projections.0.delay.distribution: \"gamma\"",
-     "normal, constant"},
+     "normal, constant, exponential"},
+    {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1, \"sd\": 1}",
+     "network.projections.0.delay.sd: 1", "0 for the exponential"},
+    {"network.projections.0.delay={\"distribution\": \"exponential\", \"mean\": 1e-6, \"min\": 9, \"max\": "
+     "9}",
+     "network.projections.0.delay.mean: 1e-06", "some weight in [9, 9]"},
     {"network.projections.5.weight=1", "--set network.projections.5.weight=1: 5", "0 to 0"},
     {"network.projections.x.weight=1", "--set network.projections.x.weight=1: x", "0 to 0"},
     {"seed.deeper=1", "seed", ""},

@@ -7,6 +7,8 @@
 /// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
 static const char *const narrow_weight = "network.projections.0.weight=2";
 static const char *const wide_weight = "network.projections.0.weight=1.2345678";
+static const char *const own_weights =
+    "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}";
 
 static struct outcome expect(const char *weight, bool narrow) {
     struct description description;
@@ -46,6 +48,7 @@ static bool serves(const struct exchange_backend *backend) {
 static void every_combination_gives_one_checksum(void **state) {
     (void)state;
     const struct outcome narrow = expect(narrow_weight, true), wide = expect(wide_weight, false);
+    const struct outcome own = expect(own_weights, false);
     int threads = 1;
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
@@ -62,6 +65,8 @@ static void every_combination_gives_one_checksum(void **state) {
                 if (x % 4 != s % 4) continue;
                 overrides[4] = wide_weight;
                 check(overrides, threads, &wide);
+                overrides[4] = own_weights;
+                check(overrides, threads, &own);
             }
 }
 
@@ -97,6 +102,40 @@ static void lists_of_lanes_give_the_same_checksum(void **state) {
             "2, \"period\": \"auto\"}, {\"name\": \"all\", \"period\": 1, \"lag\": 2}]",
             "placement=area_group", "seed=7", narrow_weight, NULL},
         2, &expected);
+}
+
+/// Lanes between given areas: instead of one for all, with lags, after and before other lanes. An area
+/// without neurons (c), one lane within an area (a), areas in several lanes.
+static const char *const between_areas[3] = {
+    "schedule=[{\"name\": \"own\", \"from\": \"a\", \"to\": [\"a\"]},"
+    " {\"name\": \"in\", \"from\": [\"f\", \"b\", \"c\", \"e\"], \"to\": \"a\", \"period\": \"auto\"},"
+    " {\"name\": \"to-f\", \"to\": \"f\", \"period\": \"D\"},"
+    " {\"name\": \"to-d\", \"from\": [\"g\", \"h\", \"f\"], \"to\": \"d\"},"
+    " {\"name\": \"from-e\", \"from\": \"e\", \"period\": 2},"
+    " {\"name\": \"to-b\", \"from\": [\"h\", \"d\"], \"to\": \"b\", \"lag\": 2}]",
+    "schedule=[{\"name\": \"near\", \"group\": \"area\"},"
+    " {\"name\": \"some\", \"from\": [\"g\", \"e\"], \"to\": [\"f\", \"h\"], \"period\": \"D\"},"
+    " {\"name\": \"to-a\", \"to\": \"a\", \"lag\": 1}, {\"name\": \"rest\", \"period\": \"auto\"}]",
+    "schedule=[{\"name\": \"from-g\", \"from\": \"g\"}, {\"name\": \"block\", \"group\": 1},"
+    " {\"name\": \"b-to-a\", \"from\": \"b\", \"to\": \"a\"}, {\"name\": \"rest\"}]",
+};
+
+/// Every exchange with every list, on one of the placements.
+static void lanes_between_areas_give_the_same_checksum(void **state) {
+    (void)state;
+    const struct outcome expected = expect(narrow_weight, true);
+    int threads = 1;
+    for (int s = 0; s < 3; s++)
+        for (int p = 0; placement_rules[p]; p++)
+            for (int x = 0; exchange_backends[x]; x++) {
+                char placement[80], exchange[80];
+                if (!serves(exchange_backends[x]) || x % 3 != (s + p) % 3) continue;
+                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
+                check((const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
+                      threads, &expected);
+                threads = 3 - threads;
+            }
 }
 
 static void injected_waits_do_not_change_the_spikes(void **state) {
@@ -215,6 +254,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_combination_gives_one_checksum),
         cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
         cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
+        cmocka_unit_test(lanes_between_areas_give_the_same_checksum),
         cmocka_unit_test(injected_waits_do_not_change_the_spikes),
         cmocka_unit_test(every_neuron_model_gives_one_checksum),
         cmocka_unit_test(the_network_depends_on_the_seed),

@@ -54,17 +54,16 @@ static void every_neuron_has_one_owner(void **state) {
 static void batches_draw_the_same_synapses(void **state) {
     (void)state;
     struct description d;
-    const char *const several = "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 7}";
-    open_description(&d, eight_areas, (const char *const[]){several, NULL});
+    open_description(&d, eight_areas, NULL);
     for (uint32_t p = 0; p < d.network.n_projections; p++)
         for (uint32_t n = 1; d.network.projections[p].pool > 0 && n <= network_batch; n++) {
-            uint32_t source[network_batch], delay[network_batch], classes[network_batch], first = n * 31;
-            network_draw(&d.network, p, n, first, n, source, delay, classes);
+            uint32_t source[network_batch], delay[network_batch], weight[network_batch], first = n * 31;
+            network_draw(&d.network, p, n, first, n, source, delay, weight);
             for (uint32_t k = 0; k < n; k++) {
                 struct synapse synapse = network_synapse(&d.network, p, n, first + k);
                 assert_int_equal(source[k], synapse.source);
                 assert_int_equal(delay[k], synapse.delay);
-                assert_int_equal(classes[k], synapse.weight_class);
+                assert_int_equal(weight[k], synapse.weight_word);
             }
         }
     description_close(&d);

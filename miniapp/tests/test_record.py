@@ -103,7 +103,7 @@ def test_totals_are_the_sums_over_ranks_and_lanes(run):
         rows = list(csv.DictReader(file))
     assert [int(row["rank"]) for row in rows] == [0, 1]
     counts = set(rows[0]) & set(record["totals"])
-    assert counts == set(record["totals"]) - {"external_events"}
+    assert counts == set(record["totals"])
     for name in counts:
         assert sum(int(row[name]) for row in rows) == record["totals"][name]
     for name in ("synapses", "messages", "bytes_sent"):
@@ -123,6 +123,29 @@ def test_the_lanes_are_as_the_schedule_says(run):
     assert (far["slack"], far["shortest_delay_ms"]) == (0, 1)
     # Every window sends its sizes (4 bytes) to the other rank, and 4 bytes for each spike wanted there.
     assert far["bytes_sent"] == 2 * 200 * 4 + 4 * far["spikes_sent"]
+
+
+BETWEEN = [
+    {"name": "own", "group": "area"},
+    {"name": "there", "from": "left", "to": "right", "period": 5},
+    {"name": "back", "from": ["right"], "period": "auto"},
+]
+
+
+def test_lanes_between_areas_are_explained_and_recorded(run, tmp_path):
+    arguments = program.sets(schedule=json.dumps(BETWEEN), exchange='{"there": "p2p", "back": "allgatherv"}')
+    explained = program.start(program.EXAMPLE, "--explain", "--ranks", 2, *arguments).stdout
+    assert "there    every 5 cycles, lag 0, p2p over 2 of 2 ranks, " in explained
+    record = program.record_of(tmp_path / "run", *arguments, ranks=2)
+    own, there, back = record["lanes"]
+    assert [lane["ranks"] for lane in record["lanes"]] == [1, 2, 2]
+    assert [lane["exchange"] for lane in record["lanes"]] == ["self", "p2p", "allgatherv"]
+    assert (there["period"], back["period"], there["groups"]) == (5, 10, 1)
+    assert sum(lane["synapses"] for lane in record["lanes"]) == record["totals"]["synapses"]
+    assert own["synapses"] == run[1]["lanes"][0]["synapses"]
+    assert there["messages"] == there["windows"]  # one way only
+    assert record["checksum"] == run[1]["checksum"]
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
 
 
 def test_timers_cost_little(run):
@@ -204,7 +227,27 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
         expected = 2000 * 8 * 1000 * 0.02  # neurons x synapses x rate x time
         assert abs(record["totals"]["external_events"] - expected) < 5 * expected**0.5
         assert found["totals"]["external_events"] == record["totals"]["external_events"]
+        with open(tmp_path / f"{model}-checked" / "ranks.csv") as file:
+            by_rank = [int(row["external_events"]) for row in csv.DictReader(file)]
+        assert len(by_rank) == 2 and min(by_rank) > 0
+        assert sum(by_rank) == found["totals"]["external_events"]
         assert found["checksum"] == record["checksum"]
+
+
+def test_weights_without_classes_take_eight_bytes(tmp_path):
+    weight = '{"mean": 20, "sd": 5, "classes": 0}'
+    fields = {"time__simulate_ms": 20, "network__projections__0__weight": weight}
+    for i in (0, 1):
+        fields[f"network__populations__{i}__neuron"] = '{"model": "lif_exp", "I_e_pA": 500}'
+    arguments = program.sets(**fields)
+    record = program.record_of(tmp_path / "run", *arguments, threads=2)
+    assert record["memory"]["parts"]["synapses"] == 8 * record["totals"]["synapses"]
+    assert record["totals"]["spikes"] > 1000
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+    done = program.start("--explain", program.EXAMPLE, *arguments)
+    assert re.search(r"summed in 32 bits, one for each synapse \(eight bytes\)\n", done.stdout)
+    predicted = float(re.search(r"synapses ([\d.]+),", done.stdout)[1]) * 2**20
+    assert predicted == pytest.approx(record["memory"]["parts"]["synapses"], abs=0.06 * 2**20)
 
 
 @pytest.mark.parametrize(

@@ -24,24 +24,31 @@ static void draw(uint32_t classes) {
     }
 }
 
-static void fill(struct synapse_table *table, uint32_t classes) {
+/// With `own`, every synapse holds its weight itself.
+static void fill(struct synapse_table *table, uint32_t classes, bool own) {
     struct synapse_format format;
     struct error error = {""};
-    assert_true(synapse_format(&format, neurons, longest, weights, classes, &error));
+    assert_true(synapse_format(&format, neurons, longest, own ? NULL : weights, own ? 0 : classes, &error));
+    assert_int_equal(synapse_bytes(&format), own ? 8 : 4);
     synapse_table_open(table, format, lists);
     for (uint32_t i = 0; i < synapses; i++) synapse_table_add_count(table, drawn[i].list, 1);
     assert_true(synapse_table_allocate(table, &error));
     for (uint32_t i = 0; i < synapses; i++)
-        synapse_table_put(table, drawn[i].list,
-                          synapse_pack(&format, drawn[i].target, drawn[i].delay, drawn[i].weight_class));
+        if (own)
+            synapse_table_put_own(table, drawn[i].list,
+                                  synapse_pack(&format, drawn[i].target, drawn[i].delay, 0),
+                                  weights[drawn[i].weight_class]);
+        else
+            synapse_table_put(table, drawn[i].list,
+                              synapse_pack(&format, drawn[i].target, drawn[i].delay, drawn[i].weight_class));
 }
 
 /// Delivers many windows and compares every cell of the ring with the sum over all synapses.
-static void check_deliveries(bool narrow, uint32_t classes) {
+static void check_deliveries(bool narrow, uint32_t classes, bool own) {
     struct synapse_table table;
     struct ring ring = ring_open(neurons, longest, narrow);
     draw(classes);
-    fill(&table, classes);
+    fill(&table, classes, own);
     assert_int_equal(synapse_table_size(&table), synapses);
     const struct spike_format format = spike_format(window_steps);
 
@@ -84,8 +91,9 @@ static void check_deliveries(bool narrow, uint32_t classes) {
 static void deliveries_arrive_where_and_when_they_should(void **state) {
     (void)state;
     for (uint32_t classes = 1; classes <= 3; classes++) {
-        check_deliveries(true, classes);
-        check_deliveries(false, classes);
+        check_deliveries(true, classes, false);
+        check_deliveries(false, classes, false);
+        check_deliveries(false, classes, true);
     }
 }
 
@@ -112,6 +120,8 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
     assert_false(synapse_format(&format, 1u << 20, 1024, weights, 4, &error));
     assert_false(synapse_format(&format, 1u << 28, 1024, weights, 1, &error));
     assert_true(error_stands(&error));
+    assert_true(synapse_format(&format, 1u << 20, 2047, NULL, 0, &error)); // places alone have 31 bits
+    assert_false(synapse_format(&format, 1u << 20, 2048, NULL, 0, &error));
 }
 
 int main(void) {

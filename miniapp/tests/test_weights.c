@@ -1,6 +1,6 @@
 /// \file
-/// Weights with a distribution: mean and standard deviation of the classes, how often each is drawn, and what
-/// is refused.
+/// Weights with a distribution: mean and standard deviation of the classes and how often each is drawn, the
+/// same for weights that each synapse has for itself, and what is refused.
 
 #include "support.h"
 
@@ -63,9 +63,10 @@ static void every_class_is_drawn_equally_often(void **state) {
     const uint32_t middle = d.network.projections[0].pool / 2;
     for (uint32_t k = 0; k < n; k++) {
         struct synapse synapse = network_synapse(&d.network, 0, 3, k);
-        assert_true(synapse.weight_class < classes);
-        seen[synapse.weight_class]++;
-        by_half[synapse.weight_class][synapse.source < middle]++;
+        uint32_t drawn = weights_draw(&d.network.projections[0].weights, synapse.weight_word);
+        assert_true(drawn < classes);
+        seen[drawn]++;
+        by_half[drawn][synapse.source < middle]++;
     }
     double low = 0;
     for (int c = 0; c < classes; c++) low += by_half[c][1];
@@ -87,6 +88,123 @@ static void without_spread_there_is_one_class(void **state) {
     description_close(&d);
 }
 
+/// P(a < Z < b) of the standard normal distribution.
+static double normal_between(double a, double b) {
+    return 0.5 * (erfc(a * M_SQRT1_2) - erfc(b * M_SQRT1_2));
+}
+
+static void quantiles_are_those_of_the_normal_distribution(void **state) {
+    (void)state;
+    struct normal *normal = normal_open();
+    // Tails at 0, 1, ... 6 sd, computed elsewhere; then between the points of the table, where it is worst.
+    static const double tails[] = {0.5,
+                                   0.15865525393145707,
+                                   0.02275013194817921,
+                                   0.0013498980316300946,
+                                   3.167124183311992e-05,
+                                   2.866515718791933e-07,
+                                   9.865876450376946e-10};
+    for (int sd = 0; sd <= 6; sd++)
+        assert_true(fabs(normal_deviation(normal, fmin(tails[sd] * 0x1p32, 0x1p31 - 0.5)) - sd) < 1e-4);
+    for (double tail = 0.5, last = 7; tail < 0x1p31; tail *= 1.003) {
+        const double found = normal_deviation(normal, tail);
+        assert_true(found < last && found < normal_furthest);
+        assert_true(fabs(found + normal_quantile(tail * 0x1p-32)) < 1e-4);
+        last = found;
+    }
+    free(normal);
+}
+
+/// Checks 2^20 weights drawn as synapses of projection 0 against the normal distribution within `limit` sd.
+static void check_own_weights(double mean, double sd, double limit) {
+    enum { n = 1 << 20, bins = 40 };
+    struct description d;
+    open_weights(&d, mean, sd, 0);
+    const struct weights *weights = &d.network.projections[0].weights;
+    const double inside = normal_between(-limit, limit);
+    double sum = 0, squares = 0, by_source = 0, seen[bins] = {0}, chi2 = 0;
+    uint64_t low = 0;
+    assert_int_equal(weights->classes, 0);
+    assert_false(d.network.narrow_input);
+    for (uint32_t k = 0; k < n; k++) {
+        struct synapse synapse = network_synapse(&d.network, 0, 3, k);
+        int32_t units = weights_draw_units(weights, d.network.normal, synapse.weight_word);
+        double deviation = (units * d.network.weight_unit - mean) / sd;
+        assert_true(fabs(units * d.network.weight_unit) <= weights_largest(weights) + d.network.weight_unit);
+        assert_true(units == 0 || (units > 0) == (mean > 0));
+        assert_true(fabs(deviation) < limit + 1e-4);
+        sum += deviation, squares += deviation * deviation;
+        if (synapse.source % 2 == 0) by_source += deviation, low++;
+        int bin = (int)((deviation + 4) / 8 * bins);
+        seen[bin < 0 ? 0 : bin < bins ? bin : bins - 1]++;
+    }
+    // The mean is exact; the limit takes from the variance 2 limit density(limit) / inside.
+    const double variance = 1 - 2 * limit * exp(-0.5 * limit * limit) / sqrt(2 * M_PI) / inside;
+    assert_true(fabs(sum / n) < 4.5 / sqrt(n));
+    assert_true(fabs(by_source / (double)low) < 4.5 / sqrt((double)low));
+    assert_true(fabs(squares / n - variance) < 4.5 * sqrt(2.0 / n));
+    for (int bin = 0; bin < bins; bin++) {
+        double a = fmax(-limit, bin == 0 ? -limit : 8.0 * bin / bins - 4);
+        double b = fmin(limit, bin == bins - 1 ? limit : 8.0 * (bin + 1) / bins - 4);
+        double expected = a < b ? n * normal_between(a, b) / inside : 0;
+        if (expected > 0) chi2 += pow(seen[bin] - expected, 2) / expected;
+    }
+    assert_true(chi2 < bins - 1 + 5 * sqrt(2.0 * (bins - 1)));
+    description_close(&d);
+}
+
+static void weights_of_synapses_are_normal_within_their_limit(void **state) {
+    (void)state;
+    check_own_weights(0.4, 0.1, 4); // as DPSNN: limited by the sign
+    check_own_weights(-3, 1, 3);
+    check_own_weights(87.8, 8.78, normal_furthest); // as the microcircuit: by the words
+}
+
+static void the_furthest_weights_stay_within_the_bound(void **state) {
+    (void)state;
+    static const double sds[] = {1.0 / 3, 0.25, 0.1, 1e-6};
+    static const uint32_t words[] = {0, 0x7fffffff, 0x80000000, 0xffffffff};
+    for (size_t s = 0; s < sizeof sds / sizeof *sds; s++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            struct description d;
+            open_weights(&d, sign * 1.0, sds[s], 0);
+            const struct weights *weights = &d.network.projections[0].weights;
+            double unit = d.network.weight_unit, furthest = fmin(1, normal_furthest * sds[s]);
+            assert_true(fabs(weights_largest(weights) - 1 - furthest) < 1e-12);
+            for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+                double weight = weights_draw_units(weights, d.network.normal, words[w]) * unit;
+                assert_true(weight * sign >= 0 && fabs(weight - sign) <= furthest + unit);
+                if (words[w] << 1)
+                    assert_true(fabs(weight - sign) < 1e-8 + unit); // in the middle
+                else
+                    assert_true(fabs(weight - sign) > 0.99 * furthest - unit); // at the end
+            }
+            description_close(&d);
+        }
+}
+
+static void without_classes_nothing_overflows(void **state) {
+    (void)state;
+    struct description d;
+    // Twelve synapses of at most 2000 units, and others of 1, would fit 16 bits as classes with a common
+    // unit.
+    open_description(&d, eight_areas,
+                     (const char *const[]){
+                         "network.projections.0.weight={\"mean\": 1000, \"sd\": 250, \"classes\": 0}", NULL});
+    assert_false(d.network.narrow_input);
+    double unit = d.network.weight_unit;
+    assert_true((12 * 2000.0 + 20) / unit <= INT32_MAX / 2.0);
+    assert_true((12 * 2000.0 + 20) / unit > INT32_MAX / 4.0 - 100);
+    description_close(&d);
+    // A projection without synapses has no say.
+    open_description(&d, eight_areas,
+                     (const char *const[]){
+                         "network.projections.5.weight={\"mean\": 1000, \"sd\": 250, \"classes\": 0}", NULL});
+    assert_true(d.network.narrow_input);
+    assert_null(d.network.normal);
+    description_close(&d);
+}
+
 static void assert_refused(const char *weight, const char *message) {
     char override[200];
     snprintf(override, sizeof override, "network.projections.0.weight=%s", weight);
@@ -99,7 +217,12 @@ static void bad_distributions_are_refused(void **state) {
     assert_refused("{\"sd\": 1}", "network.projections.0.weight.mean: missing");
     assert_refused("{\"mean\": 1, \"sd\": -1}", "weight.sd: -1; allowed: a number from 0");
     assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 1}",
-                   "weight.classes: 1; allowed: an integer from 2");
+                   "weight.classes: 1; allowed: 0, or an integer from 2 to 4096");
+    assert_refused("{\"mean\": 1, \"sd\": 0.2, \"classes\": 4097}",
+                   "weight.classes: 4097; allowed: an integer");
+    assert_refused("{\"mean\": -3, \"sd\": 1.01, \"classes\": 0}",
+                   "weight.sd: 1.01; allowed: at most 1, a third of the mean, since without classes");
+    assert_refused("{\"mean\": 0, \"sd\": 1, \"classes\": 0}", "weight.sd: 1; allowed: at most 0, a third");
     assert_refused(
         "{\"mean\": 1, \"sd\": 2, \"classes\": 2}",
         "weight.sd: 2; allowed: at most 1 with a mean of 1 and 2 classes, so that no weight changes");
@@ -114,6 +237,10 @@ int main(void) {
         cmocka_unit_test(slices_are_those_of_the_normal_distribution),
         cmocka_unit_test(every_class_is_drawn_equally_often),
         cmocka_unit_test(without_spread_there_is_one_class),
+        cmocka_unit_test(quantiles_are_those_of_the_normal_distribution),
+        cmocka_unit_test(weights_of_synapses_are_normal_within_their_limit),
+        cmocka_unit_test(the_furthest_weights_stay_within_the_bound),
+        cmocka_unit_test(without_classes_nothing_overflows),
         cmocka_unit_test(bad_distributions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

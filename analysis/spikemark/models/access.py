@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.errors import BadInput
-from spikemark.models import lanes as schedules
+from spikemark.models import lanes
 from spikemark.models import placement as placements
 from spikemark.models import pools
 
@@ -103,8 +103,8 @@ def expected(
     schedule = described if schedule is None else schedule
     if placement is None and schedule == described:
         placement = description.get("placement")
-    placement = placement or schedules.implied_placement(schedule)
-    pairs = schedules.pairs(description, schedule, placement, ranks)
+    placement = placement or lanes.implied_placement(schedule)
+    pairs = lanes.pairs(description, schedule, placement, ranks)
     local = placements.neurons(description, placement, ranks, threads)
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)
@@ -115,13 +115,18 @@ def expected(
     events = float(weights @ out_degree)
     areas = np.array(placements.areas_of(populations), dtype=np.int64)
     misses = drawn.misses.tocoo()
+    lost = ~np.any(list(pairs.values()), axis=0)[areas[misses.row], areas[misses.col]]
+    if lost.any():
+        raise BadInput(
+            "schedule: no lane for synapses from population"
+            f" {populations[misses.row[lost][0]]['name']!r} to {populations[misses.col[lost][0]]['name']!r};"
+            " every one needs a lane"
+        )
     by_lane, possible = {}, 0
     for name, held in pairs.items():
         inside = held[areas[misses.row], areas[misses.col]]
-        lane = sparse.coo_array(
-            (misses.data[inside], (misses.row[inside], misses.col[inside])), misses.shape
-        ).tocsr()
-        by_lane[name], reached = _lists(lane, local)
+        entries = misses.data[inside], (misses.row[inside], misses.col[inside])
+        by_lane[name], reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
         possible += int(sizes @ reached)
     lists = sum(by_lane.values())
     return Access(

@@ -28,7 +28,7 @@ def implied_placement(schedule: str | list) -> str:
 def pairs(
     description: dict, schedule: str | list[dict], placement: str, ranks: int
 ) -> dict[str, np.ndarray]:
-    """Lane -> the pairs it holds, boolean [source area, target area]; every pair is in at most one.
+    """Lane -> the pairs it holds, boolean [source area, target area]; a pair is in one lane, or in none.
 
     `schedule` is a name or a list of lanes as in a run description. Raises BadInput for an unknown schedule
     and groups that do not divide the ranks.
@@ -36,16 +36,12 @@ def pairs(
     if isinstance(schedule, str) and schedule not in SCHEDULES:
         raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}, or a list of lanes")
     spans = np.array(placements.spans(description, placement, ranks)).reshape(-1, 2)
-    populations = description["network"]["populations"]
-    names = list(dict.fromkeys(p.get("area", p["name"]) for p in populations))
+    names = list(dict.fromkeys(placements.area_names(description["network"]["populations"])))
     free = np.ones((len(names), len(names)), dtype=bool)
     found = {}
     for number, lane in enumerate(SCHEDULES[schedule] if isinstance(schedule, str) else schedule):
         held = free & _joined(lane, number, spans, ranks)
-        for side, axis in (("from", 0), ("to", 1)):
-            if side in lane:
-                chosen = np.isin(names, lane[side])
-                held &= chosen[:, None] if axis == 0 else chosen[None, :]
+        held &= np.outer(np.isin(names, lane.get("from", names)), np.isin(names, lane.get("to", names)))
         found[lane["name"]] = held
         free &= ~held
     return found

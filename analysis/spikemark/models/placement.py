@@ -12,9 +12,14 @@ import numpy as np
 from spikemark.errors import BadInput
 
 
+def area_names(populations: list[dict]) -> list[str]:
+    """Name of each population's area."""
+    return [p.get("area", p["name"]) for p in populations]
+
+
 def areas_of(populations: list[dict]) -> list[int]:
     """Area number of each population; areas count in the order in which they first appear."""
-    names = [p.get("area", p["name"]) for p in populations]
+    names = area_names(populations)
     order = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [order[name] for name in names]
 

@@ -36,27 +36,40 @@ def read(description: dict, sizes: np.ndarray) -> Pools:
                 raise BadInput(
                     f"network.projections.{i}: no population {name!r}; there are {', '.join(number)}"
                 )
-        target, indegree = number[projection["target"]], projection["indegree"]
+        target = number[projection["target"]]
+        indegree, poisson = _indegree(projection["indegree"])
         if indegree * sizes[target] == 0:
             continue
         times: dict[int, int] = {}
-        for name in names:
-            times[number[name]] = times.get(number[name], 0) + 1
+        for p in (number[name] for name in names if sizes[number[name]]):
+            times[p] = times.get(p, 0) + 1
         pool = sum(n * int(sizes[p]) for p, n in times.items())
         if pool == 0:
             raise BadInput(
-                f"network.projections.{i}: indegree={indegree}; allowed is 0, its sources are empty"
+                f"network.projections.{i}: indegree={indegree:g}; allowed is 0, its sources are empty"
             )
         for p, n in times.items():
             rows.append(p)
             columns.append(target)
             hits.append(indegree * n / pool)
-            misses.append(indegree * (math.log1p(-n / pool) if n < pool else CERTAIN))
+            misses.append(indegree * (-n / pool if poisson else _log_miss(n / pool)))
     shape = (len(number), len(number))
     return Pools(  # entries of the same pair add up
         misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
         hits=sparse.coo_array((hits, (rows, columns)), shape).tocsr(),
     )
+
+
+def _indegree(given: float | dict) -> tuple[float, bool]:
+    """Mean in-degree, and whether it is a Poisson number of each neuron's own.
+
+    A Poisson number of draws with mean K misses a source drawn with probability h by exp(-K h).
+    """
+    return (given["mean"], True) if isinstance(given, dict) else (given, False)
+
+
+def _log_miss(hit: float) -> float:
+    return math.log1p(-hit) if hit < 1 else CERTAIN
 
 
 def rates(populations: list[dict], rates_hz: dict[str, float] | None) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from spikemark.presets import mam_benchmark, music_cells
+from spikemark.presets import mam, mam_benchmark, microcircuit, music_cells
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
+        Preset("mam", mam.SUMMARY, mam.Options, mam.describe),
         Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
+        Preset("microcircuit", microcircuit.SUMMARY, microcircuit.Options, microcircuit.describe),
         Preset("music-cells", music_cells.SUMMARY, music_cells.Options, music_cells.describe),
     )
 }

@@ -35,10 +35,11 @@ static int ascending(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/// Numbers the distinct weights of the projections.
+/// Numbers the distinct weights of the projections, unless each synapse has its own.
 static void classify_weights(struct model *model) {
     const struct network *network = &model->description->network;
     size_t n = 0;
+    if (network->normal) return;
     model->first_class = ALLOC(uint32_t, network->n_projections);
     for (uint32_t i = 0; i < network->n_projections; i++) {
         model->first_class[i] = (uint32_t)n;
@@ -194,7 +195,8 @@ static void check_numbers(const struct model *model, struct error *error) {
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error) {
-    *model = (struct model){.description = description, .placement = placement, .schedule = schedule};
+    *model = (struct model){
+        .description = description, .placement = placement, .schedule = schedule, .world = world};
     MPI_Comm_rank(world, &model->rank);
     model->ranks = placement->ranks;
     model->threads = placement->threads;
@@ -222,6 +224,10 @@ bool build(struct model *model, const struct description *description, const str
     free(wanted);
     free(gids);
     return built;
+}
+
+void build_synchronise(const struct model *model) {
+    MPI_Barrier(model->world);
 }
 
 void build_close(struct model *model) {
@@ -262,7 +268,7 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
             block_neurons * (sizeof *part->input + sizeof *part->fired);
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
-            bytes[synapses] += (uint64_t)synapse_table_size(table) * sizeof *table->synapses;
+            bytes[synapses] += (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
             bytes[lists] += ((uint64_t)table->lists + 1) * sizeof *table->start;
         }
     }

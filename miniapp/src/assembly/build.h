@@ -48,6 +48,7 @@ struct model {
     const struct description *description; ///< borrowed
     const struct placement *placement;     ///< borrowed
     const struct schedule *schedule;       ///< borrowed
+    MPI_Comm world;                        ///< borrowed
     int rank, ranks, threads;
     struct population_model *neuron_models; ///< [populations]
     uint32_t neurons;                       ///< of this rank
@@ -55,7 +56,7 @@ struct model {
     struct lane *lanes;
     int n_lanes;
     int32_t *weights;       ///< [n_classes] the distinct weights of all projections, in units, ascending
-    uint32_t n_classes;     ///< of all projections together
+    uint32_t n_classes;     ///< of all projections together; 0 where every synapse has a weight of its own
     uint32_t *first_class;  ///< [projections] place of the first of its classes in weight_class
     uint32_t *weight_class; ///< [classes of each projection in turn] place in weights
 };
@@ -68,6 +69,9 @@ bool build(struct model *model, const struct description *description, const str
            const struct schedule *schedule, MPI_Comm world, struct error *error);
 
 void build_close(struct model *model);
+
+/// Waits for all ranks: no lane need connect them all.
+void build_synchronise(const struct model *model);
 
 uint64_t build_synapses(const struct model *model);
 

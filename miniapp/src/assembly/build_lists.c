@@ -78,22 +78,43 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     }
 }
 
+/// Turns words into what `n` synapses hold beside their place: the class of their weight, or the weight
+/// itself.
+static void weigh(const struct model *model, uint32_t projection, uint32_t n, uint32_t word[network_batch]) {
+    const struct network *network = &model->description->network;
+    const struct weights *weights = &network->projections[projection].weights;
+    if (network->normal) {
+        for (uint32_t i = 0; i < n; i++)
+            word[i] = (uint32_t)weights_draw_units(weights, network->normal, word[i]);
+    } else {
+        const uint32_t *classes = model->weight_class + model->first_class[projection];
+        for (uint32_t i = 0; i < n; i++) word[i] = classes[weights_draw(weights, word[i])];
+    }
+}
+
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
-    const uint32_t *classes = model->weight_class + model->first_class[draw->projection];
-    const bool one_weight = projection->weights.classes == 1;
+    const bool own = network->normal, same = !own && projection->weights.classes == 1;
     struct sink *sink = context;
-    uint32_t source[network_batch], delay[network_batch], drawn[network_batch];
+    uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
+    if (same)
+        weigh(model, draw->projection,
+              projection->indegree < network_batch ? projection->indegree : network_batch, weight);
     for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
         uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
-        network_draw(network, draw->projection, draw->gid, k, n, source, delay, one_weight ? NULL : drawn);
+        network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
+        if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {
             int lane = lane_of(model, draw->projection, sink, source[i]);
             struct synapse_table *table = &sink->tables[lane];
-            uint32_t weight_class = one_weight ? classes[0] : classes[drawn[i]];
-            synapse_table_put(table, sink->list_of[lane][source[i]],
-                              synapse_pack(&table->format, draw->target, delay[i], weight_class));
+            const uint32_t list = sink->list_of[lane][source[i]];
+            if (own)
+                synapse_table_put_own(table, list, synapse_pack(&table->format, draw->target, delay[i], 0),
+                                      (int32_t)weight[i]);
+            else
+                synapse_table_put(table, list,
+                                  synapse_pack(&table->format, draw->target, delay[i], weight[i]));
         }
     }
 }
@@ -108,7 +129,7 @@ void lists_count(struct lists *lists, const struct model *model, int thread) {
 
 struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
     const struct network *network = &model->description->network;
-    const int first_rank = model->lanes[lane].first_rank; // the lane's communicator is the ranks from here
+    const int *place = model->lanes[lane].plan->groups.place; // rank in the lane's communicator
     const size_t owners = (size_t)model->lanes[lane].ranks;
     struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
     uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
@@ -122,7 +143,7 @@ struct wanted lists_number(struct lists *lists, const struct model *model, int l
                 bool any = false;
                 for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
                 if (!any) continue;
-                int owner = placement_rank(model->placement, p, gid) - first_rank;
+                int owner = place[placement_rank(model->placement, p, gid)];
                 if (pass == 0)
                     wanted.per_owner[owner]++;
                 else

@@ -19,6 +19,7 @@ static double expected_lists(const struct schedule *schedule, const struct place
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const uint32_t source = p->sources[k];
             int lane = schedule_lane(schedule, network->populations[source].area, target_area);
+            if (lane < 0) continue; // then there are no synapses
             log_missed[(size_t)lane * network->n_populations + source] +=
                 targets * p->indegree * log1p(-1 / fmax(p->pool, 1.0000001));
         }
@@ -43,7 +44,7 @@ struct estimate estimate_rank(const struct description *description, const struc
         if (network->populations[p].external.mean > 0) e.neurons += here * external_steps;
         for (uint32_t i = 0; i < network->n_projections; i++)
             if (network->projections[i].target == p)
-                e.synapses += 4.0 * here * network->projections[i].indegree;
+                e.synapses += (network->normal ? 8.0 : 4.0) * here * network->projections[i].indegree;
     }
     double lists = expected_lists(schedule, placement, rank);
     e.lists = 4 * lists * placement->threads;

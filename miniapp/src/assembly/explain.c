@@ -62,9 +62,13 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
     if (lane->lag > 0 && lane->groups.largest > 1 && !exchange->backend->start)
         printf(" (it blocks, so nothing overlaps)");
     if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
-    printf(" over %s%d rank%s, %llu synapses, ",
-           lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "", lane->groups.largest,
-           plural((unsigned)lane->groups.largest), (unsigned long long)lane->n_synapses);
+    if (lane_areas_bound(&lane->areas))
+        printf(" over %d of %d rank%s", lane->groups.largest, lane->groups.ranks,
+               plural((unsigned)lane->groups.ranks));
+    else
+        printf(" over %s%d rank%s", lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "",
+               lane->groups.largest, plural((unsigned)lane->groups.largest));
+    printf(", %llu synapses, ", (unsigned long long)lane->n_synapses);
     if (lane->shortest_delay == 0)
         printf("no delay to keep\n");
     else
@@ -80,6 +84,7 @@ static void explain_input(const struct description *d) {
         events += network->populations[p].external.mean * network->populations[p].size;
     printf("input      weights in units of %.4g, summed in %d bits", network->weight_unit,
            network->narrow_input ? 16 : 32);
+    if (network->normal) printf(", one for each synapse (eight bytes)");
     if (events > 0)
         printf(", and %.4g events from outside per simulated second", events * 1e3 / d->given.resolution_ms);
     printf("\n");

@@ -4,19 +4,17 @@
 #include <string.h>
 
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_class) {
+                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word) {
     const struct projection *projection = &network->projections[number];
-    uint32_t delay_word[network_batch], class_word[network_batch];
+    uint32_t delay_word[network_batch];
     for (uint32_t k = 0; k < n; k += rng_lanes) {
         uint32_t word[4][rng_lanes];
         rng_draw_lanes(network->seed, rng_synapse, number, target, first + k, word);
         for (uint32_t i = 0; i < rng_lanes; i++)
             source[k + i] = rng_below(word[0][i], word[1][i], projection->pool);
         memcpy(delay_word + k, word[2], sizeof word[2]);
-        if (weight_class) memcpy(class_word + k, word[3], sizeof word[3]);
+        if (weight_word) memcpy(weight_word + k, word[3], sizeof word[3]);
     }
     for (uint32_t k = 0; k < n; k++) source[k] = projection_source(projection, source[k]);
     for (uint32_t k = 0; delay && k < n; k++) delay[k] = delay_draw(&projection->delay, delay_word[k]);
-    for (uint32_t k = 0; weight_class && k < n; k++)
-        weight_class[k] = weights_draw(&projection->weights, class_word[k]);
 }

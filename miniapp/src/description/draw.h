@@ -7,9 +7,9 @@
 #include "description/network.h"
 
 struct synapse {
-    uint32_t source; ///< id
-    uint32_t delay;  ///< steps
-    uint32_t weight_class;
+    uint32_t source;      ///< id
+    uint32_t delay;       ///< steps
+    uint32_t weight_word; ///< draws the weight: weights_draw(), weights_draw_units()
 };
 
 /// The neuron at `position` in the pool of a projection.
@@ -27,14 +27,14 @@ static inline struct synapse network_synapse(const struct network *network, uint
     uint32_t position = rng_below(drawn.word[0], drawn.word[1], projection->pool);
     return (struct synapse){.source = projection_source(projection, position),
                             .delay = delay_draw(&projection->delay, drawn.word[2]),
-                            .weight_class = weights_draw(&projection->weights, drawn.word[3])};
+                            .weight_word = drawn.word[3]};
 }
 
 /// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
-/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_class`
+/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_word`
 /// may be NULL.
 enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
-                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_class);
+                  uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word);
 
 #endif

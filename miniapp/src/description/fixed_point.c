@@ -21,8 +21,7 @@ static void largest_input(const struct network *network, double *synapses, doubl
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
         if (!has_synapses(network, i)) continue;
-        double largest = fmax(fabs(p->weights.weight[0]), fabs(p->weights.weight[p->weights.classes - 1]));
-        sum[p->target] += largest * p->indegree;
+        sum[p->target] += weights_largest(&p->weights) * p->indegree;
     }
     *synapses = *all = 0;
     for (uint32_t p = 0; p < network->n_populations; p++) {
@@ -63,6 +62,7 @@ static bool find_smallest(double weight, double *smallest) {
 /// within 32; 0 if there is none.
 static double narrow_unit(const struct network *network, double synapses, double all) {
     double smallest = INFINITY;
+    if (network->normal) return 0;
     if (all == 0) return 1;
     for_each_weight(network, find_smallest, &smallest);
     for (int part = 1; part <= 64; part++) {
@@ -89,6 +89,9 @@ static bool refuse_weight(const struct network *network, const char *path, const
 
 bool fixed_point_choose(struct network *network, const struct fields *fields, struct error *error) {
     double synapses, all;
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        if (has_synapses(network, i) && network->projections[i].weights.classes == 0 && !network->normal)
+            network->normal = normal_open();
     largest_input(network, &synapses, &all);
     const double unit = narrow_unit(network, synapses, all);
     network->narrow_input = unit > 0;
@@ -99,8 +102,7 @@ bool fixed_point_choose(struct network *network, const struct fields *fields, st
         if (!fine_enough(network, weights->mean))
             return refuse_weight(network, fields->path, "projections", i, "weight", weights->mean, all,
                                  error);
-        for (uint32_t k = 0; k < weights->classes; k++)
-            weights->units[k] = (int32_t)nearbyint(weights->weight[k] / network->weight_unit);
+        weights_set_unit(weights, network->weight_unit);
     }
     for (uint32_t p = 0; p < network->n_populations; p++) {
         struct external *external = &network->populations[p].external;

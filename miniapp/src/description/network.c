@@ -137,41 +137,6 @@ static bool read_sources(const struct network *network, struct projection *proje
     return true;
 }
 
-static bool read_delay(struct projection *projection, const struct fields *fields, double resolution_ms,
-                       struct error *error) {
-    static const char *const names[] = {"distribution", "mean", "sd", "min", "max"};
-    struct fields delay;
-    const char *distribution;
-    double mean, sd, low, high;
-    if (!fields_enter(fields, "delay", true, &delay, error) ||
-        !fields_only(&delay, names, COUNT(names), error) ||
-        !fields_string(&delay, "distribution", "normal", &distribution, error))
-        return false;
-    bool constant = strcmp(distribution, "constant") == 0;
-    if (!constant && strcmp(distribution, "normal") != 0)
-        return fields_refuse(&delay, "distribution", "normal, constant", error);
-
-    if (!fields_number(&delay, "mean", NAN, 1e-6, 1e6, &mean, error) ||
-        !fields_number(&delay, "sd", 0, 0, 1e6, &sd, error) ||
-        !fields_number(&delay, "min", constant ? mean : fmin(resolution_ms, mean), 0, 1e6, &low, error) ||
-        !fields_number(&delay, "max", mean + 4 * sd, 0, 1e6, &high, error))
-        return false;
-    if (constant && sd > 0) return fields_refuse(&delay, "sd", "0 for the constant distribution", error);
-    if (low < resolution_ms * (1 - 1e-9))
-        return error_set(error, "%smin: %.10g; allowed: at least the resolution, %.10g ms", delay.path, low,
-                         resolution_ms);
-    if (high < low)
-        return error_set(error, "%smax: %.10g; allowed: at least min, %.10g ms", delay.path, high, low);
-    if (high / resolution_ms > 1e6)
-        return error_set(error, "%smax: %.10g; allowed: at most 1000000 steps of %.10g ms", delay.path, high,
-                         resolution_ms);
-    if (!delay_open(&projection->delay, mean, sd, low, high, resolution_ms))
-        return error_set(error,
-                         "%smean: %.10g; allowed: a distribution with some weight in [%.10g, %.10g] ms",
-                         delay.path, mean, low, high);
-    return true;
-}
-
 static bool read_projection(struct network *network, struct projection *projection,
                             const struct fields *fields, double resolution_ms, struct error *error) {
     static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
@@ -187,7 +152,7 @@ static bool read_projection(struct network *network, struct projection *projecti
     if (!read_sources(network, projection, fields, error) ||
         !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
         !weights_read(&projection->weights, fields, error) ||
-        !read_delay(projection, fields, resolution_ms, error))
+        !delay_read(&projection->delay, fields, resolution_ms, error))
         return false;
     projection->indegree = (uint32_t)indegree;
     if (projection->indegree > 0 && projection->pool == 0)
@@ -234,6 +199,7 @@ void network_close(struct network *network) {
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
+    free(network->normal);
     free(network->projections);
     free(network->populations);
 }

@@ -4,16 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// The x at which the standard normal distribution function is p <= 1/2, by bisection.
-static double normal_quantile(double p) {
-    double low = -40, high = 0;
-    for (int i = 0; i < 100; i++) {
-        double middle = 0.5 * (low + high);
-        *(0.5 * erfc(-middle * M_SQRT1_2) < p ? &low : &high) = middle;
-    }
-    return high;
-}
-
 /// Means of the slices of the standard normal distribution, scaled to variance 1. They are symmetric.
 static void slice(double *mean, uint32_t classes) {
     double below = 0, squares = 0; // density at the lower edge of the slice
@@ -31,29 +21,52 @@ static void slice(double *mean, uint32_t classes) {
     if (classes % 2 == 1) mean[classes / 2] = 0;
 }
 
-static bool read_distribution(struct weights *weights, const struct fields *projection, struct error *error) {
-    static const char *const names[] = {"mean", "sd", "classes"};
-    struct fields fields;
-    double sd, classes;
-    if (!fields_enter(projection, "weight", true, &fields, error) ||
-        !fields_only(&fields, names, sizeof names / sizeof *names, error) ||
-        !fields_number(&fields, "mean", NAN, -1e12, 1e12, &weights->mean, error) ||
-        !fields_number(&fields, "sd", 0, 0, 1e12, &sd, error) ||
-        !fields_integer(&fields, "classes", weight_classes_default, 2, weight_classes_max, &classes, error))
-        return false;
-    weights->classes = sd > 0 ? (uint32_t)classes : 1;
+/// Spreads the weights of the classes.
+static bool spread_classes(struct weights *weights, const struct fields *fields, struct error *error) {
     weights->weight = ALLOC_ZERO(double, weights->classes);
     if (weights->classes > 1) slice(weights->weight, weights->classes);
     const double furthest = -weights->weight[0];
-    if (sd * furthest > fabs(weights->mean))
+    weights->furthest = weights->sd * furthest;
+    if (weights->furthest > fabs(weights->mean))
         return error_set(
             error,
             "%ssd: %.10g; allowed: at most %.10g with a mean of %.10g and %u classes, so that no "
             "weight changes its sign",
-            fields.path, sd, fabs(weights->mean) / furthest, weights->mean, weights->classes);
+            fields->path, weights->sd, fabs(weights->mean) / furthest, weights->mean, weights->classes);
     for (uint32_t k = 0; k < weights->classes; k++)
-        weights->weight[k] = weights->mean + sd * weights->weight[k];
+        weights->weight[k] = weights->mean + weights->sd * weights->weight[k];
     return true;
+}
+
+/// Limits the distribution, so that no weight changes its sign; not by so much that it would have another sd.
+static bool limit(struct weights *weights, const struct fields *fields, struct error *error) {
+    const double most = fabs(weights->mean) / 3;
+    if (weights->sd > most)
+        return error_set(error,
+                         "%ssd: %.10g; allowed: at most %.10g, a third of the mean, since without classes "
+                         "weights are redrawn that change their sign",
+                         fields->path, weights->sd, most);
+    weights->furthest = fmin(fabs(weights->mean), normal_furthest * weights->sd);
+    if (weights->furthest < normal_furthest * weights->sd)
+        weights->tail = ldexp(erfc(weights->furthest / weights->sd * M_SQRT1_2), 31);
+    return true;
+}
+
+static bool read_distribution(struct weights *weights, const struct fields *projection, struct error *error) {
+    static const char *const names[] = {"mean", "sd", "classes"};
+    struct fields fields;
+    double classes;
+    if (!fields_enter(projection, "weight", true, &fields, error) ||
+        !fields_only(&fields, names, sizeof names / sizeof *names, error) ||
+        !fields_number(&fields, "mean", NAN, -1e12, 1e12, &weights->mean, error) ||
+        !fields_number(&fields, "sd", 0, 0, 1e12, &weights->sd, error) ||
+        !fields_integer(&fields, "classes", weight_classes_default, 0, weight_classes_max, &classes, error))
+        return false;
+    if (classes == 1)
+        return error_set(error, "%sclasses: 1; allowed: 0, or an integer from 2 to %d", fields.path,
+                         weight_classes_max);
+    weights->classes = weights->sd > 0 ? (uint32_t)classes : 1;
+    return weights->classes > 0 ? spread_classes(weights, &fields, error) : limit(weights, &fields, error);
 }
 
 bool weights_read(struct weights *weights, const struct fields *projection, struct error *error) {
@@ -69,6 +82,12 @@ bool weights_read(struct weights *weights, const struct fields *projection, stru
     if (weights->mean != 0 && fabs(weights->mean) < 1e-100)
         return fields_refuse(projection, "weight", "0, or a number from 1e-100 to 1e12 in magnitude", error);
     return true;
+}
+
+void weights_set_unit(struct weights *weights, double unit) {
+    weights->unit = unit;
+    for (uint32_t k = 0; k < weights->classes; k++)
+        weights->units[k] = (int32_t)nearbyint(weights->weight[k] / unit);
 }
 
 void weights_close(struct weights *weights) {

@@ -1,33 +1,69 @@
 /// \file
-/// Weights of the synapses of a projection: one, or classes that stand for a normal distribution.
+/// Weights of the synapses of a projection: one, classes that stand for a normal distribution, or a normal
+/// distribution.
 ///
-/// A synapse holds the number of its class, not a weight. K classes cut the normal distribution into K slices
-/// of equal probability; each weighs what its slice weighs on average, and the deviations from the mean are
-/// then scaled so that the standard deviation is that of the distribution as well. Mean and variance of the
-/// input are thus exact; what the classes lack is the far tails (with 32 classes beyond 2.1 sd).
+/// With classes a synapse holds the number of its class, not a weight. K classes cut the normal distribution
+/// into K slices of equal probability; each weighs what its slice weighs on average, and the deviations from
+/// the mean are then scaled so that the standard deviation is that of the distribution as well. Mean and
+/// variance of the input are thus exact; what the classes lack is the far tails (with 32 classes beyond 2.1
+/// sd).
+///
+/// Without classes every synapse has a weight of its own, drawn from the normal distribution within
+/// `furthest` of its mean, which keeps the mean and the sign.
 
 #ifndef DESCRIPTION_WEIGHTS_H
 #define DESCRIPTION_WEIGHTS_H
 
 #include "description/json_fields.h"
-#include <stdint.h>
+#include "description/normal.h"
+#include <math.h>
 
 enum { weight_classes_default = 32, weight_classes_max = 4096 };
 
 struct weights {
-    uint32_t classes;
-    double mean;
-    double *weight; ///< [classes] in the unit of the target's model
-    int32_t *units; ///< [classes] as multiples of network.weight_unit
+    uint32_t classes; ///< 0: every synapse has a weight of its own
+    double mean;      ///< in the unit of the target's model, as `sd`, `furthest`, and `weight`
+    double sd;        ///< before the limit to `furthest`
+    double furthest;  ///< largest deviation from the mean
+    double tail;      ///< without classes: what lies further away on one side, in 2^-32
+    double *weight;   ///< [classes]
+    double unit;      ///< network.weight_unit
+    int32_t *units;   ///< [classes] as multiples of it
 };
 
 /// Reads the field "weight" of a projection: a number, or {mean, sd, classes}. Free with weights_close().
 bool weights_read(struct weights *weights, const struct fields *projection, struct error *error);
 void weights_close(struct weights *weights);
 
+/// Expresses the weights in `unit`, network.weight_unit.
+void weights_set_unit(struct weights *weights, double unit);
+
+/// The largest weight, in magnitude.
+static inline double weights_largest(const struct weights *weights) {
+    return fabs(weights->mean) + weights->furthest;
+}
+
 /// The class that `word`, uniform over 32 bits, draws.
 static inline uint32_t weights_draw(const struct weights *weights, uint32_t word) {
     return (uint32_t)(((uint64_t)word * weights->classes) >> 32);
+}
+
+/// The weight in units that `word` draws where there are no classes.
+static inline int32_t weights_draw_own(const struct weights *weights, const struct normal *normal,
+                                       uint32_t word) {
+    const double half = 2147483648.0; // 2^31 is the tail beyond the mean
+    const double tail = weights->tail + ((word & INT32_MAX) + 0.5) * ((half - weights->tail) / half);
+    double deviation = weights->sd * normal_deviation(normal, tail);
+    if (deviation > weights->furthest) deviation = weights->furthest;
+    const double units = (weights->mean + (word >> 31 ? deviation : -deviation)) / weights->unit;
+    return (int32_t)(units + (units < 0 ? -0.5 : 0.5));
+}
+
+/// The weight in units that `word` draws; `normal` is for weights without classes.
+static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
+                                         uint32_t word) {
+    if (weights->classes > 0) return weights->units[weights_draw(weights, word)];
+    return weights_draw_own(weights, normal, word);
 }
 
 #endif

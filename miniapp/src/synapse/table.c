@@ -15,7 +15,7 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
         error,
         "network: %u neurons per thread x %u delays x %u weights do not fit a four-byte synapse; "
         "allowed: 2^32 in all, so take more ranks or threads, or fewer classes of weights",
-        neurons, longest_delay + 1, classes);
+        neurons, longest_delay + 1, classes ? classes : 1);
 }
 
 void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists) {
@@ -33,7 +33,7 @@ bool synapse_table_allocate(struct synapse_table *table, struct error *error) {
         table->start[list] = (uint32_t)sum;
     }
     table->start[table->lists] = (uint32_t)sum;
-    table->synapses = ALLOC(uint32_t, sum);
+    table->synapses = alloc(sum, synapse_bytes(&table->format));
     return true;
 }
 
@@ -42,18 +42,28 @@ void synapse_table_close(struct synapse_table *table) {
     free(table->synapses);
 }
 
+/// Where the weight of a synapse is.
+enum weight_place { of_all, of_class, of_synapse };
+
+/// Words per synapse.
+#define WORDS(where) ((size_t)((where) == of_synapse ? 2 : 1))
+
 /// Adds one list to the ring; `row` is the place of the row of the spike's step. The constants `narrow` and
-/// `one_weight` make four loops of it, each without a branch but its own.
+/// `where` make five loops of it, each without a branch but its own.
 __attribute__((always_inline)) static inline void
 deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
-             uint32_t row, uint32_t size, void *restrict cells, const bool narrow, const bool one_weight) {
+             uint32_t row, uint32_t size, void *restrict cells, const bool narrow,
+             const enum weight_place where) {
     const unsigned bits = format->place_bits;
     const uint32_t mask = ((uint32_t)1 << bits) - 1;
-    const int32_t *restrict weights = format->weights, first_weight = weights[0];
-    for (; synapse < end; synapse++) {
+    const int32_t *restrict weights = format->weights;
+    const int32_t first_weight = where == of_all ? weights[0] : 0;
+    for (; synapse < end; synapse += WORDS(where)) {
         const uint32_t ahead = (*synapse & mask) + row, wrapped = ahead - size;
         const uint32_t place = wrapped < ahead ? wrapped : ahead; // ahead modulo size
-        const int32_t weight = one_weight ? first_weight : weights[*synapse >> bits];
+        const int32_t weight = where == of_all     ? first_weight
+                               : where == of_class ? weights[*synapse >> bits]
+                                                   : (int32_t)synapse[1];
         if (narrow)
             ((int16_t *)cells)[place] = (int16_t)(((int16_t *)cells)[place] + weight);
         else
@@ -63,7 +73,7 @@ deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct
 
 __attribute__((always_inline)) static inline struct delivered
 deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
-            uint32_t window, struct ring *ring, const bool narrow, const bool one_weight) {
+            uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where) {
     enum { ahead = 16 }; // spikes: list starts are fetched this far ahead, first synapses half as far
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(ring), slot = window % ring->slots;
@@ -71,13 +81,14 @@ deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, 
     for (size_t i = 0; i < n; i++) {
         if (i + ahead < n) __builtin_prefetch(&start[spike_list(spikes, words[i + ahead])]);
         if (i + ahead / 2 < n)
-            __builtin_prefetch(&table->synapses[start[spike_list(spikes, words[i + ahead / 2])]]);
+            __builtin_prefetch(table->synapses +
+                               WORDS(where) * start[spike_list(spikes, words[i + ahead / 2])]);
 
         uint32_t list = spike_list(spikes, words[i]), first = start[list], end = start[list + 1];
         uint32_t row_slot = slot + spike_step(spikes, words[i]);
         if (row_slot >= ring->slots) row_slot -= ring->slots;
-        deliver_list(table->synapses + first, table->synapses + end, &table->format, row_slot * ring->neurons,
-                     size, ring->cells, narrow, one_weight);
+        deliver_list(table->synapses + WORDS(where) * first, table->synapses + WORDS(where) * end,
+                     &table->format, row_slot * ring->neurons, size, ring->cells, narrow, where);
         delivered.synaptic_events += end - first;
         delivered.first_accesses += end > first;
     }
@@ -87,9 +98,10 @@ deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, 
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring) {
     if (n == 0 || synapse_table_size(table) == 0) return (struct delivered){0, 0};
-    const bool one_weight = table->format.classes == 1;
-    if (ring->narrow && one_weight) return deliver_all(table, words, n, spikes, window, ring, true, true);
-    if (ring->narrow) return deliver_all(table, words, n, spikes, window, ring, true, false);
-    if (one_weight) return deliver_all(table, words, n, spikes, window, ring, false, true);
-    return deliver_all(table, words, n, spikes, window, ring, false, false);
+    const uint32_t classes = table->format.classes;
+    if (classes == 0) return deliver_all(table, words, n, spikes, window, ring, false, of_synapse);
+    if (ring->narrow && classes == 1) return deliver_all(table, words, n, spikes, window, ring, true, of_all);
+    if (ring->narrow) return deliver_all(table, words, n, spikes, window, ring, true, of_class);
+    if (classes == 1) return deliver_all(table, words, n, spikes, window, ring, false, of_all);
+    return deliver_all(table, words, n, spikes, window, ring, false, of_class);
 }

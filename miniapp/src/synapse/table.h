@@ -4,7 +4,8 @@
 /// All synapses of a source are one list; a spike names its list, so delivery reads one list start and then
 /// runs through memory. A synapse is one 32-bit word: its weight class above, its place below, place =
 /// delay x neurons + target. The place of the input in the ring buffer is then place + (row of the spike's
-/// step), modulo the size of the ring: one addition and one comparison per synapse.
+/// step), modulo the size of the ring: one addition and one comparison per synapse. Without classes it is two
+/// words, its place and its own weight; the input is then never narrow.
 
 #ifndef SYNAPSE_TABLE_H
 #define SYNAPSE_TABLE_H
@@ -18,9 +19,13 @@
 struct synapse_format {
     uint32_t neurons; ///< of the thread
     unsigned place_bits;
-    uint32_t classes;
+    uint32_t classes;       ///< 0: every synapse holds its own weight
     const int32_t *weights; ///< [classes] in units; borrowed
 };
+
+static inline size_t synapse_bytes(const struct synapse_format *format) {
+    return format->classes == 0 ? 8 : 4;
+}
 
 /// The format for a thread of `neurons` neurons with delays up to `longest_delay` steps.
 /// Fails if place and class do not fit in 32 bits.
@@ -36,7 +41,7 @@ struct synapse_table {
     struct synapse_format format;
     uint32_t lists;
     uint32_t *start;    ///< [lists + 1] list l is synapses[start[l]] up to synapses[start[l + 1]]
-    uint32_t *synapses; ///< packed
+    uint32_t *synapses; ///< packed; without classes followed each by its weight
 };
 
 /// A table is made in two passes over the same synapses: synapse_table_add_count() them by list, then
@@ -57,6 +62,14 @@ static inline void synapse_table_put(struct synapse_table *table, uint32_t list,
     table->synapses[--table->start[list]] = packed;
 }
 
+/// The same without classes.
+static inline void synapse_table_put_own(struct synapse_table *table, uint32_t list, uint32_t packed,
+                                         int32_t weight) {
+    uint32_t *synapse = table->synapses + 2 * (size_t)--table->start[list];
+    synapse[0] = packed;
+    synapse[1] = (uint32_t)weight;
+}
+
 static inline uint32_t synapse_table_size(const struct synapse_table *table) {
     return table->start[table->lists];
 }
@@ -67,7 +80,8 @@ struct delivered {
 };
 
 /// Adds to the ring what the `n` spikes in `words` cause. `window` is the first step of their window; the
-/// ring's next row to be read must be that of a later step than any of the spikes.
+/// ring's next row to be read must be that of a later step than any of the spikes. Without classes the ring
+/// must not be narrow.
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring);
 

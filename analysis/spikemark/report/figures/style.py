@@ -62,10 +62,16 @@ SETTINGS = {
 
 
 @contextmanager
+def canvas(height: float) -> Iterator[Figure]:
+    """An empty figure of phone width."""
+    with matplotlib.rc_context(SETTINGS):
+        yield Figure(figsize=(WIDTH, height))
+
+
+@contextmanager
 def drawing(rows: int = 1, height: float = 3.0, **options) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure of phone width with `rows` axes, one above the other."""
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, height))
+    with canvas(height) as figure:
         axes = figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
         yield figure, list(axes)
 

@@ -6,6 +6,7 @@ from ..cases import View
 from ..elements import Section
 from . import (
     access,
+    activity,
     autocorrelation,
     correctness,
     cycle_times,
@@ -29,6 +30,7 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     autocorrelation.section,
     waiting.section,
     access.section,
+    activity.section,
     correctness.section,
     provenance.section,
     provenance.runs,
