@@ -33,8 +33,7 @@ def multi_area() -> dict:
             within = source == target["area"]
             mean = 14.0 if within else 12 * rng.lognormal(-1.5, 1.2)
             names = [source + "E", source + "I"] if within else source + "E"
-            indegree = {"mean": mean, "distribution": "poisson"} if target["name"].endswith("I") else round(mean)
-            projections.append({"source": names, "target": target["name"], "indegree": indegree,
+            projections.append({"source": names, "target": target["name"], "indegree": int(rng.poisson(mean)),
                                 "delay": NEAR if within else FAR})  # fmt: skip
     return {
         "format_version": 1,

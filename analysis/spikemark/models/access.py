@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.errors import BadInput
-from spikemark.models import lanes
+from spikemark.models import lanes, pools
 from spikemark.models import placement as placements
-from spikemark.models import pools
 
 BLOCK = 1 << 22  # numbers held at a time while adding up over virtual processes
 

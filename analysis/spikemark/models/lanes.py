@@ -25,9 +25,7 @@ def implied_placement(schedule: str | list) -> str:
     return "round_robin" if schedule == "conventional" else "area"
 
 
-def pairs(
-    description: dict, schedule: str | list[dict], placement: str, ranks: int
-) -> dict[str, np.ndarray]:
+def pairs(description: dict, schedule: str | list[dict], placement: str, ranks: int) -> dict[str, np.ndarray]:
     """Lane -> the pairs it holds, boolean [source area, target area]; a pair is in one lane, or in none.
 
     `schedule` is a name or a list of lanes as in a run description. Raises BadInput for an unknown schedule
