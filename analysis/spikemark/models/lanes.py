@@ -1,63 +1,66 @@
-"""Which lane a synapse belongs to, by the areas of its source and target: the mini-app's rule, restated."""
+"""Which lane of a schedule the synapses from one area to another belong to.
 
-from collections.abc import Sequence
+The rules of the mini-app's schedules, restated: a schedule is a list of lanes from narrow to wide, and a
+synapse belongs to the first one in whose groups of ranks, or between whose areas, its source and its target
+lie (miniapp/FORMAT.md).
+"""
 
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.models import placement as placements
 
-
-def pairs(schedule: str | list[dict], areas: Sequence[str]) -> dict[str, np.ndarray]:
-    """Lanes of a schedule: name -> the pairs [source population, target population] whose synapses it holds.
-
-    `areas`: name of each population's area. `schedule`: a name, or a list of lanes as in a run description.
-    Raises BadInput for a schedule whose lanes depend on the ranks, which areas alone do not tell.
-    """
-    if isinstance(schedule, list):
-        return _listed(schedule, np.array(areas))
-    if schedule not in LANES:
-        raise BadInput(f"schedule={schedule!r}: known are {', '.join(LANES)}, or a list of lanes")
-    return LANES[schedule](np.array(areas))
-
-
-def _one_lane(areas: np.ndarray) -> dict[str, np.ndarray]:
-    return {"world": np.ones((len(areas), len(areas)), dtype=bool)}
-
-
-def _near_and_far(areas: np.ndarray) -> dict[str, np.ndarray]:
-    near = areas[:, None] == areas[None, :]
-    return {"near": near, "far": ~near}
-
-
-LANES = {
-    "conventional": _one_lane,
-    "placement_only": _one_lane,
-    "structure_aware": _near_and_far,
-    "overlapped": _near_and_far,
+NEAR, FAR = {"name": "near", "group": "area"}, {"name": "far"}
+SCHEDULES: dict[str, list[dict]] = {
+    "conventional": [{"name": "world"}],
+    "placement_only": [{"name": "world"}],
+    "structure_aware": [NEAR, FAR],
+    "overlapped": [NEAR, FAR],
+    "hierarchical": [NEAR, {"name": "group", "group": "square"}, FAR],
 }
 
 
-def _listed(lanes: list[dict], areas: np.ndarray) -> dict[str, np.ndarray]:
-    """Each pair in the first lane that may hold it."""
+def implied_placement(schedule: str | list) -> str:
+    """The placement of a run that names none."""
+    return "round_robin" if schedule == "conventional" else "area"
+
+
+def pairs(description: dict, schedule: str | list[dict], placement: str, ranks: int) -> dict[str, np.ndarray]:
+    """Lane -> the pairs it holds, boolean [source area, target area]; a pair is in one lane, or in none.
+
+    `schedule` is a name or a list of lanes as in a run description. Raises BadInput for an unknown schedule
+    and groups that do not divide the ranks.
+    """
+    if isinstance(schedule, str) and schedule not in SCHEDULES:
+        raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}, or a list of lanes")
+    spans = np.array(placements.spans(description, placement, ranks)).reshape(-1, 2)
+    names = list(dict.fromkeys(placements.area_names(description["network"]["populations"])))
+    free = np.ones((len(names), len(names)), dtype=bool)
     found = {}
-    left = np.ones((len(areas), len(areas)), dtype=bool)
-    for number, lane in enumerate(lanes):
-        group = lane.get("group", "world")
-        if group == "area":
-            may = areas[:, None] == areas[None, :]
-        elif group == "world":
-            may = np.outer(_among(lane.get("from"), areas), _among(lane.get("to"), areas))
-        else:
-            raise BadInput(
-                f"schedule.{number}.group={group!r}: known are 'area' and 'world', alone or with from and to"
-            )
-        found[lane["name"]] = left & may
-        left &= ~may
+    for number, lane in enumerate(SCHEDULES[schedule] if isinstance(schedule, str) else schedule):
+        held = free & _joined(lane, number, spans, ranks)
+        held &= np.outer(np.isin(names, lane.get("from", names)), np.isin(names, lane.get("to", names)))
+        found[lane["name"]] = held
+        free &= ~held
     return found
 
 
-def _among(names: str | list[str] | None, areas: np.ndarray) -> np.ndarray:
-    """Whether each population lies in one of the areas; None: all do."""
-    if names is None:
-        return np.ones(len(areas), dtype=bool)
-    return np.isin(areas, [names] if isinstance(names, str) else names)
+def _joined(lane: dict, number: int, spans: np.ndarray, ranks: int) -> np.ndarray:
+    """Pairs of areas that lie in one group of ranks of the lane, [source area, target area]."""
+    group = lane.get("group", "world")
+    if group == "area":
+        return np.eye(len(spans), dtype=bool)
+    if group == "world":
+        return np.ones((len(spans), len(spans)), dtype=bool)
+    size = square(ranks) if group == "square" else group
+    if not isinstance(size, int) or size < 1 or ranks % size:
+        raise BadInput(f"schedule.{number}.group: {size}; allowed: a divisor of the {ranks} ranks")
+    first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
+    whole = first == last  # an area spread over several groups is in none
+    return (first[:, None] == first) & whole & whole[:, None]
+
+
+def square(ranks: int) -> int:
+    """The divisor of the ranks closest to their square root; of two, the smaller."""
+    divisors = (d for d in range(1, ranks + 1) if ranks % d == 0)
+    return min(divisors, key=lambda d: (abs(d - ranks**0.5), d))
