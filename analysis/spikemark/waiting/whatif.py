@@ -1,0 +1,93 @@
+"""What waiting and run time would be if something about a run were different: `CHANGES`, one or several."""
+
+from dataclasses import dataclass, replace
+
+from spikemark.errors import BadInput
+from spikemark.record import Run
+from spikemark.waiting import PREDICTORS
+from spikemark.waiting.budget import USUAL_RATIO
+from spikemark.waiting.changes import CHANGES, MOST_TIMES_RANKS, Situation
+from spikemark.waiting.predictor import Prediction
+from spikemark.waiting.source import source
+
+PREDICTOR = "replay"
+TOGETHER = "+"
+COMBINED = ("halve-jitter+level-ranks", "double-delay-ratio+halve-latency", "double-ranks+double-delay-ratio")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a change makes of the run, times in s over the run; computing is taken as known.
+
+    `prediction` is None where it was refused, for the reason given; `interval` is that of the waiting (95 %)
+    and allows for what the change itself does not know.
+    """
+
+    name: str
+    prediction: Prediction | None
+    interval: tuple[float, float] | None = None
+    refused: str = ""
+
+    @property
+    def runtime_interval(self) -> tuple[float, float]:
+        rest = self.prediction.runtime_s - self.prediction.waiting_s
+        return rest + self.interval[0], rest + self.interval[1]
+
+
+def situation(run, schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
+    """Where a conventional `Run`, or cycle times [rank, cycle] in s, stands; raises BadInput as `source`
+    does.
+
+    Jitter is told from drift by the D of the run's description as in a budget.
+    """
+    fitted = source(run)
+    told_apart = run.delay_ratio if isinstance(run, Run) else 1
+    return Situation(fitted, schedule, delay_ratio, told_apart=told_apart if told_apart > 1 else USUAL_RATIO)
+
+
+def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDICTOR) -> list[Outcome]:
+    """The base, called `base`, and one outcome per name; `+` joins changes made one after the other.
+
+    Changes outside the range in which predictions have been compared with the truth are refused. Raises
+    BadInput for unknown names.
+    """
+    if predictor not in PREDICTORS:
+        raise BadInput(f"predictor={predictor!r}: known are {', '.join(PREDICTORS)}")
+    for name in names:
+        unknown = [part for part in name.split(TOGETHER) if part not in CHANGES]
+        if unknown:
+            known = ", ".join(CHANGES)
+            raise BadInput(f"change={unknown[0]!r}: known are {known}, several joined by {TOGETHER}")
+    return [_outcome(base, name, predictor) for name in ("", *names)]
+
+
+def _outcome(base: Situation, name: str, predictor: str) -> Outcome:
+    try:
+        now = _changed(base, name)
+        found = _predict(now, predictor)
+        low, high = found.interval
+        if now.half_s:
+            ends = [replace(base, share=share) for share in base.split.shares()[1:]]
+            others = [_predict(_changed(end, name), predictor) for end in ends]
+            shifts = [0.0, *(other.waiting_s - found.waiting_s for other in others)]
+            low, high = max(low - now.half_s + min(shifts), 0.0), high + now.half_s + max(shifts)
+        return Outcome(name or "base", found, (low, high))
+    except BadInput as reason:
+        return Outcome(name or "base", None, refused=str(reason))
+
+
+def _changed(now: Situation, name: str) -> Situation:
+    most = MOST_TIMES_RANKS * now.source.ranks
+    for part in name.split(TOGETHER) if name else ():
+        now = CHANGES[part](now)
+    if now.all_ranks > most:
+        raise BadInput(
+            f"ranks={now.all_ranks}: at most {most}, {MOST_TIMES_RANKS} times those that were measured;"
+            " beyond, no prediction has been compared with the truth"
+        )
+    return now
+
+
+def _predict(now: Situation, predictor: str) -> Prediction:
+    fitted = PREDICTORS[predictor].fit(now.source)
+    return fitted.predict(now.schedule, now.delay_ratio, now.all_ranks, now.lag)
