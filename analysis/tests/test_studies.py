@@ -225,6 +225,19 @@ def test_recursion_agrees_with_planted_waiting(schedules):
         )
 
 
+def test_waiting_predicted_from_the_conventional_runs(schedules):
+    done, _ = schedules
+    independent, drifting = table(done, "held_out").rows  # structure-aware, at either correlation
+    for row in (independent, drifting):
+        assert row["schedule"] == "structure-aware, D\xa0=\xa010"
+        for name in ("correlated", "replay"):
+            assert abs(row[f"{name}_error"]) < 15
+            assert row[f"{name}_us"].low < row["measured_us"].high
+            assert row[f"{name}_us"].high > row["measured_us"].low
+    assert abs(independent["iid_error"]) < 15
+    assert drifting["iid_error"] < -50
+
+
 def test_schedules_page_has_a_figure_for_each_correlation(schedules):
     _, page = schedules
     assert len(page.images) == 2

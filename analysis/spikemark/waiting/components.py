@@ -40,7 +40,7 @@ class Components:
         """[rank]."""
         return self.times.mean(axis=1, dtype=np.float64)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         return float(self.rank_means.mean())
 
@@ -57,7 +57,7 @@ class Components:
             total += (rank - self.step_means) ** 2
         return total / (self.ranks - 1)
 
-    @property
+    @cached_property
     def across(self) -> float:
         """V, s^2."""
         return float(self.step_variances.mean())
@@ -86,7 +86,7 @@ class Components:
         tau = serial.integrated_time(self.autocovariance / self.autocovariance[0]) if self.varies else 1.0
         return max(tau, 1.0)
 
-    @property
+    @cached_property
     def varies(self) -> bool:
         """Is there any spread across ranks beyond rounding?"""
         return self.across > (8 * float(np.finfo(self.times.dtype).eps) * self.mean) ** 2
@@ -108,17 +108,17 @@ class Components:
         part = (ranks - 3) / (ranks - 1) if ranks > 3 else 1.0
         return max(0.0, 1 - part * self.rank_mean_error**2 / found)
 
-    @property
+    @cached_property
     def rank_effects(self) -> np.ndarray:
         """a_m, [rank]; they add up to 0."""
         return self.shrinkage * (self.rank_means - self.mean)
 
-    @property
+    @cached_property
     def own(self) -> float:
         """V_e, the variance of e: V without the spread of the rank effects."""
         return max(self.across - float(self.rank_effects.var(ddof=1)), 0.0)
 
-    @property
+    @cached_property
     def common(self) -> float:
         """Variance of g; 0 where independent ranks would explain as much."""
         return max(float(self.step_means.var()) - self.own / self.ranks, 0.0)

@@ -88,15 +88,18 @@ def _draws(parts: Components, ranks: int) -> np.ndarray:
     """Runs of the fitted process, [run, rank, step]: mean + a_m + e_m, the first with the e_m as measured.
 
     In the others each e_m begins at a random cycle, so that ranks are independent but keep their own course.
+    What all share stays: nobody waits for it, but with a lag it matters how long a window lasts.
     """
     rng = np.random.default_rng(SEED)
     runs = 1 + int(np.clip(MOST_VALUES // (ranks * parts.steps), 1, MOST_RUNS))
+    residuals = [parts.residual(rank) for rank in range(parts.ranks)]
     found = np.empty((runs, ranks, parts.steps), dtype=parts.times.dtype)
     for run in range(runs):
         chosen = _chosen(rng, parts.ranks, ranks)
         for place, rank in enumerate(chosen):
             moved = 0 if run == 0 and place < parts.ranks else rng.integers(parts.steps)
-            found[run, place] = parts.rank_effects[rank] + parts.mean + np.roll(parts.residual(rank), moved)
+            found[run, place] = parts.rank_effects[rank] + np.roll(residuals[rank], moved)
+    found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
 

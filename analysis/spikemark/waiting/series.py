@@ -5,7 +5,7 @@ in the autocovariances R_k (their lemma 1), so nothing is drawn: with blocks of 
 
     n var = R_0 + 2 sum_k ((1 - k/n) (1 - p)^k + k/n (1 - p)^(n-k)) R_k.
 
-b is the length of Politis and White (2004, corrected 2009; `arch`), but not below `TIMES` integrated
+b is the length of Politis and White (2004, corrected 2009), but not below `TIMES` integrated
 autocorrelation times, which keeps strongly correlated series from being taken for independent, and not above
 n / `FEWEST`, so that there are blocks to compare. Blocks of finite number make the variance too small by
 about 2 b / n (the mean is taken from the same data) and uncertain: it is divided by 1 - 2 b / n, and
@@ -15,7 +15,7 @@ intervals use Student's t with n / b degrees of freedom. `spikemark coverage` sh
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, stats
+from scipy import fft, special
 
 from spikemark.models import serial
 
@@ -41,7 +41,7 @@ class Mean:
 
 def quantile(degrees: float, level: float = LEVEL) -> float:
     """Half width, in standard errors, of a two-sided interval."""
-    return float(stats.t.ppf((1 + level) / 2, degrees))
+    return float(special.stdtrit(degrees, (1 + level) / 2))
 
 
 def mean(series: np.ndarray) -> Mean:
@@ -51,7 +51,7 @@ def mean(series: np.ndarray) -> Mean:
     covariance = autocovariance(x)
     if not covariance[0] > (8 * np.finfo(float).eps * np.abs(x).max()) ** 2:  # rounding, not variation
         return Mean(float(x.mean()), 0.0, float(n), 1.0)
-    block = block_length(x, covariance)
+    block = block_length(covariance)
     return Mean(float(x.mean()), error(covariance, block), n / block, block)
 
 
@@ -62,15 +62,30 @@ def autocovariance(x: np.ndarray) -> np.ndarray:
     return fft.irfft(np.abs(fft.rfft(deviation, size)) ** 2, size)[: len(x)] / len(x)
 
 
-def block_length(x: np.ndarray, covariance: np.ndarray) -> float:
-    """Mean length of a block, in elements."""
-    from arch.bootstrap import optimal_block_length
+def block_length(covariance: np.ndarray) -> float:
+    """Mean length of a block, in elements, from R_k [lag] of all lags."""
+    rho = covariance / covariance[0]
+    tau = serial.integrated_time(rho)
+    return min(max(_politis_white(rho), TIMES * tau if tau > 1 else 1.0), len(rho) / FEWEST)
 
-    n = len(x)
-    scaled = (x - x.mean()) / np.sqrt(covariance[0])
-    best = float(optimal_block_length(scaled)["stationary"].iloc[0]) if n > 2 * FEWEST else 1.0
-    tau = serial.integrated_time(covariance / covariance[0])
-    return min(max(1.0, best if np.isfinite(best) else 1.0, TIMES * tau if tau > 1 else 1.0), n / FEWEST)
+
+def _politis_white(rho: np.ndarray) -> float:
+    """Length that makes the variance of the mean best known, at least 1 (Politis, White 2004; Patton et al.
+    2009).
+
+    rho_k counts up to twice the lag after which a number of them are insignificant in a row.
+    """
+    n = len(rho)
+    row = max(5, int(np.log10(n)))
+    most = min(int(np.ceil(np.sqrt(n))) + row, n - 1)
+    quiet = np.abs(rho[1 : most + 1]) < 2 * np.sqrt(np.log10(n) / n)
+    runs = np.convolve(quiet, np.ones(row), "valid") == row
+    last = min(2 * max(int(np.argmax(runs)), 1), most) if runs.any() else most
+    k = np.arange(1, last + 1)
+    weighted = np.minimum(1.0, 2 * (1 - k / last)) * rho[1 : last + 1]
+    long_run, slope = 1 + 2 * weighted.sum(), 2 * (k * weighted).sum()
+    longest = min(3 * np.sqrt(n), n / 3)
+    return float(np.clip((slope**2 / long_run**2 * n) ** (1 / 3), 1.0, longest)) if long_run else longest
 
 
 def error(covariance: np.ndarray, block: float) -> float:
