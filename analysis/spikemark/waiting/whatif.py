@@ -34,15 +34,13 @@ class Outcome:
         return rest + self.interval[0], rest + self.interval[1]
 
 
-def situation(run, schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
-    """Where a conventional `Run`, or cycle times [rank, cycle] in s, stands; raises BadInput as `source`
-    does.
+def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
+    """Where conventional runs of one setup stand; raises BadInput as `source` does.
 
-    Jitter is told from drift by the D of the run's description as in a budget.
+    Jitter is told from drift by the D of their description, as in a budget.
     """
-    fitted = source(run)
-    told_apart = run.delay_ratio if isinstance(run, Run) else 1
-    return Situation(fitted, schedule, delay_ratio, told_apart=told_apart if told_apart > 1 else USUAL_RATIO)
+    own = runs[0].delay_ratio if runs else 1
+    return Situation(source(runs), schedule, delay_ratio, told_apart=own if own > 1 else USUAL_RATIO)
 
 
 def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDICTOR) -> list[Outcome]:
