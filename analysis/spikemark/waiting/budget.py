@@ -122,7 +122,9 @@ def _slopes(run: Observed, split: Split, share: float, found: dict) -> dict:
         persistent, jitter, drift = (float(part in members) for part in PARTS)
         if members == {"persistent"} and not split.effects.any():
             last = np.eye(len(last))[np.argmax(split.components.rank_means)]
-        slopes[members] = (last - 1 / len(last)) * (persistent - split.slow_factor(jitter, drift, share))
+        slopes[members] = (last - 1 / len(last)) * (
+            persistent - split.slow_factor(persistent, jitter, drift, share)
+        )
     return slopes
 
 
@@ -152,7 +154,7 @@ def _common_mode(split: Split) -> Part:
     """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
     parts, shared = split.components, split.shared - split.components.mean
     variance, cycles = float(shared.var()), len(shared)
-    if not parts.common > 0:
+    if not parts.common > 0 or not variance > 0:
         return Part(0.0, (0.0, 0.0))
     low, median, high = np.quantile(shared, [0.4, 0.5, 0.6])
     influence = shared - np.sign(shared - median) * (high - low) / 0.4

@@ -57,7 +57,7 @@ class Situation:
         split = self.split
         share = split.shares()[0] if self.share is None else self.share
         times = split.scaled(persistent, jitter, drift, share)
-        loose = persistent - split.slow_factor(jitter, drift, share)
+        loose = persistent - split.slow_factor(persistent, jitter, drift, share)
         cycles = self.source.cycles // self.window * self.window
         last = np.argmax(lump(times, self.window, cycles), axis=0)
         often = np.bincount(last, minlength=self.source.ranks) / len(last) - 1 / self.source.ranks

@@ -12,7 +12,8 @@ jitter and drift are a matter of D: drift that changes within a window counts as
 
 A counterfactual keeps the traces and scales their deviations from the window means by h_jitter and the window
 means by sqrt(h_drift^2 r + h_jitter^2 (1 - r)), r = V_drift / V(D). Both variances come out as asked, at one
-cycle and at D cycles, long phases stay, and nothing changes for h = 1.
+cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the
+window means are scaled up by the variance that went into the estimates of the effects.
 """
 
 from dataclasses import dataclass
@@ -88,16 +89,26 @@ class Split:
         low, high = found.interval()
         return tuple(float(np.clip(x, 0.0, 1.0)) for x in (found.value, low, high))
 
-    def slow_factor(self, jitter: float, drift: float, share: float) -> float:
+    @cached_property
+    def _slow_variance(self) -> float:
+        """V(D), s^2."""
+        variances = np.square(self._slow).sum(axis=0, dtype=np.float64) / (len(self.compute) - 1)
+        return float(np.average(variances, weights=self._lengths))
+
+    def slow_factor(self, persistent: float, jitter: float, drift: float, share: float) -> float:
         """What the window means are scaled by."""
-        return float(np.sqrt(drift**2 * share + jitter**2 * (1 - share)))
+        if not self._slow_variance > 0:
+            return drift
+        missing = self.components.shrinkage * self.components.rank_mean_error**2 / self._slow_variance
+        whole = 1 + max(1 - persistent**2, 0.0) * missing
+        return float(np.sqrt((drift**2 * share + jitter**2 * (1 - share)) * whole))
 
     def scaled(
         self, persistent: float, jitter: float, drift: float, share: float | None = None
     ) -> np.ndarray:
         """Times without what is shared, [rank, cycle] in s, each part scaled; they add up to 0 over ranks."""
         share = self.shares()[0] if share is None else share
-        slow = self.slow_factor(jitter, drift, share)
+        slow = self.slow_factor(persistent, jitter, drift, share)
         times = self._own * jitter if jitter else np.zeros_like(self._own)
         if slow != jitter:
             times += np.repeat((slow - jitter) * self._slow, self._lengths, axis=1)
