@@ -19,7 +19,7 @@ JITTER, DRIFT = 1.0, 0.5
 BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "further": 0, "latency": 1.0}
 CHANGED = {
     "halve-jitter": lambda p: {**p, "jitter": p["jitter"] / 2},
-    "replace-slowest": lambda p: {**p, "effects": p["effects"][:-1], "further": 1},
+    "replace-slowest": lambda p: {**p, "effects": np.append(p["effects"][:-1], p["effects"][:-1].mean())},
     "level-ranks": lambda p: {**p, "effects": 0 * p["effects"]},
     "double-delay-ratio": lambda p: {**p, "window": 2 * p["window"]},
     "halve-latency": lambda p: {**p, "latency": p["latency"] / 2},
@@ -71,7 +71,7 @@ def test_a_change_gives_what_the_changed_process_waits(outcomes, name):
     found = outcomes[name]
     low, high = found.interval
     assert low <= waiting <= high
-    assert high / low < 1.35
+    assert high / low < (1.7 if "double-ranks" in name else 1.2)  # the effects of further ranks are guesses
     assert found.prediction.runtime_s == pytest.approx(runtime, rel=0.02)
     assert found.runtime_interval[0] <= found.prediction.runtime_s <= found.runtime_interval[1]
 
@@ -99,8 +99,8 @@ def test_beyond_what_was_validated_it_is_refused(base):
     found = whatif(base, ["double-ranks+double-ranks", "double-ranks+double-ranks+double-ranks"])
     assert found[1].prediction.plan.ranks == 4 * RANKS
     assert found[2].prediction is None and "ranks=64: at most 32, 4 times those" in found[2].refused
-    two = Situation(source(base.source.compute[:2]))
-    assert "needs at least 3" in whatif(two, ["replace-slowest"])[1].refused
+    three = Situation(source(base.source.compute[:3]))
+    assert "need at least 4 measured ones" in whatif(three, ["double-ranks"])[1].refused
     few = Situation(source(base.source.compute[:, :100]), "structure_aware", 5)
     assert "needs 200, 20 windows" in whatif(few, ["double-delay-ratio"])[1].refused
     with pytest.raises(BadInput, match=r"change='more': known are halve-jitter"):

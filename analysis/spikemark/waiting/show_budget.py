@@ -8,7 +8,7 @@ from spikemark.report.values import number, percent
 from spikemark.waiting.budget import Budget, Part
 from spikemark.waiting.changes import CHANGES
 from spikemark.waiting.show import empty_table
-from spikemark.waiting.whatif import TOGETHER, Outcome
+from spikemark.waiting.whatif import Outcome
 
 MEANING = {
     "persistent": "lasting differences between ranks",
@@ -58,7 +58,7 @@ def outcomes(found: list[Outcome], predictor: str) -> Table:
 
 def changed(name: str) -> str:
     """What a change does; nothing for the base and for several together, whose names say it."""
-    return CHANGES[name].__doc__.rstrip(".") if name in CHANGES and TOGETHER not in name else ""
+    return CHANGES[name].__doc__.splitlines()[0].rstrip(".") if name in CHANGES else ""
 
 
 def outcome_content(one: Outcome) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from ..elements import Section
 from . import (
     access,
     autocorrelation,
+    budget,
     correctness,
     cycle_times,
     exchanges,
@@ -16,6 +17,7 @@ from . import (
     phases,
     provenance,
     speed,
+    validation,
     waiting,
 )
 
@@ -28,6 +30,8 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     cycle_times.section,
     autocorrelation.section,
     waiting.section,
+    validation.section,
+    budget.section,
     access.section,
     correctness.section,
     provenance.section,
