@@ -17,7 +17,8 @@ WRONG = 30
 NOTE = (
     "Every predictor is fitted on the conventional runs of a serial correlation and has seen no other run. "
     "Predicted waiting holds what a barrier costs in those runs, as measured waiting does. Error: predicted "
-    "over measured, minus 1. Intervals are of the expected waiting; that of the measured value is over blocks."
+    "over measured, minus 1. Intervals of predictions are of the expected waiting, those of measured values "
+    "over blocks of cycles."
 )
 
 
@@ -51,8 +52,8 @@ def boxes(held_out: StudyTable) -> list[Box]:
         reached = sum(row[name] <= goal for row in wrong)
         median = number(float(np.median([row[name] for row in wrong])), 2)
         text = (
-            f"{name}: within {goal} % of the measured waiting in {reached} of the {len(wrong)} setups where iid "
-            f"is off by {WRONG} % or more; median error {median} %. The goal, all of them, is "
+            f"{name}: within {goal} % of the measured waiting in {reached} of the {len(wrong)} setups where "
+            f"iid is off by {WRONG} % or more; median error {median} %. The goal, all of them, is "
             f"{'reached' if reached == len(wrong) else 'NOT reached'}."
         )
         found.append(Box("good" if reached == len(wrong) else "bad", text))

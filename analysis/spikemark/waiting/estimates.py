@@ -31,14 +31,13 @@ class Estimates:
 def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
     """From the components of single cycles; intervals of the given level."""
     own = series.mean(parts.step_variances)
-    shared = series.mean((parts.step_means - parts.mean) ** 2 - parts.step_variances / parts.ranks)
-    degrees = parts.steps / min(series.TIMES * parts.correlation_time, parts.steps / series.FEWEST)
-    half = series.quantile(degrees, level) * parts.rank_mean_error
+    error, degrees = parts.rank_mean_known
+    half = series.quantile(degrees, level) * error
     share, factor = _modes(parts, level)
     return Estimates(
         mean_s=_estimate(series.mean(parts.step_means), level),
         own_sd_s=_root(parts.own, own, level),
-        common_sd_s=_root(parts.common, shared, level),
+        common_sd_s=_root(parts.shared.value, parts.shared, level),
         rank_effects_s=[Estimate(float(a), float(a - half), float(a + half)) for a in parts.rank_effects],
         rho_1=_rho_1(parts, level) if parts.varies else None,
         correlation_time=parts.correlation_time,
@@ -60,7 +59,7 @@ def _root(variance: float, known: series.Mean, level: float) -> Estimate:
 
 
 def _rho_1(parts: Components, level: float) -> Estimate:
-    lost = parts.rank_mean_error**2  # what the deviations from estimated means lack, at every lag
+    lost = parts.rank_mean_known[0] ** 2  # what the deviations from estimated means lack, at every lag
     zero, one = parts.autocovariance[:2] + lost
     rho = float(one / zero)
     moved = np.zeros(parts.steps - 1)
@@ -75,9 +74,10 @@ def _modes(parts: Components, level: float) -> tuple[Estimate | None, Estimate |
     def times(rank: int) -> np.ndarray:
         return parts.times[rank] - parts.common_course - parts.rank_effects[rank]
 
-    found = (
-        modes.find(*modes.histogram([times(rank) for rank in range(parts.ranks)])) if parts.varies else None
-    )
+    if not parts.varies:
+        return None, None
+    bins = modes.histogram([times(rank) for rank in range(parts.ranks)])
+    found = modes.find(*bins, parts.times.size / parts.correlation_time)
     if found is None:
         return None, None
     minor, moved = np.zeros(parts.steps), np.zeros(parts.steps)

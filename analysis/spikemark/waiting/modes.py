@@ -2,7 +2,9 @@
 
 A mixture of two normals, by expectation maximisation on a histogram. It counts as two modes where they are
 further apart than D = 2 (Ashman, Bird, Zepf 1994), D = sqrt(2) |m2 - m1| / sqrt(s1^2 + s2^2): below that,
-two normals only imitate a skewed distribution.
+two normals only imitate a skewed distribution. And the likelihood of n independent values must gain more than
+`SURE` ln n over one normal (the criterion of Schwarz 1978 asks for 1.5 ln n), or a few outliers would be a
+mode.
 """
 
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-BINS, ROUNDS, APART, SMALLEST = 2000, 200, 2.0, 1e-4
+BINS, ROUNDS, APART, SMALLEST, SURE = 2000, 200, 2.0, 1e-4, 5.0
 SPLITS = (0.02, 0.1, 0.5, 0.9, 0.98)  # quantiles at which expectation maximisation begins
 RANGE = (1e-5, 1 - 1e-5)  # quantiles beyond which values are taken for those at the quantile
 
@@ -36,8 +38,11 @@ class Modes:
         return special.expit(logs[1] - logs[0])
 
 
-def find(values: np.ndarray, counts: np.ndarray) -> Modes | None:
-    """The modes of times `values` [bin] in s, ascending, that occur `counts` [bin] times; None for one."""
+def find(values: np.ndarray, counts: np.ndarray, independent: float) -> Modes | None:
+    """The modes of times `values` [bin] in s, ascending, that occur `counts` [bin] times; None for one.
+
+    `independent`: as how many independent values these count.
+    """
     shares = counts / counts.sum()
     cumulated = np.cumsum(shares)
     if np.count_nonzero(shares) < 3:
@@ -46,7 +51,10 @@ def find(values: np.ndarray, counts: np.ndarray) -> Modes | None:
     found = max((fit for fit in fits if fit), key=lambda fit: fit[0], default=None)
     if found is None:
         return None
-    modes = found[1]
+    likelihood, modes = found
+    one = -np.log(_spread(values, shares)) - 0.5
+    if independent * (likelihood - one) < SURE * np.log(independent):
+        return None
     distance = np.sqrt(2) * abs(modes.means[1] - modes.means[0]) / np.hypot(*modes.sds)
     return modes if distance > APART and modes.share > SMALLEST else None
 
@@ -54,7 +62,7 @@ def find(values: np.ndarray, counts: np.ndarray) -> Modes | None:
 def _maximise(values: np.ndarray, shares: np.ndarray, split: float) -> tuple[float, Modes] | None:
     """Log likelihood per value, and the mixture; the minor mode is the rarer one."""
     weight = np.where(values > split, 1.0, 0.0)
-    least = np.sqrt(np.average((values - np.average(values, weights=shares)) ** 2, weights=shares)) / 1000
+    least = _spread(values, shares) / 1000
     for _ in range(ROUNDS):
         parts = []
         for own in (shares * (1 - weight), shares * weight):
@@ -69,6 +77,10 @@ def _maximise(values: np.ndarray, shares: np.ndarray, split: float) -> tuple[flo
     major, minor = sorted(parts, reverse=True)
     modes = Modes(float(minor[0]), (float(major[1]), float(minor[1])), (float(major[2]), float(minor[2])))
     return likelihood, modes
+
+
+def _spread(values: np.ndarray, shares: np.ndarray) -> float:
+    return float(np.sqrt(shares @ (values - shares @ values) ** 2))
 
 
 def histogram(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
