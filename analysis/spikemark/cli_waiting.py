@@ -25,7 +25,7 @@ def fit(runs: Runs, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(show.fitted_content(source, found), indent=1))
     else:
-        _print(show.fitted(source, found))
+        print_table(show.fitted(source, found))
 
 
 def predict(
@@ -50,7 +50,7 @@ def predict(
     if as_json:
         typer.echo(json.dumps(show.predicted_content(made), indent=1))
     else:
-        _print(show.predicted(made))
+        print_table(show.predicted(made))
 
 
 def coverage(
@@ -79,7 +79,8 @@ def _source(runs: list[Path]):
     return found
 
 
-def _print(table) -> None:
+def print_table(table) -> None:
+    """A rich table, as wide as it is."""
     from rich.console import Console
 
     Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 150).print(table)

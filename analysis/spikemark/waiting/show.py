@@ -32,7 +32,7 @@ are expected to hold everywhere; where they stay below the goal there is an excl
 
 def fitted(source: Source, found: Estimates) -> Table:
     """One line per parameter; times in microseconds."""
-    table = _table(f"{source.ranks} ranks, {source.cycles} cycles", ["", "fitted", "95 % interval"])
+    table = empty_table(f"{source.ranks} ranks, {source.cycles} cycles", ["", "fitted", "95 % interval"])
     rows: list[tuple[str, Estimate | None, float]] = [
         ("mean cycle time (µs)", found.mean_s, 1e6),
         ("spread within a rank, SD (µs)", found.own_sd_s, 1e6),
@@ -70,7 +70,7 @@ def predicted(made: dict[str, Prediction]) -> Table:
     plan = first.plan
     title = f"{plan.schedule}, D = {plan.delay_ratio}, {plan.ranks} ranks, {first.cycles} cycles (modelled)"
     heads = ["predictor", "waiting (s)", "95 % interval (s)", "waiting per cycle (µs)", "run time (s)"]
-    table = _table(title, heads)
+    table = empty_table(title, heads)
     for name, one in made.items():
         low, high = one.interval
         per_cycle = number(1e6 * one.waiting_per_cycle_s)
@@ -108,8 +108,9 @@ def coverage_page(found: list[Covered], trials: int) -> str:
     return introduction + "\n".join(lines) + "\n"
 
 
-def _table(title: str, heads: list[str]) -> Table:
+def empty_table(title: str, heads: list[str], words: tuple[int, ...] = (0,)) -> Table:
+    """Columns of `words` are aligned to the left."""
     table = Table(title=title, title_justify="left")
     for number_of, head in enumerate(heads):
-        table.add_column(head, justify="right" if number_of else "left")
+        table.add_column(head, justify="left" if number_of in words else "right")
     return table

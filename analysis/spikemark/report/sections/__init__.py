@@ -8,6 +8,7 @@ from . import (
     access,
     activity,
     autocorrelation,
+    budget,
     correctness,
     cycle_times,
     exchanges,
@@ -17,6 +18,7 @@ from . import (
     phases,
     provenance,
     speed,
+    validation,
     waiting,
 )
 
@@ -29,6 +31,8 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     cycle_times.section,
     autocorrelation.section,
     waiting.section,
+    validation.section,
+    budget.section,
     access.section,
     activity.section,
     correctness.section,
