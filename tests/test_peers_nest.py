@@ -21,6 +21,7 @@ SCRIPT = ROOT / "workflows" / "peers" / "nest_network.py"
 
 @pytest.fixture(scope="module")
 def script():
+    sys.path.insert(0, str(SCRIPT.parent))  # as when it is started
     specification = importlib.util.spec_from_file_location("nest_network", SCRIPT)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
@@ -67,7 +68,8 @@ class FakeNest(SimpleNamespace):
         return Nodes([(len(self.created), size)])
 
     def Connect(self, sources, targets, rule, synapse):
-        self.synapses += rule["indegree"] * sum(size for _, size in targets)
+        targeted = sum(size for _, size in targets)
+        self.synapses += targeted if rule == "all_to_all" else rule["indegree"] * targeted
         self.connected.append((sources, targets, rule, synapse))
 
     def Prepare(self):
@@ -105,17 +107,54 @@ def run(script, tmp_path, monkeypatch, capsys):
     return call
 
 
-@pytest.mark.parametrize("model", [program.model for program in PROGRAMS if isinstance(program, Nest)])
-def test_every_model_is_a_valid_result_of_the_same_network(run, model):
-    nest, status, output, _ = run(describe(warmup_ms=20, simulate_ms=80), "--model", model, "--threads", "2")
-    assert status == 0
+NESTS = [program for program in PROGRAMS if isinstance(program, Nest)]
+
+
+@pytest.mark.parametrize(
+    ("program", "neurons"),
+    [(program, name) for program in NESTS for name in sorted(program.for_models)],
+    ids=lambda given: getattr(given, "name", given),
+)
+def test_every_kind_is_a_valid_result_of_the_same_network(run, program, neurons):
+    description = with_neurons(describe(warmup_ms=20, simulate_ms=80), {"model": neurons})
+    nest, status, output, errors = run(description, "--model", program.model, "--threads", "2")
+    assert (status, errors) == (0, "")
     found = Figures.model_validate_json(output)
-    assert (found.neurons, found.synapses, found.threads, found.model) == (150, 150 * 20, 2, model)
+    assert (found.neurons, found.synapses, found.threads) == (150, 150 * 20, 2)
+    assert found.model == program.model
     assert found.mean_rate_hz == pytest.approx(150 / 150 / 0.08)
     assert found.note
     assert nest.runs == [20, 80]  # warm-up apart
     assert nest.calls == ["reset", "prepare", "cleanup"]
-    assert {created[0] for created in nest.created} == {model}
+
+
+def with_neurons(description, neuron, **more):
+    for population in description["network"]["populations"]:
+        population |= {"neuron": neuron, **more}
+    return description
+
+
+def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run):
+    neuron = {"model": "lif_exp", "tau_m_ms": 20, "I_e_pA": 3, "V_init_mV": -60, "V_init_sd_mV": 5}
+    external = {"rate_hz": 3, "synapses": 400, "weight": 0.9}
+    description = with_neurons(describe(), neuron, external=external)
+    description["network"]["projections"][1]["weight"] = {"mean": -1.5, "sd": 0.25, "classes": 16}
+    nest, status, output, _ = run(description, "--model", "described")
+    assert status == 0
+    found = Figures.model_validate_json(output)
+    assert (found.neurons, found.synapses) == (150, 150 * 20)  # without the generators and their connections
+    model, size, parameters = nest.created[0]
+    assert (model, size) == ("iaf_psc_exp", 50)
+    assert parameters == {
+        "C_m": 250, "I_e": 3, "tau_m": 20, "t_ref": 2, "E_L": -65, "V_th": -50, "V_reset": -65,
+        "tau_syn_ex": 0.5, "tau_syn_in": 0.5, "V_m": "normal(-60, 5)",
+    }  # fmt: skip
+    drives = [created for created in nest.created if created[0] == "poisson_generator"]
+    assert drives == [("poisson_generator", 1, {"rate": 1200})] * 3
+    driven = [synapse for _, _, rule, synapse in nest.connected if rule == "all_to_all"]
+    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.1}] * 3
+    weights = [synapse["weight"] for _, _, rule, synapse in nest.connected if rule != "all_to_all"]
+    assert weights == [1, "normal(-1.5, 0.25)", 1, 1, 1, 1]
 
 
 def test_kernel_delays_and_rules_are_those_of_the_description(run):
@@ -192,7 +231,6 @@ REFUSALS = {
         changed("network.projections.0.delay.distribution", "gamma"),
         "'gamma'; allowed: normal, constant",
     ),
-    "weight": (changed("network.projections.0.weight", {"mean": 1, "sd": 0.1}), "allowed: a number"),
     "in-degree": (changed("network.projections.0.indegree", {"mean": 9.5}), "allowed: a number"),
     "external": (
         changed("network.populations.0.external", {"rate_hz": 1, "weight": 1}),

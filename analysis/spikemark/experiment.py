@@ -3,7 +3,7 @@
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
 grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each of them
 is run with every number of ranks and threads (its own where it gives them), every seed, and the given
-repetitions.
+repetitions. An entry with `preset.name` takes another preset, without the experiment's options.
 """
 
 import copy
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from spikemark import presets, project
 from spikemark.errors import BadInput, shown
-from spikemark.experiment_fields import PLACES, PRESET, Experiment, as_list, one_line
+from spikemark.experiment_fields import PLACES, PRESET, PRESET_NAME, Experiment, as_list, one_line
 from spikemark.reading import check_plain, read_json
 
 #: Names in labels that differ from the name of the field.
@@ -158,7 +158,9 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
     options = {f.removeprefix(PRESET): v for f, v in fields.items() if f.startswith(PRESET)}
     if experiment.preset is not None:
         source = experiment.preset
-        description = _preset(source.name).describe(**{**source.options, **options, "seed": seed})
+        name = options.pop("name", source.name)
+        given = source.options if name == source.name else {}
+        description = _preset(name).describe(**{**given, **options, "seed": seed})
     else:
         description = _read_description(experiment.description)
         description["seed"] = seed
@@ -170,7 +172,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
 
 
 def _preset(name: str) -> Any:
-    if name not in presets.PRESETS:
+    if not isinstance(name, str) or name not in presets.PRESETS:
         raise BadInput(f"preset.name: {name!r} is not allowed: one of {', '.join(presets.PRESETS)}")
     return presets.PRESETS[name]
 
@@ -205,11 +207,12 @@ def _item(at: Any, step: str, field: str) -> Any:
 
 
 def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
-    words = [str(fields["schedule"])] if "schedule" in fields else []
+    alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
+    words = [str(fields[field]) for field in alone]
     words += [
         f"{SHORT.get(f, f.removeprefix(PRESET).split('.')[-1])}={v}"
         for f, v in fields.items()
-        if f != "schedule"
+        if f not in alone
     ]
     words.append(f"ranks={ranks}")
     if len(experiment.threads) > 1 or threads > 1:

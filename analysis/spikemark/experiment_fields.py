@@ -34,6 +34,9 @@ DESCRIPTION_FIELDS = (
 #: Prefix of grid fields that are options of the preset.
 PRESET = "preset."
 
+#: The grid field that names another preset.
+PRESET_NAME = f"{PRESET}name"
+
 #: Fields of a grid that take the place of the experiment's own; none of a run description.
 PLACES = ("ranks", "threads")
 

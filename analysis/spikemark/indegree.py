@@ -1,4 +1,4 @@
-"""In-degrees of a run description's projections: one for all neurons, or drawn for each (miniapp/FORMAT.md)."""
+"""In-degrees in run descriptions: one for all neurons, or drawn for each (miniapp/FORMAT.md)."""
 
 from typing import Any
 

@@ -44,6 +44,7 @@ class PlannedExperiment(PlanFields):
 
     name: str = Field(min_length=1)
     title: str
+    preset: dict[str, Any] | None = None
     time_limit_s: TimeLimit = TIME_LIMIT_S
 
 

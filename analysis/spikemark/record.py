@@ -20,6 +20,7 @@ COUNT_COLUMNS = (
     "synapses",
     "spikes",
     "synaptic_events",
+    "external_events",
     "first_accesses",
     "messages",
     "bytes_sent",
@@ -171,7 +172,10 @@ def _read_ranks(path: Path, record: Record) -> "pd.DataFrame":
     if not lines or len(widths) != 1:  # pandas would fill a truncated line with missing values
         raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
     try:
-        table = ranks_contract().validate(pd.read_csv(io.StringIO("\n".join(lines))), lazy=True)
+        table = pd.read_csv(io.StringIO("\n".join(lines)))
+        if "external_events" not in table:  # a record from before the field
+            table["external_events"] = pd.NA
+        table = ranks_contract().validate(table, lazy=True)
     except SchemaErrors as error:
         raise BadInput(f"{path}: {_contract_complaint(error)}") from None
     except ValueError as error:

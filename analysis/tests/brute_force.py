@@ -99,7 +99,7 @@ def draw(description: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
         t = by_name[projection["target"]]
         indegree = projection["indegree"]
         if isinstance(indegree, dict):
-            indegree = rng.poisson(indegree["mean"], size=populations[t]["size"])
+            indegree = rng.poisson(indegree["mean"], starts[t + 1] - starts[t])
         target = np.repeat(np.arange(starts[t], starts[t + 1]), indegree)
         targets.append(target)
         sources.append(rng.choice(pool, size=len(target)) if len(target) else target)
@@ -111,21 +111,45 @@ def spikes_per_neuron(where: Layout, seconds: float, rng: np.random.Generator) -
     return np.floor(where.rate_hz * seconds + rng.uniform(size=len(where.rate_hz))).astype(np.int64)
 
 
+def lanes(description: dict, where: Layout, schedule: str | list, ranks: int) -> np.ndarray:
+    """Number of the lane of the synapses between two areas, [source area, target area]."""
+    names = [p.get("area", p["name"]) for p in description["network"]["populations"]]
+    names = list(dict.fromkeys(names))
+    lives = [set(where.rank[where.area == a]) for a in range(len(names))]
+    square = min((abs(d - ranks**0.5), d) for d in range(1, ranks + 1) if ranks % d == 0)[1]
+    near, far = {"group": "area"}, {"group": ranks}
+    named = {"structure_aware": [near, far], "overlapped": [near, far]}
+    named["hierarchical"] = [near, {"group": square}, far]
+    rules = named.get(schedule, [far]) if isinstance(schedule, str) else schedule
+    found = np.full((len(names), len(names)), -1)
+    for number, rule in reversed(list(enumerate(rules))):
+        size = ranks if rule.get("group", "world") == "world" else rule["group"]
+        for a in range(len(names)):
+            for b in range(len(names)):
+                if a == b if size == "area" else len({r // size for r in lives[a] | lives[b]}) <= 1:
+                    chosen = names[a] in rule.get("from", names) and names[b] in rule.get("to", names)
+                    found[a, b] = number if chosen else found[a, b]
+    return found
+
+
 def count(
-    description: dict, schedule: str, placement: str, ranks: int, threads: int, seconds: float, seed: int
+    description: dict,
+    schedule: str | list,
+    placement: str,
+    ranks: int,
+    threads: int,
+    seconds: float,
+    seed: int,
 ) -> Counts:
     """Draw the network and count as the mini-app does."""
     rng = np.random.default_rng(seed)
     where = layout(description, placement, ranks, threads)
     source, target = draw(description, rng)
     fired = spikes_per_neuron(where, seconds, rng)
-    lane = (
-        (where.area[source] != where.area[target])
-        if schedule in ("structure_aware", "overlapped")
-        else np.zeros(len(source), bool)
-    )
-    keys = np.column_stack([source, where.rank[target], where.thread[target], lane.astype(np.int64)])
-    lists = np.unique(keys, axis=0) if len(keys) else keys
+    lane = lanes(description, where, schedule, ranks)[where.area[source], where.area[target]]
+    shape = (len(where.rank), ranks, threads, len(where.rank))
+    keys = np.ravel_multi_index((source, where.rank[target], where.thread[target], lane), shape)
+    lists = np.column_stack(np.unravel_index(np.unique(keys), shape))
 
     def per_rank(index: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         return np.bincount(index, weights=weights, minlength=ranks).astype(np.int64)

@@ -64,6 +64,9 @@ class Fake:
     status: int = 3
     calls: list[int] = field(default_factory=list)
 
+    def takes(self, models: set[str]) -> bool:
+        return True
+
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         assert json.loads(description.read_text())["network"]["populations"]
         assert list(workspace.iterdir()) == []

@@ -15,6 +15,8 @@ import brute_force
 import numpy as np
 from small_network import describe
 
+from spikemark import indegree
+
 PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
 SHARES = (0.55, 0.35, 0.10)  # of the compute time: deliver, update, collocate
 EXCHANGE_S = 2e-6
@@ -24,6 +26,7 @@ RANK_COLUMNS = [
     "synapses",
     "spikes",
     "synaptic_events",
+    "external_events",
     "first_accesses",
     "messages",
     "bytes_sent",
@@ -138,6 +141,7 @@ def _rank_rows(counts, times, ranks, windows) -> list[dict]:
             "synapses": int(counts.synapses[r]),
             "spikes": int(counts.spikes[r]),
             "synaptic_events": int(counts.synaptic_events[r]),
+            "external_events": 0,
             "first_accesses": int(counts.first_accesses[r]),
             "messages": messages,
             "bytes_sent": 8 * (messages + int(counts.spikes[r]) * (ranks - 1)),
@@ -171,7 +175,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
             near = all(area[s] == area[p["target"]] for s in sources)
             if inside is None or near == inside:
                 shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
-                synapses += p["indegree"] * size[p["target"]]
+                synapses += round(indegree.mean(p)) * size[p["target"]]
         spans = sharing > 1
         least = min(shortest) if shortest else None
         return {
@@ -197,7 +201,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
 
 def _record(run, counts, times, per_rank, ranks, threads, seconds, window) -> dict:
     cycles = times.shape[1]
-    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:8]}
+    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:9]}
     totals["external_events"] = 0
     simulate = max(row["simulate_s"] for row in per_rank)
     peak = sum(row["peak_bytes"] for row in per_rank)

@@ -10,7 +10,7 @@ from small_network import describe
 
 from spikemark import indegree
 from spikemark.errors import BadInput
-from spikemark.models import access, placement
+from spikemark.models import access, lanes, placement
 from spikemark.presets import mam_benchmark
 
 
@@ -89,15 +89,33 @@ def uneven_network() -> dict:
         projection(["a/e", "b/e"], "c/e", 11),
         projection(["a/i", "a/i", "b/e"], "c/e", 5),  # a population named twice counts twice
         projection("c/e", "c/none", 9),
+        projection(["a/e", "b/e"], "a/i", {"distribution": "poisson", "mean": 6.5}),
     ]
     return {"network": {"populations": populations, "projections": projections}}
 
 
-@pytest.mark.parametrize("schedule", sorted(access.LANES))
+LISTS = [
+    [{"name": "near", "group": "area"}, {"name": "pairs", "group": 2}, {"name": "rest", "group": "world"}],
+    [
+        {"name": "a to b", "from": ["a"], "to": ["b"]},
+        {"name": "near", "group": "area"},
+        {"name": "to c", "to": ["c"]},
+        {"name": "from b", "from": ["b"]},
+        {"name": "rest"},
+    ],
+]
+
+
+@pytest.mark.parametrize("schedule", [*sorted(lanes.SCHEDULES), *LISTS], ids=lambda s: str(s)[:20])
 @pytest.mark.parametrize("where", sorted(placement.PLACEMENTS))
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4)])
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 1), (1, 3), (2, 2), (3, 4), (4, 1)])
 def test_against_drawn_networks(schedule, where, ranks, threads):
     description = uneven_network()
+    blocks = [lane["group"] for lane in schedule if isinstance(lane, dict) and lane.get("group") == 2]
+    if (where == "area" and ranks > 3) or any(ranks % n for n in blocks):
+        with pytest.raises(BadInput):
+            access.expected(description, ranks, threads, schedule, where)
+        return
     found = access.expected(description, ranks, threads, schedule, where)
     layout = brute_force.layout(description, where, ranks, threads)
     lists, ratios = [], []
@@ -110,7 +128,7 @@ def test_against_drawn_networks(schedule, where, ranks, threads):
         assert expected == pytest.approx(np.mean(measured), abs=4.5 * error + 1e-9)
     assert sum(found.ratio_by_lane.values()) == pytest.approx(found.ratio)
     synapses = sum(
-        p["indegree"] * q["size"]
+        (p["indegree"]["mean"] if isinstance(p["indegree"], dict) else p["indegree"]) * q["size"]
         for p in description["network"]["projections"]
         for q in description["network"]["populations"]
         if p["target"] == q["name"]
@@ -125,16 +143,16 @@ def test_poisson_in_degrees_against_drawn_networks(schedule, ranks, threads):
     """Pools of three neurons, where it makes a difference that a neuron may have no synapse at all."""
     model = {"model": "ignore_and_fire", "rate_hz": 5}
     populations = [{"name": f"t{i}", "area": f"{i}", "size": 50, "neuron": model} for i in (0, 1)]
-    populations += [{"name": f"s{i}", "area": f"{i % 2}", "size": 3, "neuron": model} for i in range(40)]
+    populations += [{"name": f"s{i}", "area": f"{i % 2}", "size": 3, "neuron": model} for i in range(400)]
     projections = [
-        {"source": f"s{i}", "target": f"t{j}", "indegree": {"mean": 0.02 + 0.001 * i}, "delay": {"mean": 1.5}}
-        for i in range(40)
+        {"source": f"s{i}", "target": f"t{j}", "indegree": {"mean": 0.02 + 1e-4 * i}, "delay": {"mean": 1.5}}
+        for i in range(400)
         for j in (0, 1)
     ]
     description = {"network": {"populations": populations, "projections": projections}}
     where = "round_robin" if schedule == "conventional" else "area"
     found = access.expected(description, ranks, threads, schedule, where)
-    runs = [brute_force.count(description, schedule, where, ranks, threads, 1, seed) for seed in range(100)]
+    runs = [brute_force.count(description, schedule, where, ranks, threads, 1, seed) for seed in range(40)]
     assert found.lists == pytest.approx(np.mean([c.lists for c in runs]), rel=0.01)
     events = sum(c.synaptic_events.sum() for c in runs)
     assert found.ratio == pytest.approx(sum(c.first_accesses.sum() for c in runs) / events, rel=0.01)
@@ -168,10 +186,20 @@ def test_residues(start, size, modulus):
 )
 def test_ratio_is_bounded(areas, indegree, ranks, threads):
     description = describe(areas=areas, neurons=20, indegree=indegree)
-    for schedule in access.LANES:
+    for schedule in lanes.SCHEDULES:
         found = access.expected(description, min(ranks, areas), threads, schedule)
         assert 0 < found.ratio <= 1 + 1e-12  # no more lists than synapses
         assert (found.lists_per_neuron <= ranks * threads * len(found.ratio_by_lane) + 1e-9).all()
+
+
+def test_a_name_for_an_area_is_a_list_of_one():
+    names = [{**lane, **{k: lane[k][0] for k in ("from", "to") if k in lane}} for lane in LISTS[1]]
+    description = uneven_network()
+    found = access.expected(description, 2, 2, names)
+    assert found.ratio_by_lane == access.expected(description, 2, 2, LISTS[1]).ratio_by_lane
+    assert list(found.ratio_by_lane) == [lane["name"] for lane in LISTS[1]]
+    with pytest.raises(BadInput, match="schedule: no lane for synapses from population 'a/e' to 'c/e';"):
+        access.expected(description, 2, 2, LISTS[1][:2] + LISTS[1][3:4])
 
 
 def test_measured_rates_take_the_place_of_the_described_ones():
@@ -208,7 +236,8 @@ def test_without_spikes_there_is_no_ratio():
     ("change", "options", "message"),
     [
         ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
-        ({}, {"schedule": [{"name": "all"}]}, "known are conventional"),
+        ({}, {"schedule": [{"name": "all", "group": 4}]}, "schedule.0.group: 4; allowed: a divisor of the 2"),
+        ({}, {"schedule": [{"name": "near", "group": "area"}]}, "no lane for synapses from population"),
         ({}, {"placement": "random"}, "placement='random': known are round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),

@@ -94,6 +94,20 @@ def test_set_and_grid_reach_into_the_description():
     assert "rate_hz=7" in run.label
 
 
+def test_an_entry_may_take_another_preset():
+    """The experiment's options are those of its own preset; what is set goes for all."""
+    grid = [{"preset.name": "music-cells", "preset.rate": 7}, {"preset.name": "mam-benchmark"}, {}]
+    runs = expand(experiment(grid=grid[:2], set={"record.spikes": True}, ranks=1, seeds=1))
+    names = {run.label.split()[0]: run for run in runs}
+    music, mam = names["music-cells"], names["mam-benchmark"]
+    assert {p["neuron"]["rate_hz"] for p in music.description["network"]["populations"]} == {7}
+    assert [p["size"] for p in mam.description["network"]["populations"]] == [50] * 2
+    assert all(run.description["record"] == {"spikes": True} for run in runs)
+    assert (music.label, mam.label) == ("music-cells rate=7 ranks=1 seed=1", "mam-benchmark ranks=1 seed=1")
+    (own,) = expand(experiment(grid=grid[2:], set={"record.spikes": True}, ranks=1, seeds=1))
+    assert own.id == mam.id
+
+
 def test_description_of_a_file(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"format_version": 1, "time": {"simulate_ms": 1}}))
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(content(preset=None, description="run.json", seeds=[4])))
@@ -175,6 +189,12 @@ BAD = {
     "empty axis": (content(grid=[{"schedule": []}]), ["'schedule'", "at least one"]),
     "same run twice": (content(grid=[{"delay_ratio": [1, 1]}]), ["same run", "D=1"]),
     "unknown preset": (content(preset={"name": "brain"}), ["'brain'", "mam-benchmark"]),
+    "unknown preset in the grid": (content(grid=[{"preset.name": "brain"}]), ["'brain'", "mam-benchmark"]),
+    "preset of no name": (content(grid=[{"preset.name": 3}]), ["3 is not allowed", "mam-benchmark"]),
+    "option of the other preset": (
+        content(grid=[{"preset.name": "music-cells", "preset.indegree": 3}]),
+        ["indegree=3", "connections"],
+    ),
     "unknown option": (content(preset={**SMALL, "options": {"area": 1}}), ["area=1", "areas"]),
     "bad option": (content(preset={**SMALL, "options": {"areas": 0}}), ["areas=0"]),
     "neither preset nor description": (content(preset=None), ["'preset'", "'description'"]),

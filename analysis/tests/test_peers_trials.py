@@ -77,6 +77,16 @@ def test_what_cannot_be_compared_is_refused(tmp_path, changes, words):
         plan(experiment(tmp_path, **changes), PROGRAMS)
 
 
+def test_only_programs_that_have_the_neurons_are_compared(tmp_path):
+    picky = Fake("two")
+    picky.takes = lambda models: models == {"lif_exp"}
+    found = plan(experiment(tmp_path), (*PROGRAMS[:2], picky))
+    assert [program.name for program in found.programs] == ["miniapp", "one"]
+    assert {trial.program for trial in found.trials} == {"miniapp", "one"}
+    with pytest.raises(BadInput, match="ignore_and_fire: no peer has the like"):
+        plan(experiment(tmp_path), (PROGRAMS[0], picky))
+
+
 def test_events_per_spike_follow_from_pools_and_rates():
     assert events_per_spike(describe(indegree=20)) == pytest.approx(20)
     description = describe(indegree=20)
@@ -84,6 +94,9 @@ def test_events_per_spike_follow_from_pools_and_rates():
     small["size"], large["neuron"]["rate_hz"] = 50, 40
     # area0 -> area0: 500 synapses from 50 neurons; area1 -> area0: 500 from 100; into area1: 1000 each.
     events = (500 / 50 + 1000 / 50) * 50 * 10 + (1000 / 100 + 500 / 100) * 100 * 40
+    assert events_per_spike(description) == pytest.approx(events / (50 * 10 + 100 * 40))
+    for projection in description["network"]["projections"]:
+        projection["indegree"] = {"mean": projection["indegree"], "distribution": "poisson"}
     assert events_per_spike(description) == pytest.approx(events / (50 * 10 + 100 * 40))
     for population in (small, large):
         population["neuron"]["rate_hz"] = 0

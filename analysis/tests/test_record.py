@@ -169,13 +169,27 @@ def test_cycles_of_another_shape_or_type(run_dir, array, found):
     assert f"cycles.npy: holds {found}; record.json asks for float32 [3, 100, 5]" in refused(run_dir)
 
 
-@pytest.mark.parametrize("column", RANK_COLUMNS)
-def test_missing_columns(run_dir, column):
-    path = run_dir / "ranks.csv"
+def drop_column(path, column):
     place = RANK_COLUMNS.index(column)
     rows = [line.split(",") for line in path.read_text().splitlines()]
     path.write_text("\n".join(",".join(row[:place] + row[place + 1 :]) for row in rows) + "\n")
+
+
+@pytest.mark.parametrize("column", [c for c in RANK_COLUMNS if c != "external_events"])
+def test_missing_columns(run_dir, column):
+    drop_column(run_dir / "ranks.csv", column)
     assert f"ranks.csv: missing column {column}" in refused(run_dir)
+
+
+def test_older_records_do_not_tell_external_events_by_rank(run_dir):
+    assert record.load(run_dir).ranks["external_events"].tolist() == [0, 0, 0]
+    drop_column(run_dir / "ranks.csv", "external_events")
+    assert record.load(run_dir).ranks["external_events"].isna().all()
+
+
+def test_external_events_add_up(run_dir):
+    edit(run_dir, lambda r: r["totals"].update(external_events=5))
+    assert "external_events adds up to 0; record.json has totals.external_events=5" in refused(run_dir)
 
 
 def _drop_line(lines):

@@ -1,5 +1,7 @@
 """The recursion of lanes: published cases, the Monte Carlo table, an event by event evaluation."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,6 +122,15 @@ def test_lanes_of_a_run(tmp_path):
     assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
     measured = statistics.measured_waiting_per_cycle_s(run).mean()
     assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
+
+
+def test_lanes_between_some_of_the_ranks_are_refused(tmp_path):
+    path = write_run(tmp_path / "run", schedule="structure_aware", ranks=4, cycles=100)
+    content = json.loads((path / "record.json").read_text())
+    content["lanes"][1] |= {"ranks": 3, "groups": 2}  # as of a lane from and to areas of three ranks
+    (path / "record.json").write_text(json.dumps(content))
+    with pytest.raises(BadInput, match="lane far has 2 groups of up to 3 of 4 ranks"):
+        lanes_of(record.load(path))
 
 
 @pytest.mark.parametrize(

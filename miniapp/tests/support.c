@@ -27,7 +27,7 @@ const char *const eight_areas =
     "  {'source': ['b', 'a-inh', 'f', 'c', 'e'], 'target': 'a-exc', 'indegree': 20,"
     "   'delay': {'mean': 1, 'sd': 0.5, 'min': 0.6, 'max': 3}},"
     "  {'source': ['a-exc', 'b', 'e', 'g'], 'target': 'f', 'indegree': 30, 'weight': 0.5,"
-    "   'delay': {'mean': 1.5, 'sd': 0.75, 'min': 0.6, 'max': 2}},"
+    "   'delay': {'distribution': 'exponential', 'mean': 1.5, 'min': 0.6, 'max': 2}},"
     "  {'source': ['g', 'h', 'f'], 'target': 'd', 'indegree': 8,"
     "   'delay': {'mean': 0.7, 'min': 0.7, 'max': 0.7}},"
     "  {'source': 'h', 'target': 'h', 'indegree': 0, 'delay': {'mean': 0.1}},"

@@ -15,6 +15,11 @@ static const struct setting {
     {1, 2, 0.1, 0.3},    {0.8, 0.1, 1, 2},  {0.1, 0.05, 0.1, 0.1},
 };
 
+/// Exponential ones have no sd.
+static const struct setting exponential[] = {
+    {26.7, 0, 1, 80}, {0.3, 0, 0.1, 3}, {5, 0, 0.25, 1.17}, {0.05, 0, 2, 3}, {1000, 0, 0.1, 2},
+};
+
 /// Draws, redraws until within the limits, rounds to the grid.
 static uint32_t redraw(const struct setting *s, double h, uint32_t number) {
     for (uint32_t attempt = 0;; attempt++) {
@@ -24,6 +29,35 @@ static uint32_t redraw(const struct setting *s, double h, uint32_t number) {
         if (s->low == s->high) return (uint32_t)nearbyint(s->low / h);
         if (delay >= s->low && delay <= s->high) return (uint32_t)floor(delay / h + 0.5);
     }
+}
+
+/// The same of an exponential distribution. Few draws come above a `low` of many means, so it starts there,
+/// as this distribution does not mind.
+static uint32_t redraw_exponential(const struct setting *s, double h, uint32_t number) {
+    for (uint32_t attempt = 0;; attempt++) {
+        struct rng_words drawn = rng_draw(5, rng_neuron, attempt, attempt >> 16, number);
+        double delay = s->low - s->mean * log((drawn.word[0] + 0.5) / 4294967296.0);
+        if (delay <= s->high) return (uint32_t)floor(delay / h + 0.5);
+    }
+}
+
+/// Draws of both kinds differ by no more than chance: chi squared within five standard deviations.
+static void assert_alike(const struct delay *delay, const struct setting *s, double h,
+                         uint32_t (*redrawn)(const struct setting *, double, uint32_t)) {
+    double table[most] = {0}, reference[most] = {0}, chi = 0;
+    int freedom = 0;
+    for (uint32_t n = 0; n < draws; n++) {
+        uint32_t drawn = delay_draw(delay, rng_draw(6, rng_synapse, 0, 0, n).word[2]);
+        assert_in_range(drawn, delay->shortest, delay->longest);
+        table[drawn]++;
+        reference[redrawn(s, h, n)]++;
+    }
+    for (int d = 0; d < most; d++) {
+        if (table[d] + reference[d] < 10) continue;
+        chi += (table[d] - reference[d]) * (table[d] - reference[d]) / (table[d] + reference[d]);
+        freedom++;
+    }
+    assert_true(chi < freedom + 5 * sqrt(2.0 * freedom));
 }
 
 static void the_table_draws_as_redrawing_does(void **state) {
@@ -39,21 +73,21 @@ static void the_table_draws_as_redrawing_does(void **state) {
         }
         assert_int_equal(delay.shortest, (uint32_t)nearbyint(s->low / h));
         assert_int_equal(delay.longest, (uint32_t)nearbyint(s->high / h));
-        double table[most] = {0}, reference[most] = {0};
-        for (uint32_t n = 0; n < draws; n++) {
-            uint32_t drawn = delay_draw(&delay, rng_draw(6, rng_synapse, 0, 0, n).word[2]);
-            assert_in_range(drawn, delay.shortest, delay.longest);
-            table[drawn]++;
-            reference[redraw(s, h, n)]++;
-        }
-        double chi = 0;
-        int freedom = 0;
-        for (int d = 0; d < most; d++) {
-            if (table[d] + reference[d] < 10) continue;
-            chi += (table[d] - reference[d]) * (table[d] - reference[d]) / (table[d] + reference[d]);
-            freedom++;
-        }
-        assert_true(chi < freedom + 5 * sqrt(2.0 * freedom)); // five standard deviations
+        assert_alike(&delay, s, h, redraw);
+        delay_close(&delay);
+    }
+}
+
+static void exponential_delays_too(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof exponential / sizeof *exponential; i++) {
+        const struct setting *s = &exponential[i];
+        const double h = s->mean > 20 && s->high > 2 ? 1 : 0.1;
+        struct delay delay;
+        assert_true(delay_open_exponential(&delay, s->mean, s->low, s->high, h));
+        assert_int_equal(delay.shortest, (uint32_t)floor(s->low / h + 0.5));
+        assert_int_equal(delay.longest, (uint32_t)floor(s->high / h + 0.5));
+        assert_alike(&delay, s, h, redraw_exponential);
         delay_close(&delay);
     }
 }
@@ -83,11 +117,13 @@ static void what_cannot_be_drawn_is_refused(void **state) {
     assert_false(delay_open(&delay, 1, 0.001, 50, 60, 0.1)); // no weight within the limits
     assert_false(delay_open(&delay, 3, 0, 1, 2, 0.1));       // the constant is outside
     assert_false(delay_open(&delay, 0.04, 0, 0.04, 1, 0.1)); // rounds to no delay
+    assert_false(delay_open_exponential(&delay, 1, 0.04, 1, 0.1));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_draws_as_redrawing_does),
+        cmocka_unit_test(exponential_delays_too),
         cmocka_unit_test(the_extreme_words_draw_the_extreme_delays),
         cmocka_unit_test(a_constant_is_one_delay),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),

@@ -127,7 +127,8 @@ static void the_expected_lists_are_those_of_random_in_degrees(void **state) {
         struct placement placement;
         struct schedule schedule;
         struct error error = {""};
-        open_pools(&d, 3, 20, 0.15, seed); // misses with e^-1; an in-degree of 0.15 each would with (2/3)^3 < 0.3
+        open_pools(&d, 3, 20, 0.15,
+                   seed); // misses with e^-1; an in-degree of 0.15 each would with (2/3)^3 < 0.3
         counted += count_lists(&d.network) / seeds;
         if (seed == 1) {
             assert_true(placement_open(&placement, placement_find("area"), &d.network, 1, 1, &error));
@@ -158,9 +159,9 @@ static void bad_in_degrees_are_refused(void **state) {
     assert_refused("{\"mean\": 5, \"distribution\": \"normal\"}", "\"normal\"; allowed: poisson");
     assert_refused("{\"mean\": 5, \"sd\": 2}", "indegree.sd: unknown field; allowed: mean, distribution");
     assert_refused("\"many\"", "network.projections.0.indegree: \"many\"; allowed: an integer");
-    const char *found = refusal(eight_areas, (const char *const[]){"network.projections.0.source=[]",
-                                                                   "network.projections.0.indegree={\"mean\": 0.5}",
-                                                                   NULL});
+    const char *found =
+        refusal(eight_areas, (const char *const[]){"network.projections.0.source=[]",
+                                                   "network.projections.0.indegree={\"mean\": 0.5}", NULL});
     assert_non_null(strstr(found, "; allowed: 0, since the sources hold no neuron"));
 }
 

@@ -104,6 +104,40 @@ static void lists_of_lanes_give_the_same_checksum(void **state) {
         2, &expected);
 }
 
+/// Lanes between given areas: instead of one for all, with lags, after and before other lanes. An area
+/// without neurons (c), one lane within an area (a), areas in several lanes.
+static const char *const between_areas[3] = {
+    "schedule=[{\"name\": \"own\", \"from\": \"a\", \"to\": [\"a\"]},"
+    " {\"name\": \"in\", \"from\": [\"f\", \"b\", \"c\", \"e\"], \"to\": \"a\", \"period\": \"auto\"},"
+    " {\"name\": \"to-f\", \"to\": \"f\", \"period\": \"D\"},"
+    " {\"name\": \"to-d\", \"from\": [\"g\", \"h\", \"f\"], \"to\": \"d\"},"
+    " {\"name\": \"from-e\", \"from\": \"e\", \"period\": 2},"
+    " {\"name\": \"to-b\", \"from\": [\"h\", \"d\"], \"to\": \"b\", \"lag\": 2}]",
+    "schedule=[{\"name\": \"near\", \"group\": \"area\"},"
+    " {\"name\": \"some\", \"from\": [\"g\", \"e\"], \"to\": [\"f\", \"h\"], \"period\": \"D\"},"
+    " {\"name\": \"to-a\", \"to\": \"a\", \"lag\": 1}, {\"name\": \"rest\", \"period\": \"auto\"}]",
+    "schedule=[{\"name\": \"from-g\", \"from\": \"g\"}, {\"name\": \"block\", \"group\": 1},"
+    " {\"name\": \"b-to-a\", \"from\": \"b\", \"to\": \"a\"}, {\"name\": \"rest\"}]",
+};
+
+/// Every exchange with every list, on one of the placements.
+static void lanes_between_areas_give_the_same_checksum(void **state) {
+    (void)state;
+    const struct outcome expected = expect(narrow_weight, true);
+    int threads = 1;
+    for (int s = 0; s < 3; s++)
+        for (int p = 0; placement_rules[p]; p++)
+            for (int x = 0; exchange_backends[x]; x++) {
+                char placement[80], exchange[80];
+                if (!serves(exchange_backends[x]) || x % 3 != (s + p) % 3) continue;
+                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
+                check((const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
+                      threads, &expected);
+                threads = 3 - threads;
+            }
+}
+
 static void injected_waits_do_not_change_the_spikes(void **state) {
     (void)state;
     const struct outcome expected = expect(narrow_weight, true);
@@ -119,7 +153,8 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
 }
 
 /// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, weights in
-/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a model of their own stay as they are.
+/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a
+/// model of their own stay as they are.
 enum { model_overrides = 15 };
 
 static const char *const *overrides_of(const struct neuron_model *model, int weight, bool own_weights_too) {
@@ -142,8 +177,9 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
              weight / 50.0);
     snprintf(text[n++], sizeof *text, "network.projections.0.indegree={\"mean\": 11.5}");
     snprintf(text[n++], sizeof *text, "network.projections.4.indegree={\"mean\": 0.8}");
-    snprintf(text[n++], sizeof *text, "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}",
-             weight / 10.0, weight / 40.0, own_weights_too ? 0 : 3);
+    snprintf(text[n++], sizeof *text,
+             "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}", weight / 10.0,
+             weight / 40.0, own_weights_too ? 0 : 3);
     assert_int_equal(n, model_overrides);
     for (int i = 0; i < n; i++) overrides[3 + i] = text[i];
     overrides[3 + n] = NULL;
@@ -225,6 +261,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_combination_gives_one_checksum),
         cmocka_unit_test(every_wire_format_and_lag_gives_the_same_checksum),
         cmocka_unit_test(lists_of_lanes_give_the_same_checksum),
+        cmocka_unit_test(lanes_between_areas_give_the_same_checksum),
         cmocka_unit_test(injected_waits_do_not_change_the_spikes),
         cmocka_unit_test(every_neuron_model_gives_one_checksum),
         cmocka_unit_test(the_network_depends_on_the_seed),

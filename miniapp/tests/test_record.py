@@ -103,7 +103,7 @@ def test_totals_are_the_sums_over_ranks_and_lanes(run):
         rows = list(csv.DictReader(file))
     assert [int(row["rank"]) for row in rows] == [0, 1]
     counts = set(rows[0]) & set(record["totals"])
-    assert counts == set(record["totals"]) - {"external_events"}
+    assert counts == set(record["totals"])
     for name in counts:
         assert sum(int(row[name]) for row in rows) == record["totals"][name]
     for name in ("synapses", "messages", "bytes_sent"):
@@ -123,6 +123,29 @@ def test_the_lanes_are_as_the_schedule_says(run):
     assert (far["slack"], far["shortest_delay_ms"]) == (0, 1)
     # Every window sends its sizes (4 bytes) to the other rank, and 4 bytes for each spike wanted there.
     assert far["bytes_sent"] == 2 * 200 * 4 + 4 * far["spikes_sent"]
+
+
+BETWEEN = [
+    {"name": "own", "group": "area"},
+    {"name": "there", "from": "left", "to": "right", "period": 5},
+    {"name": "back", "from": ["right"], "period": "auto"},
+]
+
+
+def test_lanes_between_areas_are_explained_and_recorded(run, tmp_path):
+    arguments = program.sets(schedule=json.dumps(BETWEEN), exchange='{"there": "p2p", "back": "allgatherv"}')
+    explained = program.start(program.EXAMPLE, "--explain", "--ranks", 2, *arguments).stdout
+    assert "there    every 5 cycles, lag 0, p2p over 2 of 2 ranks, " in explained
+    record = program.record_of(tmp_path / "run", *arguments, ranks=2)
+    own, there, back = record["lanes"]
+    assert [lane["ranks"] for lane in record["lanes"]] == [1, 2, 2]
+    assert [lane["exchange"] for lane in record["lanes"]] == ["self", "p2p", "allgatherv"]
+    assert (there["period"], back["period"], there["groups"]) == (5, 10, 1)
+    assert sum(lane["synapses"] for lane in record["lanes"]) == record["totals"]["synapses"]
+    assert own["synapses"] == run[1]["lanes"][0]["synapses"]
+    assert there["messages"] == there["windows"]  # one way only
+    assert record["checksum"] == run[1]["checksum"]
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
 
 
 def test_timers_cost_little(run):
@@ -204,6 +227,10 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
         expected = 2000 * 8 * 1000 * 0.02  # neurons x synapses x rate x time
         assert abs(record["totals"]["external_events"] - expected) < 5 * expected**0.5
         assert found["totals"]["external_events"] == record["totals"]["external_events"]
+        with open(tmp_path / f"{model}-checked" / "ranks.csv") as file:
+            by_rank = [int(row["external_events"]) for row in csv.DictReader(file)]
+        assert len(by_rank) == 2 and min(by_rank) > 0
+        assert sum(by_rank) == found["totals"]["external_events"]
         assert found["checksum"] == record["checksum"]
 
 
@@ -246,6 +273,14 @@ def test_silent_and_diverging_networks_are_warned_of(rate_hz, begins, tmp_path):
     found = [w for w in record["warnings"] if w.startswith(("silent", "high rate"))]
     assert len(found) == (begins is not None)
     assert all(w.startswith(begins) for w in found)
+
+
+def test_rates_that_cannot_be_reached_are_warned_of(tmp_path):
+    rates = {f"network__populations__{i}__neuron__rate_hz": 10000 * (i + 1) for i in (0, 1)}
+    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=1, **rates))
+    found = [w for w in record["warnings"] if w.startswith("rate_hz")]
+    limit = "at most 10000, one spike in each step of 0.1 ms"
+    assert found == [f"rate_hz of population right: 20000 cannot be reached; {limit}"]
 
 
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):

@@ -1,52 +1,9 @@
 /// \file
 /// Schedules: lanes, the exactness check, the choice of exchanges.
 
-#include "support.h"
+#include "plan.h"
 
 #include <string.h>
-
-static struct error refused;
-
-/// A description and its plan on some ranks.
-struct planned {
-    struct description d;
-    struct placement placement;
-    struct schedule schedule;
-    bool accepted; ///< else `refused` says why
-};
-
-static struct planned *plan(const char *const *overrides, int ranks) {
-    static struct planned p;
-    const struct placement_rule *rule;
-    p = (struct planned){.accepted = false};
-    refused = (struct error){""};
-    open_description(&p.d, eight_areas, overrides);
-    p.accepted = schedule_placement(&p.d, &rule, &refused) &&
-                 placement_open(&p.placement, rule, &p.d.network, ranks, 1, &refused) &&
-                 schedule_plan(&p.schedule, &p.d, &p.placement, &refused);
-    return &p;
-}
-
-static void finish(struct planned *p) {
-    schedule_close(&p->schedule);
-    placement_close(&p->placement);
-    description_close(&p->d);
-}
-
-#define OVERRIDES(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static struct planned *accept(const char *const *overrides, int ranks) {
-    struct planned *p = plan(overrides, ranks);
-    if (!p->accepted) fail_msg("%s", refused.text);
-    return p;
-}
-
-static void assert_refused(const char *const *overrides, int ranks, const char *message) {
-    struct planned *p = plan(overrides, ranks);
-    assert_false(p->accepted);
-    if (!strstr(refused.text, message)) fail_msg("the message is '%s', expected '%s'", refused.text, message);
-    finish(p);
-}
 
 static void structure_aware_has_a_near_and_a_far_lane(void **state) {
     (void)state;
@@ -140,59 +97,6 @@ static void hierarchical_has_groups_between_area_and_world(void **state) {
     finish(p);
 }
 
-static void a_list_of_lanes_is_a_schedule(void **state) {
-    (void)state;
-    struct planned *p = accept(OVERRIDES("schedule=[{\"name\": \"own\", \"group\": \"area\"},"
-                                         " {\"name\": \"pair\", \"group\": 2, \"period\": 2},"
-                                         " {\"name\": \"four\", \"group\": 4, \"period\": \"auto\"},"
-                                         " {\"name\": \"all\", \"period\": 1, \"lag\": 2}]",
-                                         "exchange={\"pair\": \"alltoall\", \"four\": \"alltoallv\","
-                                         " \"own\": \"self\", \"all\": {\"name\": \"alltoall\"}}",
-                                         "wire={\"pair\": \"aer12\"}"),
-                               8);
-    assert_int_equal(p->schedule.n_lanes, 4);
-    assert_string_equal(p->schedule.lanes[1].exchange.backend->name, "alltoall");
-    assert_string_equal(p->schedule.lanes[1].wire->name, "aer12");
-    assert_string_equal(p->schedule.lanes[2].wire->name, "compact");
-    assert_int_equal(p->schedule.lanes[3].lag, 2);
-    assert_string_equal(p->placement.rule->name, "area");
-    finish(p);
-}
-
-static void lists_of_lanes_that_cannot_be_are_refused(void **state) {
-    (void)state;
-    const struct {
-        const char *lanes;
-        const char *message;
-    } cases[] = {
-        {"[]", "schedule: a list of 0 lanes; allowed: 1 to 8"},
-        {"[1]", "schedule.0: not an object"},
-        {"[{\"group\": \"world\"}]", "schedule.0.name: missing"},
-        {"[{\"name\": \"a\", \"group\": \"area\"}]",
-         "schedule.0.group: \"area\"; allowed: \"world\" in the last lane"},
-        {"[{\"name\": \"a\"}, {\"name\": \"b\"}]",
-         "schedule.0.group: nothing; allowed: \"area\" or an integer in all"},
-        {"[{\"name\": \"a\", \"group\": \"area\"}, {\"name\": \"a\"}]",
-         "schedule.1.name: \"a\"; allowed: a name that"},
-        {"[{\"name\": \"a\", \"group\": 3}, {\"name\": \"b\"}]",
-         "schedule.0.group: 3; allowed: a divisor of the 4 ranks"},
-        {"[{\"name\": \"a\", \"group\": 2}, {\"name\": \"c\", \"group\": 3}, {\"name\": \"b\"}]",
-         "schedule.1.group: 3; allowed: a larger multiple"},
-        {"[{\"name\": \"a\", \"group\": 2.5}, {\"name\": \"b\"}]",
-         "schedule.0.group: 2.5; allowed: an integer from 1"},
-        {"[{\"name\": \"a\", \"period\": \"often\"}]", "schedule.0.period: \"often\"; allowed: an integer"},
-        {"[{\"name\": \"a\", \"lag\": -1}]", "schedule.0.lag: -1; allowed: an integer from 0"},
-        {"[{\"name\": \"a\", \"period\": 2}]", "schedule.0.period: 2; allowed: at most 1, since lane a"},
-        {"[{\"name\": \"a\", \"lag\": 1}]", "schedule.0.lag: 1; allowed: at most 0, since lane a"},
-        {"[{\"name\": \"a\", \"speed\": 1}]", "schedule.0.speed: unknown field"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[300];
-        snprintf(text, sizeof text, "schedule=%s", cases[i].lanes);
-        assert_refused(OVERRIDES(text), 4, cases[i].message);
-    }
-}
-
 static void what_is_left_open_is_filled_in(void **state) {
     (void)state;
     struct planned *p = accept(OVERRIDES("schedule=structure_aware"), 2);
@@ -264,8 +168,6 @@ int main(void) {
         cmocka_unit_test(every_schedule_runs_on_one_rank_without_mpi),
         cmocka_unit_test(overlapped_divides_the_ratio_by_the_windows_under_way),
         cmocka_unit_test(hierarchical_has_groups_between_area_and_world),
-        cmocka_unit_test(a_list_of_lanes_is_a_schedule),
-        cmocka_unit_test(lists_of_lanes_that_cannot_be_are_refused),
         cmocka_unit_test(what_is_left_open_is_filled_in),
         cmocka_unit_test(a_longer_window_than_the_shortest_delay_is_refused),
         cmocka_unit_test(auto_takes_the_largest_exact_ratio),

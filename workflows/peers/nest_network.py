@@ -4,7 +4,7 @@
 Runs in .venv-peers (workflows/peers/install.sh), without the packages of the project. Same populations,
 in-degrees, delays, rates and phases as in the mini-app, drawn from the same distributions by NEST's own
 generators: the same network in distribution, not synapse by synapse. Exit status 2, with one line, for what
-NEST cannot do alike.
+NEST cannot do alike. Neurons and synapses are counted without what drives them from outside.
 """
 
 import argparse
@@ -16,27 +16,16 @@ import sys
 import time
 from pathlib import Path
 
+from nest_neurons import KINDS, NOTES, Refusal, population
+
 SEEDS = 2**32 - 1
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-#: What differs from the mini-app, by neuron model.
-NOTES = {
-    "ignore_and_fire": "it drops its input (the spike handler is empty, there is no ring buffer), so delivery"
-    " and update do less than in the mini-app",
-    "iaf_psc_delta": "it has a ring buffer and reads it in every step; here a constant current into a"
-    " membrane that hardly leaks makes it fire at the rates of the description, and weights are 0, which NEST"
-    " delivers like any other",
-}
-
-
-class Refusal(ValueError):
-    """NEST cannot do what the description asks for; the message is one line."""
 
 
 class Network:
     """A run description with its defaults filled in. Times in ms; raises Refusal."""
 
-    def __init__(self, description):
+    def __init__(self, description, kind):
         times = description["time"]
         self.h = float(times.get("resolution_ms", 0.1))
         self.cycle = float(times.get("cycle_ms", self.h))
@@ -44,13 +33,20 @@ class Network:
         self.simulate = float(times["simulate_ms"])
         # NEST allows 1 to 2^32 - 1.
         self.seed = int(description.get("seed", 1)) % SEEDS or SEEDS
-        self.populations = {p["name"]: _population(p) for p in description["network"]["populations"]}
+        self.populations = {
+            p["name"]: population(p, kind == "described") for p in description["network"]["populations"]
+        }
         self.projections = [self._projection(p) for p in description["network"].get("projections", [])]
         self.projections = [p for p in self.projections if p is not None]
 
     @property
     def neurons(self):
         return sum(p["size"] for p in self.populations.values())
+
+    @property
+    def drives(self):
+        """Neurons that a poisson_generator drives, by generator."""
+        return [p["size"] for p in self.populations.values() if p["size"] and p["external"]]
 
     @property
     def longest_delay(self):
@@ -78,64 +74,17 @@ class Network:
         if delay["distribution"] == "constant":
             delay.update(sd=0, max=delay["mean"])
         weight = given.get("weight", 1)
-        if isinstance(weight, dict):
-            raise Refusal(f"projection to {given['target']!r}: weight: {weight}; allowed: a number")
+        weight = dict(weight) if isinstance(weight, dict) else {"mean": weight}
         return {
             "sources": sources,
             "target": given["target"],
             "indegree": indegree,
-            "weight": float(weight),
+            "weight": {"mean": float(weight["mean"]), "sd": float(weight.get("sd", 0))},
             "delay": delay,
         }
 
 
-def _population(given):
-    neuron = given["neuron"]
-    if neuron["model"] != "ignore_and_fire":
-        raise Refusal(
-            f"population {given['name']!r}: neuron.model: {neuron['model']!r}; allowed: ignore_and_fire"
-        )
-    unknown = set(neuron) - {"model", "rate_hz", "rate_cv"}
-    if unknown:
-        raise Refusal(f"population {given['name']!r}: neuron.{min(unknown)}: allowed: rate_hz, rate_cv")
-    if "external" in given:
-        raise Refusal(f"population {given['name']!r}: external: allowed: no input from outside")
-    rate, cv = float(neuron.get("rate_hz", 2.5)), float(neuron.get("rate_cv", 0))
-    if rate <= 0:
-        raise Refusal(
-            f"population {given['name']!r}: neuron.rate_hz: {rate:g}; allowed: above 0, as NEST has no silent"
-            " ignore_and_fire"
-        )
-    return {"size": int(given["size"]), "rate": rate, "cv": cv}
-
-
-def ignore_and_fire(nest, population, h):
-    """Rate normal around its mean, redrawn until positive; phase uniform in (0, 1]."""
-    rate = population["rate"]
-    if population["cv"]:
-        spread = nest.random.normal(mean=rate, std=population["cv"] * rate)
-        rate = nest.math.redraw(spread, min=1e-6 * rate, max=1e3 * rate)
-    return {"rate": rate, "phase": 1.0 - nest.random.uniform()}
-
-
-def iaf_psc_delta(nest, population, h):
-    """An integrator of a constant current that reaches the threshold once per interval; phases uniform."""
-    threshold, capacity = 15.0, 250.0
-    steps = max(1, round(1000 / (population["rate"] * h)))
-    # Half a step early, so that rounding never moves the crossing into another step.
-    current = capacity * threshold / (h * (steps - 0.5))
-    if population["cv"]:
-        spread = nest.random.normal(mean=current, std=population["cv"] * current)
-        current = nest.math.redraw(spread, min=1e-6 * current, max=1e3 * current)
-    membrane = {"C_m": capacity, "tau_m": 1e9, "t_ref": 0.0, "E_L": 0.0, "V_reset": 0.0, "V_th": threshold}
-    return {**membrane, "I_e": current, "V_m": nest.random.uniform(min=0.0, max=threshold)}
-
-
-#: Parameters of a population, by NEST's neuron model: (nest, population, h) -> parameters.
-MODELS = {"ignore_and_fire": ignore_and_fire, "iaf_psc_delta": iaf_psc_delta}
-
-
-def build(nest, network, model, synapse, threads):
+def build(nest, network, kind, synapse, threads):
     """Create, connect, prepare: the seconds of each."""
     nest.ResetKernel()
     nest.set(
@@ -146,12 +95,17 @@ def build(nest, network, model, synapse, threads):
         rng_seed=network.seed,
     )
     began = time.perf_counter()
-    nodes = {
-        name: nest.Create(model, p["size"], params=MODELS[model](nest, p, network.h))
-        for name, p in network.populations.items()
-        if p["size"]
-    }
+    nodes = {}
+    for name, p in network.populations.items():
+        if p["size"]:
+            model, parameters = KINDS[kind](nest, p, network.h)
+            nodes[name] = nest.Create(model, p["size"], params=parameters)
     created = time.perf_counter()
+    for name, p in network.populations.items():
+        if p["size"] and p["external"]:
+            drive = nest.Create("poisson_generator", 1, params={"rate": p["external"]["rate"]})
+            synapses = {"synapse_model": "static_synapse", "weight": p["external"]["weight"]}
+            nest.Connect(drive, nodes[name], "all_to_all", {**synapses, "delay": network.h})
     for projection in network.projections:
         pool = nodes[projection["sources"][0]]
         for name in projection["sources"][1:]:
@@ -159,7 +113,7 @@ def build(nest, network, model, synapse, threads):
         rule = {"rule": "fixed_indegree", "indegree": projection["indegree"]}
         specification = {"synapse_model": synapse, "delay": _delay(nest, projection["delay"])}
         if synapse != "static_synapse_hom_w":
-            specification["weight"] = projection["weight"] if model == "ignore_and_fire" else 0.0
+            specification["weight"] = 0.0 if kind == "iaf_psc_delta" else _weight(nest, projection["weight"])
         multiples = {"allow_multapses": True, "allow_autapses": True}
         nest.Connect(pool, nodes[projection["target"]], {**rule, **multiples}, specification)
     connected = time.perf_counter()
@@ -172,6 +126,11 @@ def build(nest, network, model, synapse, threads):
     }
 
 
+def _weight(nest, weight):
+    """Normal without limits; the mini-app's classes of it have the same mean and SD."""
+    return nest.random.normal(mean=weight["mean"], std=weight["sd"]) if weight["sd"] else weight["mean"]
+
+
 def _delay(nest, delay):
     """Outside of [min, max] drawn again; NEST rounds to its grid, as the mini-app does."""
     if not delay["sd"]:
@@ -180,10 +139,10 @@ def _delay(nest, delay):
     return nest.math.redraw(spread, min=delay["min"], max=delay["max"])
 
 
-def measure(nest, network, model, synapse, threads):
+def measure(nest, network, kind, synapse, threads):
     """Build and simulate; everything that goes into the JSON line."""
     baseline = _high_water_mark()
-    parts = build(nest, network, model, synapse, threads)
+    parts = build(nest, network, kind, synapse, threads)
     if network.warmup:
         nest.Run(network.warmup)
     before = _cpu_seconds()
@@ -199,13 +158,13 @@ def measure(nest, network, model, synapse, threads):
         "program": "nest",
         "version": nest.__version__,
         "python": platform.python_version(),
-        "model": model,
+        "model": kind,
         "synapse_model": synapse,
-        "note": NOTES[model],
+        "note": NOTES[kind],
         "ranks": int(status["num_processes"]),
         "threads": int(status["local_num_threads"]),
-        "neurons": int(status["network_size"]),
-        "synapses": int(status["num_connections"]),
+        "neurons": int(status["network_size"]) - len(network.drives),
+        "synapses": int(status["num_connections"]) - sum(network.drives),
         "build_s": sum(parts.values()),
         **parts,
         "simulate_s": wall,
@@ -250,14 +209,14 @@ def main(arguments=None):
     parser.add_argument("description", type=Path, help="run.json")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument(
-        "--model", choices=list(MODELS), default="ignore_and_fire", help="NEST's neuron model"
+        "--model", choices=list(KINDS), default="ignore_and_fire", help="which neurons of NEST"
     )
     parser.add_argument(
         "--synapse", choices=["static_synapse", "static_synapse_hom_w"], default="static_synapse"
     )
     chosen = parser.parse_args(arguments)
     try:
-        network = Network(json.loads(chosen.description.read_text()))
+        network = Network(json.loads(chosen.description.read_text()), chosen.model)
     except Refusal as reason:
         return _fail(str(reason))
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:

@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from spikemark import indegree as indegrees_of
 from spikemark.errors import BadInput
+from spikemark.models import lanes, pools
 from spikemark.models import placement as placements
 
-# ln(1 - 1/1), the one pool in which no draw can miss, as a number that survives being multiplied by 0
-CERTAIN = -1e9
+BLOCK = 1 << 22  # numbers held at a time while adding up over virtual processes
 
 
 def p(sources: float, synapses: float) -> float:
@@ -67,24 +67,6 @@ def reduction(
     )
 
 
-def _one_lane(areas: np.ndarray) -> dict[str, np.ndarray]:
-    return {"world": np.ones((len(areas), len(areas)), dtype=bool)}
-
-
-def _near_and_far(areas: np.ndarray) -> dict[str, np.ndarray]:
-    near = areas[:, None] == areas[None, :]
-    return {"near": near, "far": ~near}
-
-
-# Schedule -> lanes, each as the pairs [source population, target population] whose synapses it holds.
-LANES = {
-    "conventional": _one_lane,
-    "placement_only": _one_lane,
-    "structure_aware": _near_and_far,
-    "overlapped": _near_and_far,
-}
-
-
 @dataclass(frozen=True)
 class Access:
     """Expected irregular access of a network as run; expectations over the drawing of the network."""
@@ -101,103 +83,79 @@ def expected(
     description: dict,
     ranks: int,
     threads: int,
-    schedule: str | None = None,
+    schedule: str | list[dict] | None = None,
     placement: str | None = None,
     rates_hz: dict[str, float] | None = None,
 ) -> Access:
-    """Eqs 13-17 for any populations and projections: unequal areas, shared source pools, any placement.
+    """Eqs 13-17 for any populations and projections: unequal areas, shared source pools, any placement and
+    list of lanes.
 
     A neuron misses a list of K n synapses from a pool of N neurons with probability (1 - 1/N)^(K n), n being
     the target neurons on that virtual process; the misses of several projections into one list multiply. If
     in-degrees are Poisson with mean K, so is the number of draws: all miss with probability exp(-K n / N).
     `schedule` and `placement` default to those of the run description, another schedule to its own placement;
-    `rates_hz` (by population name; only their ratios matter) to the description's `neuron.rate_hz`, without
-    the spread of rates within a population. Raises BadInput for unknown names and impossible networks.
+    `rates_hz` (by population name; only their ratios matter) to what `ignore_and_fire` populations are
+    described to fire. How rates vary within a population does not matter, since they say nothing about the
+    neuron's lists. Raises BadInput for unknown names and impossible networks.
     """
     populations = description["network"]["populations"]
     described = description.get("schedule", "conventional")
-    schedule = schedule or described
-    if not isinstance(schedule, str) or schedule not in LANES:  # a list of lanes has no theory
-        raise BadInput(f"schedule={schedule!r}: known are {', '.join(LANES)}")
+    schedule = described if schedule is None else schedule
     if placement is None and schedule == described:
         placement = description.get("placement")
-    if placement is None:
-        placement = "round_robin" if schedule == "conventional" else "area"
+    placement = placement or lanes.implied_placement(schedule)
+    pairs = lanes.pairs(description, schedule, placement, ranks)
     local = placements.neurons(description, placement, ranks, threads)
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)
 
-    pools, targets, indegrees, poisson = _projections(description, populations)
-    pool_sizes = pools @ sizes
-    for number in np.flatnonzero((pool_sizes == 0) & (indegrees * sizes[targets] > 0)):
-        raise BadInput(
-            f"network.projections.{number}: indegree={indegrees[number]:g}; allowed is 0, "
-            "its sources are empty"
-        )
-    # chance that one draw of the projection hits a given neuron of the population: [projection, population]
-    hit = pools / np.maximum(pool_sizes, 1)[:, None]
-    miss = np.full_like(hit, CERTAIN)
-    np.log1p(-hit, out=miss, where=hit < 1)
-    miss[poisson] = -hit[poisson]
-    drawn = indegrees[:, None] * local[targets]  # synapses on each virtual process: [projection, vp]
-
-    weights = sizes * _rates(populations, rates_hz)
-    out_degree = drawn.sum(axis=1) @ hit
+    drawn = pools.read(description, sizes)
+    weights = sizes * pools.rates(populations, rates_hz)
+    out_degree = drawn.hits @ sizes
     events = float(weights @ out_degree)
-    lanes = LANES[schedule](np.array(placements.areas_of(populations)))
-    by_lane = {
-        name: -np.expm1((miss.T * pairs[:, targets]) @ drawn).sum(axis=1) for name, pairs in lanes.items()
-    }
-    reached = [((pools.T * pairs[:, targets]) @ drawn > 0).sum(axis=1) for pairs in lanes.values()]
+    areas = np.array(placements.areas_of(populations), dtype=np.int64)
+    misses = drawn.misses.tocoo()
+    lost = ~np.any(list(pairs.values()), axis=0)[areas[misses.row], areas[misses.col]]
+    if lost.any():
+        raise BadInput(
+            "schedule: no lane for synapses from population"
+            f" {populations[misses.row[lost][0]]['name']!r} to {populations[misses.col[lost][0]]['name']!r};"
+            " every one needs a lane"
+        )
+    by_lane, possible = {}, 0
+    for name, held in pairs.items():
+        inside = held[areas[misses.row], areas[misses.col]]
+        entries = misses.data[inside], (misses.row[inside], misses.col[inside])
+        by_lane[name], reached = _lists(sparse.coo_array(entries, misses.shape).tocsr(), local)
+        possible += int(sizes @ reached)
     lists = sum(by_lane.values())
     return Access(
         ratio=float(weights @ lists) / events if events else None,
         ratio_by_lane={name: float(weights @ part) / events for name, part in by_lane.items() if events},
         lists=float(sizes @ lists),
-        possible_lists=int(sizes @ sum(reached)),
+        possible_lists=possible,
         lists_per_neuron=lists,
         out_degree=out_degree,
     )
 
 
-def _projections(description: dict, populations: list[dict]) -> tuple[np.ndarray, ...]:
-    """Times a population is in a source pool [projection, population]; targets, mean in-degrees, and whether
-    they are Poisson [projection].
+def _lists(misses: sparse.csr_array, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lists that a neuron of each population has in a lane, expected and at most, [population].
+
+    `misses`: of the pairs of populations in the lane. Virtual processes are taken a block at a time.
     """
-    number = {population["name"]: i for i, population in enumerate(populations)}
-    projections = description["network"].get("projections", [])
-    pools = np.zeros((len(projections), len(populations)), dtype=np.int64)
-    targets = np.zeros(len(projections), dtype=np.int64)
-    indegrees = np.zeros(len(projections))
-    poisson = np.zeros(len(projections), dtype=bool)
-    for i, projection in enumerate(projections):
-        names = [projection["source"]] if isinstance(projection["source"], str) else projection["source"]
-        for name in (*names, projection["target"]):
-            if name not in number:
-                raise BadInput(
-                    f"network.projections.{i}: no population {name!r}; there are {', '.join(number)}"
-                )
-        for name in names:
-            pools[i, number[name]] += 1  # a population named twice counts twice, as in the mini-app
-        targets[i], indegrees[i] = number[projection["target"]], indegrees_of.mean(projection)
-        poisson[i] = indegrees_of.is_poisson(projection)
-    return pools, targets, indegrees, poisson
-
-
-def _rates(populations: list[dict], rates_hz: dict[str, float] | None) -> np.ndarray:
-    if rates_hz is None:
-        rates_hz = {p["name"]: p["neuron"]["rate_hz"] for p in populations if "rate_hz" in p["neuron"]}
-    for population in populations:
-        if population["name"] not in rates_hz:
-            raise BadInput(
-                f"rates_hz: no rate of population {population['name']!r}, and no neuron.rate_hz for it"
-            )
-    return np.array([rates_hz[population["name"]] for population in populations], dtype=float)
+    found, reached = np.zeros(len(local)), np.zeros(len(local), dtype=np.int64)
+    block = max(1, BLOCK // max(1, len(local)))
+    for first in range(0, local.shape[1], block):
+        miss = misses @ local[:, first : first + block]
+        found -= np.expm1(miss).sum(axis=1)
+        reached += (miss < 0).sum(axis=1)
+    return found, reached
 
 
 def _log_miss(sources: float) -> float:
     """ln(1 - 1/N): log probability that one draw from N neurons misses a given one."""
-    return math.log1p(-1 / sources) if sources > 1 else CERTAIN
+    return math.log1p(-1 / sources) if sources > 1 else pools.CERTAIN
 
 
 def _check(neurons_per_rank: float, ranks: int, threads: int, indegree: float) -> None:

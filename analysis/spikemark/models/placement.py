@@ -1,16 +1,25 @@
 """Where neurons live: how many of each population every virtual process (rank, thread) holds.
 
-The rules of the mini-app's placements, restated; one function per placement, listed in PLACEMENTS.
+The rules of the mini-app's placements, restated: a placement gives every area its consecutive ranks, (first,
+number); one function per placement, listed in PLACEMENTS. The neurons of an area are dealt to its virtual
+processes in turn.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
 from spikemark.errors import BadInput
 
 
+def area_names(populations: list[dict]) -> list[str]:
+    """Name of each population's area."""
+    return [p.get("area", p["name"]) for p in populations]
+
+
 def areas_of(populations: list[dict]) -> list[int]:
     """Area number of each population; areas count in the order in which they first appear."""
-    names = [p.get("area", p["name"]) for p in populations]
+    names = area_names(populations)
     order = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [order[name] for name in names]
 
@@ -26,30 +35,20 @@ def residues(start: int, size: int, modulus: int) -> np.ndarray:
     return whole + ((np.arange(modulus) - start) % modulus < rest)
 
 
-def round_robin(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
-    """Neuron `gid` lives on virtual process vp = gid mod (R T): rank vp mod R, thread vp div R."""
-    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
-    for p, start in enumerate(starts_of(populations)):
-        counts[p] = residues(start, populations[p]["size"], ranks * threads).reshape(threads, ranks).T
-    return counts
+def round_robin(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+    """Every area lives on all ranks; neurons are dealt without regard to areas, neuron 0 to rank 0."""
+    return [(0, ranks)] * (max(areas_of(populations), default=-1) + 1)
 
 
-def area(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
-    """Area a lives on rank a mod R; its neurons go to threads in turn, counted from the area's first gid."""
-    numbers = areas_of(populations)
-    if len(set(numbers)) < ranks:
-        raise BadInput(
-            f"ranks={ranks}: placement 'area' has {len(set(numbers))} areas for at most as many ranks"
-        )
-    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
-    first: dict[int, int] = {}
-    for p, (number, start) in enumerate(zip(numbers, starts_of(populations), strict=True)):
-        begin = first.setdefault(number, int(start))
-        counts[p, number % ranks] = residues(int(start) - begin, populations[p]["size"], threads)
-    return counts
+def area(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+    """Area a lives on rank a mod R."""
+    areas = max(areas_of(populations), default=-1) + 1
+    if areas < ranks:
+        raise BadInput(f"ranks={ranks}: placement 'area' has {areas} areas for at most as many ranks")
+    return [(number % ranks, 1) for number in range(areas)]
 
 
-def area_group(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
+def area_group(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
     """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
 
     The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
@@ -66,17 +65,11 @@ def area_group(populations: list[dict], ranks: int, threads: int) -> np.ndarray:
     for _ in range(ranks - sum(n for _, n in bins)):
         _spend_rank(sizes, bins)
 
-    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
-    first_rank = 0
+    spans, first_rank = {}, 0
     for areas, n in sorted(bins, key=lambda b: min(b[0])):
-        for p, (number, start) in enumerate(zip(numbers, starts_of(populations), strict=True)):
-            if number not in areas:
-                continue
-            begin = int(starts_of(populations)[numbers.index(number)])
-            dealt = residues(int(start) - begin, populations[p]["size"], n * threads)
-            counts[p, first_rank : first_rank + n] = dealt.reshape(threads, n).T
+        spans |= dict.fromkeys(areas, (first_rank, n))
         first_rank += n
-    return counts
+    return [spans[number] for number in range(len(sizes))]
 
 
 def _pack(sizes: np.ndarray, most: int) -> list[list]:
@@ -103,7 +96,16 @@ def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
         bins.append([[filled[0]], 1])
 
 
-PLACEMENTS = {"round_robin": round_robin, "area": area, "area_group": area_group}
+Placement = Callable[[list[dict], int], list[tuple[int, int]]]
+PLACEMENTS: dict[str, Placement] = {"round_robin": round_robin, "area": area, "area_group": area_group}
+
+
+def spans(description: dict, placement: str, ranks: int) -> list[tuple[int, int]]:
+    """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
+    if placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
+    _check("ranks", ranks)
+    return PLACEMENTS[placement](description["network"]["populations"], ranks)
 
 
 def neurons(description: dict, placement: str, ranks: int, threads: int) -> np.ndarray:
@@ -111,9 +113,19 @@ def neurons(description: dict, placement: str, ranks: int, threads: int) -> np.n
 
     Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
     """
-    if placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
-    for name, value in (("ranks", ranks), ("threads", threads)):
-        if value < 1 or value != int(value):
-            raise BadInput(f"{name}={value}: an integer of at least 1")
-    return PLACEMENTS[placement](description["network"]["populations"], ranks, threads)
+    _check("threads", threads)
+    places = spans(description, placement, ranks)
+    populations = description["network"]["populations"]
+    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
+    begins: dict[int, int] = {}  # first gid of each area
+    for p, (number, start) in enumerate(zip(areas_of(populations), starts_of(populations), strict=True)):
+        begin = 0 if placement == "round_robin" else begins.setdefault(number, int(start))
+        first, n = places[number]
+        dealt = residues(int(start) - begin, populations[p]["size"], n * threads)
+        counts[p, first : first + n] = dealt.reshape(threads, n).T
+    return counts
+
+
+def _check(name: str, value: int) -> None:
+    if value < 1 or value != int(value):
+        raise BadInput(f"{name}={value}: an integer of at least 1")

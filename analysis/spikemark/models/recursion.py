@@ -123,7 +123,8 @@ def _meeting(lane: Lane, ranks: int) -> _Meeting:
 def lanes_of(run) -> list[Lane]:
     """The lanes of a `Run`, whose record gives the largest group and the number of groups.
 
-    Raises BadInput where these do not tell the groups: they must be equal blocks of ranks.
+    Raises BadInput where these do not tell the groups: they must be equal blocks of ranks, as those of a lane
+    between given areas are only where it connects all ranks.
     """
     ranks, lanes = run.record.ranks, []
     for lane in run.record.lanes:

@@ -41,6 +41,7 @@ def compare(
     """
     conditions = conditions or Conditions()
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program
+    programs = plan.programs
     store = Store(folder.resolve())
     with sweep.locked(Results(store.path)):
         write_json(

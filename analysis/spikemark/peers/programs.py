@@ -59,6 +59,9 @@ class Program(Protocol):
     @property
     def identity(self) -> str: ...
 
+    def takes(self, models: set[str]) -> bool:
+        """Whether it is compared on networks of these neuron models of the mini-app."""
+
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `workspace` is an empty folder for what it writes."""
 
@@ -81,6 +84,9 @@ class Miniapp:
     @property
     def identity(self) -> str:
         return f"{digest(project.miniapp())} {LONGER}"
+
+    def takes(self, models: set[str]) -> bool:
+        return True
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         simulate_ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
@@ -117,19 +123,28 @@ class Miniapp:
 
 @dataclass(frozen=True)
 class Nest:
-    """NEST in the environment of the peers, with one of its neuron models."""
+    """NEST in the environment of the peers; `model` says with which neurons (nest_neurons.KINDS)."""
 
     name: str
     title: str
     model: str
+    for_models: frozenset[str]
 
     @property
     def identity(self) -> str:
-        return f"{(_environment() / 'complete').read_text().split()[0]} {digest(self._script())} {self.model}"
+        return f"{(_environment() / 'complete').read_text().split()[0]} {_scripts()} {self.model}"
+
+    def takes(self, models: set[str]) -> bool:
+        return models <= self.for_models
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         options = ["--model", self.model, "--threads", str(threads)]
-        command = [str(_environment() / "bin" / "python"), str(self._script()), str(description), *options]
+        command = [
+            str(_environment() / "bin" / "python"),
+            str(_folder() / "nest_network.py"),
+            str(description),
+            *options,
+        ]
         return Launch(command, _threads(threads))
 
     def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
@@ -140,22 +155,29 @@ class Nest:
         except ValueError as error:
             raise RunFailed(f"exit status 0, but no valid result: {_brief(error)}") from None
 
-    @staticmethod
-    def _script() -> Path:
-        return project.root() / "workflows" / "peers" / "nest_network.py"
 
+IGNORING, INTEGRATING = frozenset({"ignore_and_fire"}), frozenset({"lif_delta", "lif_exp"})
 
 #: Everything that is compared; the reference first.
 PROGRAMS: tuple[Program, ...] = (
     Miniapp(),
-    Nest("nest", "NEST ignore_and_fire", "ignore_and_fire"),
-    Nest("nest_iaf_psc_delta", "NEST iaf_psc_delta", "iaf_psc_delta"),
+    Nest("nest", "NEST ignore_and_fire", "ignore_and_fire", IGNORING),
+    Nest("nest_iaf_psc_delta", "NEST iaf_psc_delta", "iaf_psc_delta", IGNORING),
+    Nest("nest_described", "NEST, the same neurons", "described", INTEGRATING),
 )
 
 
 def digest(path: Path) -> str:
     """Hash of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _folder() -> Path:
+    return project.root() / "workflows" / "peers"
+
+
+def _scripts() -> str:
+    return " ".join(digest(path) for path in sorted(_folder().glob("nest_*.py")))
 
 
 def _environment() -> Path:

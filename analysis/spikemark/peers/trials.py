@@ -27,10 +27,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Plan:
-    """The network, and the trials in the order of measuring."""
+    """The network, the programs that take it, and the trials in the order of measuring."""
 
     experiment: Experiment
     description: dict[str, Any]
+    programs: tuple[Program, ...]
     trials: list[Trial]
 
 
@@ -39,7 +40,7 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
 
     Within a round the order is shuffled, so that slow changes of the machine favour nobody. It follows from
     `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
-    with several networks or ranks, or for more threads than cores.
+    with several networks or ranks, for neurons that no peer has, or for more threads than cores.
     """
     runs = expand(experiment)
     descriptions = {json.dumps(run.description, sort_keys=True) for run in runs}
@@ -57,6 +58,12 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
             f"threads: {max(experiment.threads)}; allowed: at most {cores}, the cores of this process"
         )
     description = runs[0].description
+    models = {population["neuron"]["model"] for population in description["network"]["populations"]}
+    programs = tuple(program for program in programs if program.takes(models))
+    if len(programs) < 2:
+        raise BadInput(
+            f"experiment {experiment.name!r}: neuron models {', '.join(sorted(models))}: no peer has the like"
+        )
     identities = {program.name: program.identity for program in programs}
     trials = []
     for number in range(1, experiment.repetitions + 1):
@@ -66,7 +73,7 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
         ):
             identity = [description, name, identities[name], threads, number]
             trials.append(Trial(_digest(identity)[:12], name, threads, number))
-    return Plan(experiment, description, trials)
+    return Plan(experiment, description, programs, trials)
 
 
 def events_per_spike(description: dict[str, Any]) -> float:

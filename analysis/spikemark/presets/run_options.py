@@ -22,14 +22,21 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 500.0
 
-    def described(self, populations: list[dict], projections: list[dict], delay_ratio: int = 1) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network; the step and the cycle last 0.1 ms."""
+    def described(
+        self,
+        populations: list[dict],
+        projections: list[dict],
+        delay_ratio: int = 1,
+        resolution_ms: float = 0.1,
+        cycle_ms: float = 0.1,
+    ) -> dict:
+        """The run description (miniapp/FORMAT.md) of that network."""
         return {
             "format_version": 1,
             "seed": self.seed,
             "time": {
-                "resolution_ms": 0.1,
-                "cycle_ms": 0.1,
+                "resolution_ms": resolution_ms,
+                "cycle_ms": cycle_ms,
                 "warmup_ms": self.warmup_ms,
                 "simulate_ms": self.simulate_ms,
             },

@@ -9,8 +9,11 @@ from typing import Any
 
 from spikemark import collect, record
 from spikemark.errors import BadInput
-from spikemark.plan_fields import Planned
+from spikemark.experiment_fields import PRESET, PRESET_NAME
+from spikemark.plan_fields import Plan, Planned
 from spikemark.results import Results
+
+from .rates import rates_hz
 
 NO_BREAK = "\u00a0"
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
@@ -48,6 +51,8 @@ class Measured:
 
     planned: Planned
     run: record.Run
+    preset: str | None = None  # that the network comes from; None: a description of its own
+    options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
 
     @property
     def description(self) -> dict[str, Any]:
@@ -66,6 +71,11 @@ class Measured:
         """Key of what must give one checksum: the seed, the network and the simulated time."""
         parts = [self.description.get(key) for key in ("seed", "network", "time")]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @cached_property
+    def rates_hz(self) -> dict[str, float] | None:
+        """As counted, see rates.rates_hz."""
+        return rates_hz(self.run)
 
     @property
     def oversubscribed(self) -> bool:
@@ -124,7 +134,7 @@ def gather(experiment_dir: Path) -> Sweep:
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, collect.load(results, line)))
+                runs.append(Measured(line, collect.load(results, line), *_preset(plan, line)))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():
@@ -140,6 +150,15 @@ def gather(experiment_dir: Path) -> Sweep:
         failed=failed,
         unreadable=unreadable,
     )
+
+
+def _preset(plan: Plan, line: Planned) -> tuple[str | None, dict[str, Any]]:
+    """Name of the preset of a run, and the options it was given."""
+    source = plan.experiment.preset or {}
+    own = source.get("name")
+    name = line.fields.get(PRESET_NAME, own)
+    varied = {f.removeprefix(PRESET): v for f, v in line.fields.items() if f.startswith(PRESET)}
+    return name, {**(source.get("options", {}) if name == own else {}), **varied}
 
 
 def _reason(log: Path) -> str:

@@ -195,7 +195,8 @@ static void check_numbers(const struct model *model, struct error *error) {
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error) {
-    *model = (struct model){.description = description, .placement = placement, .schedule = schedule};
+    *model = (struct model){
+        .description = description, .placement = placement, .schedule = schedule, .world = world};
     MPI_Comm_rank(world, &model->rank);
     model->ranks = placement->ranks;
     model->threads = placement->threads;
@@ -223,6 +224,10 @@ bool build(struct model *model, const struct description *description, const str
     free(wanted);
     free(gids);
     return built;
+}
+
+void build_synchronise(const struct model *model) {
+    MPI_Barrier(model->world);
 }
 
 void build_close(struct model *model) {

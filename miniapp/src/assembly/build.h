@@ -48,6 +48,7 @@ struct model {
     const struct description *description; ///< borrowed
     const struct placement *placement;     ///< borrowed
     const struct schedule *schedule;       ///< borrowed
+    MPI_Comm world;                        ///< borrowed
     int rank, ranks, threads;
     struct population_model *neuron_models; ///< [populations]
     uint32_t neurons;                       ///< of this rank
@@ -68,6 +69,9 @@ bool build(struct model *model, const struct description *description, const str
            const struct schedule *schedule, MPI_Comm world, struct error *error);
 
 void build_close(struct model *model);
+
+/// Waits for all ranks: no lane need connect them all.
+void build_synchronise(const struct model *model);
 
 uint64_t build_synapses(const struct model *model);
 

@@ -38,15 +38,20 @@ static void for_each_draw(const struct model *model, int thread,
                           void (*take)(const struct model *, const struct draw *, void *), void *context) {
     const struct network *network = &model->description->network;
     const struct part *part = model->parts[thread];
+    uint32_t *onto = ALLOC(uint32_t, network->n_projections);
     for (uint32_t b = 0; b < part->n_blocks; b++) {
         const struct block *block = &part->blocks[b];
-        uint32_t population = network_population(network, block->share.first);
+        const uint32_t population = network_population(network, block->share.first);
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < network->n_projections; p++)
+            if (network->projections[p].target == population) onto[n++] = p;
         for (uint32_t i = 0; i < block->share.count; i++)
-            for (uint32_t p = 0; p < network->n_projections; p++) {
-                struct draw draw = {p, block->share.first + i * block->share.stride, block->first + i};
-                if (network->projections[p].target == population) take(model, &draw, context);
+            for (uint32_t k = 0; k < n; k++) {
+                struct draw draw = {onto[k], block->share.first + i * block->share.stride, block->first + i};
+                take(model, &draw, context);
             }
     }
+    free(onto);
 }
 
 struct sink {
@@ -128,7 +133,7 @@ void lists_count(struct lists *lists, const struct model *model, int thread) {
 
 struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
     const struct network *network = &model->description->network;
-    const int first_rank = model->lanes[lane].first_rank; // the lane's communicator is the ranks from here
+    const int *place = model->lanes[lane].plan->groups.place; // rank in the lane's communicator
     const size_t owners = (size_t)model->lanes[lane].ranks;
     struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
     uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
@@ -142,7 +147,7 @@ struct wanted lists_number(struct lists *lists, const struct model *model, int l
                 bool any = false;
                 for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
                 if (!any) continue;
-                int owner = placement_rank(model->placement, p, gid) - first_rank;
+                int owner = place[placement_rank(model->placement, p, gid)];
                 if (pass == 0)
                     wanted.per_owner[owner]++;
                 else

@@ -62,9 +62,13 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
     if (lane->lag > 0 && lane->groups.largest > 1 && !exchange->backend->start)
         printf(" (it blocks, so nothing overlaps)");
     if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
-    printf(" over %s%d rank%s, %llu synapses, ",
-           lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "", lane->groups.largest,
-           plural((unsigned)lane->groups.largest), (unsigned long long)lane->n_synapses);
+    if (lane_areas_bound(&lane->areas))
+        printf(" over %d of %d rank%s", lane->groups.largest, lane->groups.ranks,
+               plural((unsigned)lane->groups.ranks));
+    else
+        printf(" over %s%d rank%s", lane->groups.groups > 1 && lane->groups.largest > 1 ? "up to " : "",
+               lane->groups.largest, plural((unsigned)lane->groups.largest));
+    printf(", %llu synapses, ", (unsigned long long)lane->n_synapses);
     if (lane->shortest_delay == 0)
         printf("no delay to keep\n");
     else
@@ -112,8 +116,7 @@ void explain_run(const struct description *d, const struct placement *placement,
     printf("network    %u neurons in %u population%s and %u area%s, %llu synapses%s, seed %llu\n",
            network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
            plural(network->n_areas), (unsigned long long)network_synapses(network),
-           random ? " expected, since in-degrees are random" : "",
-           (unsigned long long)network->seed);
+           random ? " expected, since in-degrees are random" : "", (unsigned long long)network->seed);
     printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);

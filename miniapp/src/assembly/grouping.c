@@ -21,6 +21,7 @@ struct span *grouping_area_spans(const struct placement *placement) {
 static void open(struct grouping *grouping, int ranks) {
     *grouping = (struct grouping){.ranks = ranks};
     grouping->first = ALLOC(int, (size_t)ranks);
+    grouping->place = ALLOC(int, (size_t)ranks);
     grouping->size = ALLOC(int, (size_t)ranks);
 }
 
@@ -28,6 +29,7 @@ static void open(struct grouping *grouping, int ranks) {
 static void set(struct grouping *grouping, int first, int last) {
     for (int rank = first; rank <= last; rank++) {
         grouping->first[rank] = first;
+        grouping->place[rank] = rank - first;
         grouping->size[rank] = last - first + 1;
     }
     if (last - first + 1 > grouping->largest) grouping->largest = last - first + 1;
@@ -55,8 +57,33 @@ void grouping_areas(struct grouping *grouping, int ranks, const struct span *are
     free(reach);
 }
 
+void grouping_members(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas,
+                      const struct lane_areas *members) {
+    bool *member = ALLOC_ZERO(bool, (size_t)ranks);
+    int first = ranks, size = 0;
+    for (uint32_t area = 0; area < n_areas; area++)
+        for (int rank = areas[area].first; lane_areas_hold(members, area) && rank <= areas[area].last; rank++)
+            member[rank] = true;
+    open(grouping, ranks);
+    for (int rank = ranks - 1; rank >= 0; rank--) {
+        size += member[rank];
+        first = member[rank] ? rank : first;
+        if (!member[rank]) set(grouping, rank, rank);
+    }
+    for (int rank = 0, place = 0; rank < ranks; rank++) {
+        if (!member[rank]) continue;
+        grouping->first[rank] = first;
+        grouping->place[rank] = place++;
+        grouping->size[rank] = size;
+    }
+    grouping->groups += size > 0;
+    grouping->largest = size > grouping->largest ? size : grouping->largest;
+    free(member);
+}
+
 void grouping_close(struct grouping *grouping) {
     free(grouping->first);
+    free(grouping->place);
     free(grouping->size);
 }
 

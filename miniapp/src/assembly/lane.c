@@ -28,10 +28,9 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
     int rank;
     MPI_Comm_rank(world, &rank);
     *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
-    lane->first_rank = plan->groups.first[rank];
     lane->ranks = plan->groups.size[rank];
     MPI_Comm comm;
-    MPI_Comm_split(world, lane->first_rank, rank, &comm);
+    MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers them as groups.place does
     if (lane->ranks == 1) {
         MPI_Comm_free(&comm);
     } else {

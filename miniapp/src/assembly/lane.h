@@ -31,7 +31,7 @@ struct window {
 struct lane {
     const struct lane_plan *plan; ///< borrowed
     MPI_Comm comm;                ///< of the ranks that exchange; MPI_COMM_SELF for a rank alone
-    int first_rank, ranks;        ///< first of them in the world, and how many
+    int ranks;                    ///< how many they are
     const struct exchange_backend *backend;
     struct spike_format format;
     struct synapse_table *tables; ///< [threads]; owned by the lane, filled by build.c
@@ -56,6 +56,11 @@ void lane_begin(struct lane *lane, uint32_t step);
 
 /// Forgets what has been counted so far: the measured part begins.
 void lane_reset_counts(struct lane *lane);
+
+/// Whether any neuron of this rank has a list in the lane.
+static inline bool lane_sends(const struct lane *lane) {
+    return lane->routes.first[lane->routes.neurons] > 0;
+}
 
 /// Adds a spike of this rank's neuron number `neuron` to the outbox.
 void lane_collocate(struct lane *lane, uint32_t neuron, uint32_t gid, uint32_t step);

@@ -81,7 +81,7 @@ static bool number_or_word(const struct fields *fields, const char *name, int fa
 }
 
 static bool read_lane(struct schedule_rule *rule, const struct fields *lane, struct error *error) {
-    static const char *const names[] = {"name", "group", "period", "lag"};
+    static const char *const names[] = {"name", "group", "period", "lag", "from", "to"};
     struct lane_rule *read = &rule->lanes[rule->n_lanes];
     double lag;
     if (!fields_only(lane, names, sizeof names / sizeof *names, error) ||
@@ -93,26 +93,35 @@ static bool read_lane(struct schedule_rule *rule, const struct fields *lane, str
         !fields_integer(lane, "lag", 0, 0, 1000, &lag, error))
         return false;
     read->lag = (int)lag;
+    read->bound = json_object_get(lane->object, "from") || json_object_get(lane->object, "to");
     for (int i = 0; i < rule->n_lanes; i++)
         if (strcmp(rule->lanes[i].name, read->name) == 0)
             return fields_refuse(lane, "name", "a name that no lane before it has", error);
     return true;
 }
 
-/// Lanes must widen: area first, then blocks of ranks, each a multiple of the one before, then all.
+/// Lanes must widen: area first, then blocks of ranks, each a multiple of the one before, then all. Lanes
+/// between given areas may stand anywhere before that.
 static bool check_order(const struct schedule_rule *rule, const struct description *d, int i,
                         struct error *error) {
-    const int group = rule->lanes[i].group, before = i > 0 ? rule->lanes[i - 1].group : group_area;
-    const bool last = i + 1 == rule->n_lanes;
+    const int group = rule->lanes[i].group;
+    int before = i - 1;
     struct fields lane;
+    while (before >= 0 && rule->lanes[before].bound) before--;
     if (!fields_item(&d->json, "schedule", (size_t)i, &lane, error)) return false;
-    if (last != (group == group_world))
-        return fields_refuse(
-            &lane, "group",
-            last ? "\"world\" in the last lane" : "\"area\" or an integer in all lanes but the last", error);
-    if (group == group_area && i > 0)
-        return fields_refuse(&lane, "group", "\"area\" only in the first lane", error);
-    if (group > 0 && before > 0 && (group <= before || group % before != 0))
+    if (rule->lanes[i].bound)
+        return group == group_world ||
+               fields_refuse(&lane, "group", "\"world\" in a lane that has from or to", error);
+    if (group == group_world)
+        return i + 1 == rule->n_lanes ||
+               fields_refuse(&lane, "group",
+                             "\"area\" or an integer in all lanes but the last, or a field from or to",
+                             error);
+    if (before < 0) return true;
+    if (group == group_area)
+        return fields_refuse(&lane, "group", "\"area\" only in the first lane without from and to", error);
+    if (rule->lanes[before].group > 0 &&
+        (group <= rule->lanes[before].group || group % rule->lanes[before].group != 0))
         return fields_refuse(&lane, "group", "a larger multiple of the group of the lane before", error);
     return true;
 }

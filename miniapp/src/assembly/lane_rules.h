@@ -1,15 +1,15 @@
 /// \file
 /// Schedules as they are asked for: named ones, or a list of lanes in the run description.
 ///
-/// A schedule is a list of lanes from narrow to wide; it is data. Each lane connects groups of ranks, and a
-/// synapse belongs to the first lane in whose groups it lies. The last lane connects all ranks.
+/// A schedule is a list of lanes from narrow to wide; it is data. Each lane connects groups of ranks, or
+/// given areas, and a synapse belongs to the first lane in whose groups or areas it lies.
 
 #ifndef ASSEMBLY_LANE_RULES_H
 #define ASSEMBLY_LANE_RULES_H
 
 #include "description/description.h"
 
-enum { schedule_lanes_max = 8 };
+enum { schedule_lanes_max = 32 };
 
 /// Which ranks a lane connects, if not blocks of that many consecutive ranks.
 enum lane_group {
@@ -29,6 +29,7 @@ struct lane_rule {
     int group;  ///< enum lane_group, or ranks of a block
     int period; ///< enum lane_period, or cycles
     int lag;    ///< windows, or lag_given: the description's field lag
+    bool bound; ///< to the areas of its fields `from` and `to`; in lists only
 };
 
 enum { lag_given = -1 };

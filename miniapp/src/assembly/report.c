@@ -195,14 +195,15 @@ static json_t *record(const struct report *report) {
 
 static bool write_ranks(const struct report *report, FILE *file) {
     fprintf(file,
-            "rank,neurons,synapses,spikes,synaptic_events,first_accesses,messages,bytes_sent,peak_bytes,"
-            "build_s,simulate_s\n");
+            "rank,neurons,synapses,spikes,synaptic_events,external_events,first_accesses,messages,bytes_sent,"
+            "peak_bytes,build_s,simulate_s\n");
     for (int r = 0; r < report->model->ranks; r++) {
         const struct rank_tally *t = &report->ranks[r];
         const uint64_t counts[] = {t->neurons,
                                    t->synapses,
                                    t->counts.spikes,
                                    t->counts.synaptic_events,
+                                   t->counts.external_events,
                                    t->counts.first_accesses,
                                    t->traffic.messages,
                                    t->traffic.bytes};

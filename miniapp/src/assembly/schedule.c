@@ -23,16 +23,18 @@ bool schedule_placement(const struct description *description, const struct plac
     return true;
 }
 
+/// Whether a lane may carry synapses from one area to another.
+static bool carries(const struct schedule *schedule, int l, uint32_t source_area, uint32_t target_area) {
+    const struct lane_plan *lane = &schedule->lanes[l];
+    if (lane->group == group_area) return source_area == target_area;
+    if (lane->group == group_world) return lane_areas_carry(&lane->areas, source_area, target_area);
+    return grouping_joins(&lane->groups, schedule->areas[source_area], schedule->areas[target_area]);
+}
+
 int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_t target_area) {
-    int lane = 0;
-    for (; lane < schedule->n_lanes - 1; lane++) {
-        const struct lane_plan *plan = &schedule->lanes[lane];
-        if (plan->group == group_area
-                ? source_area == target_area
-                : grouping_joins(&plan->groups, schedule->areas[source_area], schedule->areas[target_area]))
-            break;
-    }
-    return lane;
+    for (int lane = 0; lane < schedule->n_lanes; lane++)
+        if (carries(schedule, lane, source_area, target_area)) return lane;
+    return -1;
 }
 
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
@@ -47,8 +49,17 @@ int schedule_projection_lane(const struct schedule *schedule, const struct netwo
     return lane;
 }
 
+static bool refuse_gap(const struct network *network, uint32_t projection, const struct population *source,
+                       struct error *error) {
+    const struct population *target = &network->populations[network->projections[projection].target];
+    return error_set(error,
+                     "schedule: no lane for network.projections.%u, from area \"%.60s\" to area \"%.60s\"; "
+                     "allowed: lanes that carry all synapses, as a last one with group \"world\" does",
+                     projection, source->area_name, target->area_name);
+}
+
 /// Finds the shortest delay and the number of synapses that each lane carries.
-static void survey(struct schedule *schedule, const struct network *network) {
+static bool survey(struct schedule *schedule, const struct network *network, struct error *error) {
     double synapses[schedule_lanes_max] = {0};
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
@@ -57,6 +68,7 @@ static void survey(struct schedule *schedule, const struct network *network) {
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const struct population *source = &network->populations[p->sources[k]];
             int l = schedule_lane(schedule, source->area, target->area);
+            if (l < 0) return refuse_gap(network, i, source, error);
             struct lane_plan *lane = &schedule->lanes[l];
             if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
                 lane->shortest_delay = p->delay.shortest;
@@ -65,6 +77,7 @@ static void survey(struct schedule *schedule, const struct network *network) {
     }
     for (int l = 0; l < schedule->n_lanes; l++)
         schedule->lanes[l].n_synapses = (uint64_t)nearbyint(synapses[l]);
+    return true;
 }
 
 /// Whether a lane's window follows D.
@@ -145,9 +158,18 @@ static bool check_exact(const struct schedule *schedule, int l, const struct des
                      lane->lag ? " with its lag" : "", (double)window * h);
 }
 
-/// Finds the groups of ranks of a lane.
-static bool group_ranks(struct schedule *schedule, int l, int ranks, struct error *error) {
+/// Finds the areas and the groups of ranks of a lane.
+static bool group_ranks(struct schedule *schedule, int l, int ranks, const struct description *d,
+                        struct error *error) {
     struct lane_plan *lane = &schedule->lanes[l];
+    struct fields fields;
+    if (schedule->rule.lanes[l].bound) {
+        if (!fields_item(&d->json, "schedule", (size_t)l, &fields, error) ||
+            !lane_areas_read(&lane->areas, &fields, &d->network, error))
+            return false;
+        grouping_members(&lane->groups, ranks, schedule->areas, schedule->n_areas, &lane->areas);
+        return true;
+    }
     if (lane->group == group_square) lane->group = grouping_square(ranks);
     if (lane->group > 0 && ranks % lane->group != 0)
         return error_set(error, "schedule.%d.group: %d; allowed: a divisor of the %d ranks", l, lane->group,
@@ -165,14 +187,14 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
     if (!lane_rules_read(&schedule->rule, d, error) || !choice_check_lanes(d, &schedule->rule, error))
         return false;
     schedule->areas = grouping_area_spans(placement);
-    for (int l = 0; l < schedule->rule.n_lanes; l++, schedule->n_lanes++) {
+    for (int l = 0; l < schedule->rule.n_lanes; l++) {
         const struct lane_rule *rule = &schedule->rule.lanes[l];
         const uint32_t lag = rule->lag == lag_given ? (uint32_t)d->given.lag : (uint32_t)rule->lag;
         schedule->lanes[l] = (struct lane_plan){.name = rule->name, .group = rule->group, .lag = lag};
-        if (!group_ranks(schedule, l, placement->ranks, error)) return false;
+        schedule->n_lanes++;
+        if (!group_ranks(schedule, l, placement->ranks, d, error)) return false;
     }
-    survey(schedule, &d->network);
-    if (!set_delay_ratio(schedule, d, error)) return false;
+    if (!survey(schedule, &d->network, error) || !set_delay_ratio(schedule, d, error)) return false;
     for (int l = 0; l < schedule->n_lanes; l++)
         if (!set_period(&schedule->lanes[l], &schedule->rule.lanes[l], d, error) ||
             !check_exact(schedule, l, d, error) || !choice_make(&schedule->lanes[l], d, error))
@@ -182,6 +204,9 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
 }
 
 void schedule_close(struct schedule *schedule) {
-    for (int l = 0; l < schedule->n_lanes; l++) grouping_close(&schedule->lanes[l].groups);
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        lane_areas_close(&schedule->lanes[l].areas);
+        grouping_close(&schedule->lanes[l].groups);
+    }
     free(schedule->areas);
 }

@@ -17,6 +17,7 @@
 struct lane_plan {
     const char *name;
     int group;               ///< of its rule, group_square resolved
+    struct lane_areas areas; ///< between which it carries synapses; if bound, `group` is group_world
     struct grouping groups;  ///< ranks that exchange with each other
     uint32_t period;         ///< P, cycles
     uint32_t lag;            ///< L, windows
@@ -44,7 +45,8 @@ bool schedule_plan(struct schedule *schedule, struct description *description,
                    const struct placement *placement, struct error *error);
 void schedule_close(struct schedule *schedule);
 
-/// The lane of the synapses from one area to another.
+/// The lane of the synapses from one area to another; -1 if there is none, as the plan allows only where the
+/// network has no such synapses.
 int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_t target_area);
 
 /// The lane of all synapses of a projection, or -1 if several share them.

@@ -1,8 +1,8 @@
 /// \file
 /// Distribution of delays on the grid of the resolution.
 ///
-/// "Normal, redrawn until within [min, max], then rounded to the grid" has a probability for each grid
-/// point, the integral of the normal density over the part of [min, max] that rounds to it. A delay is
+/// "Normal (or exponential), redrawn until within [min, max], then rounded to the grid" has a probability for
+/// each grid point, the integral of the density over the part of [min, max] that rounds to it. A delay is
 /// therefore drawn with one 32-bit word and a table: the cost does not depend on the limits, and the result
 /// does not depend on how a loop is vectorised.
 
@@ -10,6 +10,7 @@
 #define DESCRIPTION_DELAY_H
 
 #include "description/discrete.h"
+#include "description/json_fields.h"
 
 struct delay {
     uint32_t shortest, longest; ///< steps; only these and what lies between is drawn
@@ -20,6 +21,14 @@ struct delay {
 /// The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in [low, high],
 /// or if low is shorter than half a step, which would round to no delay.
 bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms);
+
+/// Exponential: the density falls by a factor of e every `mean`, the mean if there were no limits. Else as
+/// delay_open().
+bool delay_open_exponential(struct delay *delay, double mean, double low, double high, double resolution_ms);
+
+/// Reads the field "delay" of a projection. Free with delay_close().
+bool delay_read(struct delay *delay, const struct fields *projection, double resolution_ms,
+                struct error *error);
 
 void delay_close(struct delay *delay);
 

@@ -1,5 +1,6 @@
 /// \file
-/// Any distribution over 0, 1, ... n - 1, drawn with one 32-bit word and a table, without a loop that redraws.
+/// Any distribution over 0, 1, ... n - 1, drawn with one 32-bit word and a table, without a loop that
+/// redraws.
 ///
 /// Each number is drawn by the words up to upper[number] that lie above those of the number before, so its
 /// probability is right to 2^-32.

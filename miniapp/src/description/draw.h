@@ -1,5 +1,6 @@
 /// \file
-/// How many synapses a neuron has, and what the k-th of them is, computed from the seed, the projection, the neuron and k alone.
+/// How many synapses a neuron has, and what the k-th of them is, computed from the seed, the projection, the
+/// neuron and k alone.
 
 #ifndef DESCRIPTION_DRAW_H
 #define DESCRIPTION_DRAW_H

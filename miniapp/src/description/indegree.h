@@ -1,8 +1,8 @@
 /// \file
 /// In-degree of the neurons of a projection: how many synapses each receives.
 ///
-/// It is the same for all, or a Poisson number of each neuron's own, as in networks that deal a number of synapses
-/// to their neurons at random: the in-degrees are then binomial, which for many neurons is Poisson.
+/// It is the same for all, or a Poisson number of each neuron's own, as in networks that deal a number of
+/// synapses to their neurons at random: the in-degrees are then binomial, which for many neurons is Poisson.
 
 #ifndef DESCRIPTION_INDEGREE_H
 #define DESCRIPTION_INDEGREE_H

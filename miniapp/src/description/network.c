@@ -77,20 +77,20 @@ static bool read_population(struct network *network, struct population *populati
         return fields_refuse(fields, "size", "at most 4000000000 neurons in all", error);
     network->n_neurons += population->size;
 
-    population->area = network->n_areas;
-    for (const struct population *p = network->populations; p < population; p++) {
-        if (strcmp(p->name, population->name) == 0)
-            return fields_refuse(fields, "name", "a name that no other population has", error);
-        if (strcmp(p->area_name, population->area_name) == 0) population->area = p->area;
-    }
-    network->n_areas += population->area == network->n_areas;
+    if (json_object_get(network->population_numbers, population->name))
+        return fields_refuse(fields, "name", "a name that no other population has", error);
+    json_object_set_new(network->population_numbers, population->name,
+                        json_integer(population - network->populations));
+    const json_t *area = json_object_get(network->area_numbers, population->area_name);
+    population->area = area ? (uint32_t)json_integer_value(area) : network->n_areas;
+    if (!area)
+        json_object_set_new(network->area_numbers, population->area_name, json_integer(network->n_areas++));
     return true;
 }
 
 static const struct population *find(const struct network *network, const char *name) {
-    for (uint32_t i = 0; name && i < network->n_populations; i++)
-        if (strcmp(network->populations[i].name, name) == 0) return &network->populations[i];
-    return NULL;
+    const json_t *number = name ? json_object_get(network->population_numbers, name) : NULL;
+    return number ? &network->populations[json_integer_value(number)] : NULL;
 }
 
 static bool refuse_population(const struct network *network, const struct fields *fields, const char *name,
@@ -137,41 +137,6 @@ static bool read_sources(const struct network *network, struct projection *proje
     return true;
 }
 
-static bool read_delay(struct projection *projection, const struct fields *fields, double resolution_ms,
-                       struct error *error) {
-    static const char *const names[] = {"distribution", "mean", "sd", "min", "max"};
-    struct fields delay;
-    const char *distribution;
-    double mean, sd, low, high;
-    if (!fields_enter(fields, "delay", true, &delay, error) ||
-        !fields_only(&delay, names, COUNT(names), error) ||
-        !fields_string(&delay, "distribution", "normal", &distribution, error))
-        return false;
-    bool constant = strcmp(distribution, "constant") == 0;
-    if (!constant && strcmp(distribution, "normal") != 0)
-        return fields_refuse(&delay, "distribution", "normal, constant", error);
-
-    if (!fields_number(&delay, "mean", NAN, 1e-6, 1e6, &mean, error) ||
-        !fields_number(&delay, "sd", 0, 0, 1e6, &sd, error) ||
-        !fields_number(&delay, "min", constant ? mean : fmin(resolution_ms, mean), 0, 1e6, &low, error) ||
-        !fields_number(&delay, "max", mean + 4 * sd, 0, 1e6, &high, error))
-        return false;
-    if (constant && sd > 0) return fields_refuse(&delay, "sd", "0 for the constant distribution", error);
-    if (low < resolution_ms * (1 - 1e-9))
-        return error_set(error, "%smin: %.10g; allowed: at least the resolution, %.10g ms", delay.path, low,
-                         resolution_ms);
-    if (high < low)
-        return error_set(error, "%smax: %.10g; allowed: at least min, %.10g ms", delay.path, high, low);
-    if (high / resolution_ms > 1e6)
-        return error_set(error, "%smax: %.10g; allowed: at most 1000000 steps of %.10g ms", delay.path, high,
-                         resolution_ms);
-    if (!delay_open(&projection->delay, mean, sd, low, high, resolution_ms))
-        return error_set(error,
-                         "%smean: %.10g; allowed: a distribution with some weight in [%.10g, %.10g] ms",
-                         delay.path, mean, low, high);
-    return true;
-}
-
 static bool read_projection(struct network *network, struct projection *projection,
                             const struct fields *fields, double resolution_ms, struct error *error) {
     static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
@@ -186,7 +151,7 @@ static bool read_projection(struct network *network, struct projection *projecti
     if (!read_sources(network, projection, fields, error) ||
         !indegree_read(&projection->indegree, fields, error) ||
         !weights_read(&projection->weights, fields, error) ||
-        !read_delay(projection, fields, resolution_ms, error))
+        !delay_read(&projection->delay, fields, resolution_ms, error))
         return false;
     if (projection->indegree.most > 0 && projection->pool == 0)
         return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
@@ -200,7 +165,8 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
     static const char *const names[] = {"populations", "projections"};
     struct fields fields, item;
     json_t *populations, *projections;
-    *network = (struct network){.seed = seed, .weight_unit = 1};
+    *network = (struct network){
+        .seed = seed, .weight_unit = 1, .population_numbers = json_object(), .area_numbers = json_object()};
     if (!fields_enter(run, "network", true, &fields, error) ||
         !fields_only(&fields, names, COUNT(names), error) ||
         !fields_list(&fields, "populations", true, &populations, error) ||
@@ -236,4 +202,6 @@ void network_close(struct network *network) {
     free(network->normal);
     free(network->projections);
     free(network->populations);
+    json_decref(network->population_numbers);
+    json_decref(network->area_numbers);
 }

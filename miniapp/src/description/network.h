@@ -56,10 +56,11 @@ struct network {
     struct population *populations;
     struct projection *projections;
     uint32_t n_populations, n_projections, n_areas, n_neurons;
-    uint32_t longest_delay; ///< steps, 0 without projections
-    struct normal *normal;  ///< for weights without classes; NULL if all have classes
-    double weight_unit;     ///< weights are multiples of it, in the unit of the models: pA or mV
-    bool narrow_input; ///< no neuron's input from synapses can overflow 16 bits, else none can overflow 32
+    json_t *population_numbers, *area_numbers; ///< by name
+    uint32_t longest_delay;                    ///< steps, 0 without projections
+    struct normal *normal;                     ///< for weights without classes; NULL if all have classes
+    double weight_unit; ///< weights are multiples of it, in the unit of the models: pA or mV
+    bool narrow_input;  ///< no neuron's input from synapses can overflow 16 bits, else none can overflow 32
 };
 
 /// Reads the object "network" of `run`. The strings and JSON of `run` must outlive the network.

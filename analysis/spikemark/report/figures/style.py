@@ -24,6 +24,7 @@ NAMES = [
     *("ink", "muted", "rule", "paper", "band", "model"),
     *("deliver", "update", "collocate", "synchronise", "exchange", "other-1", "other-2", "other-3"),
     *("conventional", "placement-only", "structure-aware", "overlapped", "hierarchical", "other-schedule"),
+    *("persistent", "jitter", "drift", "barrier"),
 ]
 COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(NAMES)}
 
@@ -62,10 +63,16 @@ SETTINGS = {
 
 
 @contextmanager
+def canvas(height: float) -> Iterator[Figure]:
+    """An empty figure of phone width."""
+    with matplotlib.rc_context(SETTINGS):
+        yield Figure(figsize=(WIDTH, height))
+
+
+@contextmanager
 def drawing(rows: int = 1, height: float = 3.0, **options) -> Iterator[tuple[Figure, list[Axes]]]:
     """A figure of phone width with `rows` axes, one above the other."""
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(WIDTH, height))
+    with canvas(height) as figure:
         axes = figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
         yield figure, list(axes)
 

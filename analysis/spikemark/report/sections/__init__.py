@@ -6,7 +6,9 @@ from ..cases import View
 from ..elements import Section
 from . import (
     access,
+    activity,
     autocorrelation,
+    budget,
     correctness,
     cycle_times,
     exchanges,
@@ -16,6 +18,7 @@ from . import (
     phases,
     provenance,
     speed,
+    validation,
     waiting,
 )
 
@@ -28,7 +31,10 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     cycle_times.section,
     autocorrelation.section,
     waiting.section,
+    validation.section,
+    budget.section,
     access.section,
+    activity.section,
     correctness.section,
     provenance.section,
     provenance.runs,

@@ -53,7 +53,7 @@ def _expectations(runs: list[Measured]) -> tuple[list[float], list[str]]:
     expected, reasons = [], set()
     for m in runs:
         try:
-            ratio = access.expected(m.description, m.run.record.ranks, m.run.record.threads).ratio
+            ratio = _expected(m).ratio
         except BadInput as error:
             reasons.add(str(error))
             continue
@@ -64,12 +64,18 @@ def _expectations(runs: list[Measured]) -> tuple[list[float], list[str]]:
     return expected, sorted(reasons)
 
 
+def _expected(m: Measured) -> access.Access:
+    """Raises BadInput where there is no theory, or the rates are not known."""
+    record = m.run.record
+    return access.expected(m.description, record.ranks, record.threads, rates_hz=m.rates_hz)
+
+
 def filled(runs: list[Measured]) -> list[float]:
     """Expected share of non-empty lists, of the runs for which there is an expectation."""
     found = []
     for m in runs:
         try:
-            expected = access.expected(m.description, m.run.record.ranks, m.run.record.threads)
+            expected = _expected(m)
         except BadInput:
             continue
         if expected.possible_lists:
@@ -86,8 +92,19 @@ def section(view: View) -> Section:
         return Section("access", TITLE, missing=["Irregular access: no synaptic event occurred in any run."])
     reasons = sorted({r for s in shares for r in s.reasons})
     missing = [f"The expectation for some runs: {reason}." for reason in reasons]
-    text = [EXPLAINED, *_equal(shares), *_two_lists(view.case)]
+    text = [EXPLAINED, *_rates(view.case), *_equal(shares), *_two_lists(view.case)]
     return Section("access", TITLE, text=text, figures=[_figure(view.case, shares)], missing=missing)
+
+
+def _rates(case: Case) -> list[str]:
+    """Where the description does not say how often neurons fire."""
+    for m in case.runs:
+        try:
+            if m.rates_hz is not None:
+                return ["Rates follow from the input of these neurons: the expectation takes those counted."]
+        except BadInput:
+            continue
+    return []
 
 
 def _equal(shares: list[Share]) -> list[str]:

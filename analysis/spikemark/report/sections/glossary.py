@@ -77,6 +77,11 @@ LITERATURE = [
         "real-time cortical simulations, energy and interconnects (DPSNN), whose spirit the mini-app follows",
     ),
     (
+        "Pastorelli et al. (2019), doi 10.3389/fnsys.2019.00033",
+        "https://doi.org/10.3389/fnsys.2019.00033",
+        "DPSNN's columns, efficacies and slow waves, which the preset dpsnn takes over",
+    ),
+    (
         "Jordan et al. (2018), doi 10.3389/fninf.2018.00002",
         "https://doi.org/10.3389/fninf.2018.00002",
         "extremely scalable spiking neuronal network simulation code, the exchange with buffers of fixed "

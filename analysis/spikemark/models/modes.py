@@ -1,0 +1,72 @@
+"""Modes of a distribution of times: how many, where, and what share of the times belongs to each.
+
+A mode is a peak of the kernel density that noise does not explain. Long times spread widely, so that the
+density is taken over the logarithm of time where the times span more than a factor of SPAN.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import ndimage, signal
+
+from spikemark.errors import BadInput
+
+SPAN = 6.0
+GRID = 2048
+CERTAINTY = 5.0  # standard errors of the density by which a peak stands out
+DEPTH = 0.2  # of its height, by which it stands out
+LEAST_SHARE = 0.005
+KERNEL = 1 / (2 * np.sqrt(np.pi))  # integral of the squared normal kernel
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A peak of the density at `at`, unit of the times; `share` of all times lie between its valleys."""
+
+    at: float
+    share: float
+
+
+def modes(times: np.ndarray) -> list[Mode]:
+    """Modes of all elements of `times`, the largest share first; none where the times do not vary.
+
+    Kernel density with Silverman's bandwidth, 0.9 min(SD, IQR / 1.34) n^(-1/5). Raises BadInput without
+    times.
+    """
+    values = np.sort(np.asarray(times, dtype=np.float64), axis=None)
+    if values.size == 0:
+        raise BadInput("modes: no times")
+    low, high = np.quantile(values, (0.001, 0.999))
+    if not high > low:
+        return []
+    logarithmic = low > 0 and high / low > SPAN
+    if logarithmic:
+        values, low, high = np.log(np.maximum(values, low / SPAN)), np.log(low), np.log(high)
+    quartiles = np.quantile(values, (0.25, 0.75))
+    spread = min(values.std(), (quartiles[1] - quartiles[0]) / 1.34) or values.std()
+    width = max(0.9 * spread * values.size**-0.2, (high - low) / GRID)
+    edges = np.linspace(low - 4 * width, high + 4 * width, GRID + 1)
+    step = edges[1] - edges[0]
+    counts, _ = np.histogram(values, edges)
+    density = ndimage.gaussian_filter1d(counts / (values.size * step), width / step, mode="constant")
+    peaks, found = signal.find_peaks(np.pad(density, 1), prominence=0)
+    noise = np.sqrt(density[peaks - 1] * KERNEL / (values.size * width))
+    peaks = peaks[found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)] - 1
+    return _divide(values, density, peaks, (edges[1:] + edges[:-1]) / 2, logarithmic)
+
+
+def _divide(
+    values: np.ndarray, density: np.ndarray, peaks: np.ndarray, grid: np.ndarray, logarithmic: bool
+) -> list[Mode]:
+    """The times between the lowest points beside each peak; modes of too few of them go to the next one."""
+    while True:
+        valleys = [a + np.argmin(density[a:b]) for a, b in pairwise(peaks)]
+        cuts = np.searchsorted(values, grid[np.array(valleys, dtype=int)])
+        shares = np.diff([0, *cuts, values.size]) / values.size
+        if len(peaks) == 1 or shares.min() >= LEAST_SHARE:
+            break
+        peaks = np.delete(peaks, np.argmin(shares))
+    at = np.exp(grid[peaks]) if logarithmic else grid[peaks]
+    found = [Mode(float(a), float(s)) for a, s in zip(at, shares, strict=True)]
+    return sorted(found, key=lambda mode: -mode.share)

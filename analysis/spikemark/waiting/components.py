@@ -1,0 +1,152 @@
+"""What cycle times are made of: y[m, w] = mean + a_m + g_w + e[m, w].
+
+a_m is the persistent effect of a rank, g_w what all ranks share (it makes nobody wait), e stationary with an
+autocorrelation and independent between ranks. y are sums over the steps of a plan; times in s.
+
+- V, the spread that makes ranks wait: the variance across ranks within a step, mean over steps. g drops out,
+  and drift is not lost to the estimated means, so V is unbiased whatever the serial correlation.
+- a_m: deviations of the rank means, drawn together by the positive-part James-Stein factor
+  1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
+  ranks that differ no more than drifting equals would are taken for equals.
+- g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
+  accordingly, and 0 where Var g is not surely above 0.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import fft
+
+from spikemark.models import serial
+from spikemark.waiting import series
+
+SURE = 3.0  # standard errors
+
+
+@dataclass(frozen=True)
+class Components:
+    """The parts of `times` [rank, step]."""
+
+    times: np.ndarray
+
+    @property
+    def ranks(self) -> int:
+        return self.times.shape[0]
+
+    @property
+    def steps(self) -> int:
+        return self.times.shape[1]
+
+    @cached_property
+    def rank_means(self) -> np.ndarray:
+        """[rank]."""
+        return self.times.mean(axis=1, dtype=np.float64)
+
+    @cached_property
+    def mean(self) -> float:
+        return float(self.rank_means.mean())
+
+    @cached_property
+    def step_means(self) -> np.ndarray:
+        """[step], mean over ranks."""
+        return self.times.mean(axis=0, dtype=np.float64)
+
+    @cached_property
+    def step_variances(self) -> np.ndarray:
+        """[step], variance across ranks; their mean is V."""
+        total = np.zeros(self.steps)
+        for rank in self.times:
+            total += (rank - self.step_means) ** 2
+        return total / (self.ranks - 1)
+
+    @cached_property
+    def across(self) -> float:
+        """V, s^2."""
+        return float(self.step_variances.mean())
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """Mean over ranks of |FFT|^2 of what differs between ranks, padded with as many zeros; s^2."""
+        power = np.zeros(self._padded // 2 + 1)
+        for rank, mean in zip(self.times, self.rank_means, strict=True):
+            own = rank - self.step_means - (mean - self.mean)
+            power += np.abs(fft.rfft(own.astype(self.times.dtype), self._padded)) ** 2
+        return power / (self.steps * (self.ranks - 1))
+
+    @property
+    def _padded(self) -> int:
+        return 2 * fft.next_fast_len(self.steps, real=True)
+
+    @cached_property
+    def autocovariance(self) -> np.ndarray:
+        """Of e, all lags, about the own mean of each rank; s^2."""
+        return fft.irfft(self.spectrum, self._padded)[: self.steps]
+
+    @cached_property
+    def correlation_time(self) -> float:
+        """Integrated autocorrelation time of e in steps; 1 for times that do not vary."""
+        tau = serial.integrated_time(self.autocovariance / self.autocovariance[0]) if self.varies else 1.0
+        return max(tau, 1.0)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Is there any spread across ranks beyond rounding?"""
+        return self.across > (8 * float(np.finfo(self.times.dtype).eps) * self.mean) ** 2
+
+    @cached_property
+    def rank_mean_known(self) -> tuple[float, float]:
+        """Standard error of a rank mean, s, and its degrees of freedom."""
+        if not self.varies:
+            return 0.0, float(self.steps)
+        error, block = series.error(self.autocovariance)
+        return error, self.steps / block
+
+    @cached_property
+    def shrinkage(self) -> float:
+        """Share of the deviations of the rank means that is taken for persistent."""
+        ranks, found = self.ranks, float(self.rank_means.var(ddof=1))
+        if not found > 0:
+            return 0.0
+        part = (ranks - 3) / (ranks - 1) if ranks > 3 else 1.0
+        return max(0.0, 1 - part * self.rank_mean_known[0] ** 2 / found)
+
+    @cached_property
+    def rank_effects(self) -> np.ndarray:
+        """a_m, [rank]; they add up to 0."""
+        return self.shrinkage * (self.rank_means - self.mean)
+
+    @cached_property
+    def own(self) -> float:
+        """V_e, the variance of e: V without the spread of the rank effects."""
+        return max(self.across - float(self.rank_effects.var(ddof=1)), 0.0)
+
+    @cached_property
+    def shared(self) -> series.Mean:
+        """Variance of g, s^2, below 0 by chance where there is none."""
+        excess = (self.step_means - self.mean) ** 2 - self.step_variances / self.ranks
+        return series.mean(excess + float(self.rank_effects.var(ddof=1)) / self.ranks)
+
+    @property
+    def common(self) -> float:
+        """Variance of g, s^2; 0 where it is not above what chance would make of independent ranks."""
+        return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
+
+    @cached_property
+    def common_course(self) -> np.ndarray:
+        """g_w, [step]."""
+        if not self.common > 0:
+            return np.zeros(self.steps)
+        return self.common / float(self.step_means.var()) * (self.step_means - self.mean)
+
+    def residual(self, rank: int) -> np.ndarray:
+        """e of a rank, [step], scaled so that all ranks together have the variance `own`."""
+        return self._scale * self._raw_residual(rank)
+
+    def _raw_residual(self, rank: int) -> np.ndarray:
+        return self.times[rank] - self.common_course - (self.mean + self.rank_effects[rank])
+
+    @cached_property
+    def _scale(self) -> float:
+        found = np.mean([np.square(self._raw_residual(rank)).mean() for rank in range(self.ranks)])
+        return float(np.sqrt(self.own / found)) if found > 0 else 1.0

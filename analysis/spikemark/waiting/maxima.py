@@ -1,0 +1,52 @@
+"""How many independent ranks the slowest of M ranks behaves like (Lober et al. 2026, eq 12, turned round).
+
+Eq 12 rests on P(max <= x) = F(x)^M for M independent ranks. Ranks that are slow together have a maximum like
+that of fewer ranks. The number that fits is the extremal coefficient of the ranks (Schlather and Tawn 2003,
+doi 10.1093/biomet/90.1.139): every time is replaced by the share V of its own rank's times that are not
+longer, which takes lasting differences between ranks and the shape of their distributions out. The largest V
+of a window then has the distribution v^M for M independent ranks, so -ln V has the mean 1 / M.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from spikemark import statistics
+from spikemark.errors import BadInput
+from spikemark.waiting import series
+
+FEWEST_WINDOWS = 20
+
+
+@dataclass(frozen=True)
+class IndependentRanks:
+    """`value` of `ranks`; 1: they vary as one. `low`, `high`: 95 % interval, for correlated windows too."""
+
+    ranks: int
+    value: float
+    low: float
+    high: float
+
+
+def independent_ranks(times: np.ndarray) -> IndependentRanks:
+    """Independent ranks whose maxima are distributed as those of `times` [rank, window], any unit.
+
+    The interval is that of the mean of -ln V, a series in time. Raises BadInput for one rank, for fewer than
+    FEWEST_WINDOWS windows and for a rank whose times do not vary.
+    """
+    array = statistics.times(times)
+    ranks, windows = array.shape
+    if ranks < 2 or windows < FEWEST_WINDOWS:
+        raise BadInput(
+            f"{ranks} ranks, {windows} windows: needs at least 2 ranks and {FEWEST_WINDOWS} windows"
+        )
+    if (np.ptp(array, axis=1) == 0).any():
+        raise BadInput("the times of a rank do not vary, so they depend on no other rank's")
+    largest = np.zeros(windows)
+    for own in array:
+        np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
+    mean = series.mean(-np.log(largest / windows))
+    half = series.quantile(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
+    value = 1 / mean.value
+    return IndependentRanks(ranks, value, float(value * np.exp(-half)), float(value * np.exp(half)))

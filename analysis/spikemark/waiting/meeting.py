@@ -1,0 +1,67 @@
+"""When ranks that compute for given times meet as planned: how long they wait.
+
+The same as `models.recursion.evaluate` for the lanes of a plan, but for long traces: it takes sums over the
+plan's steps and gives the mean over ranks.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.waiting.plan import Plan
+
+SETTLED = 8  # the mean lead at the end is taken from the last eighth of the windows
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Mean over ranks of the time waited, in the unit of the compute times; leading axes as these had."""
+
+    series: np.ndarray  # [..., window]
+    drain: np.ndarray  # [...], waited beyond that at the end of a run, when the last must catch up
+    drain_error: np.ndarray  # [...], spread of the lead over time
+
+
+def waits(compute: np.ndarray, plan: Plan, exchange: float = 0.0) -> Waits:
+    """Run `compute` [..., rank, step], sums over `plan.step` cycles, through the plan; windows must be whole.
+
+    With a lag, what starts when the last rank has finished a window takes `exchange` to arrive.
+    """
+    if plan.lag:
+        return _lagged(compute, plan, exchange)
+    nothing = np.zeros(compute.shape[:-2])
+    return Waits(_together(compute, plan), nothing, nothing)
+
+
+def _together(compute: np.ndarray, plan: Plan) -> np.ndarray:
+    mean = compute.mean(axis=-2, dtype=np.float64)
+    if plan.lockstep:
+        return np.maximum(compute.max(axis=-2) - mean, 0.0)
+    *runs, ranks, steps = compute.shape
+    groups = compute.reshape(*runs, ranks // plan.group, plan.group, steps).max(axis=-2)
+    per = plan.window // plan.step
+    windows = groups.reshape(*runs, ranks // plan.group, steps // per, per).sum(axis=-1)
+    return np.maximum(windows.max(axis=-2) - mean.reshape(*runs, steps // per, per).sum(axis=-1), 0.0)
+
+
+def _lagged(compute: np.ndarray, plan: Plan, exchange: float) -> Waits:
+    """A rank is done with a window when it has computed, and what was due by then has arrived."""
+    *runs, ranks, windows = compute.shape
+    flat = compute.reshape(-1, ranks, windows)
+    steps = np.ascontiguousarray(flat.T, dtype=np.float64)  # [window, rank, run]
+    spent = steps.mean(axis=1)
+    arrivals = np.empty((windows, steps.shape[2]))
+    done, lag = np.zeros(steps.shape[1:]), plan.lag
+    for k in range(windows):
+        at = steps[k]  # from here on not what was computed but when it was done
+        np.add(at, done, out=at)
+        np.maximum.reduce(at, axis=0, out=arrivals[k])
+        if k >= lag:
+            np.maximum(at, arrivals[k - lag] + exchange, out=at)
+        done = at
+    mean = steps.mean(axis=1)
+    series = np.maximum(np.diff(mean, axis=0, prepend=0.0) - spent, 0.0)
+    late = slice(windows // 2, None)
+    lead = steps[late].max(axis=1) + exchange - mean[late]
+    drain = lead[-max(1, windows // SETTLED) :].mean(axis=0)
+    return Waits(series.T.reshape(*runs, windows), drain.reshape(runs), lead.std(axis=0).reshape(runs))

@@ -1,0 +1,143 @@
+"""What a predictor of waiting is fitted on: the cycle times of conventional runs, and what meeting costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.errors import BadInput
+from spikemark.record import COMPUTE_PHASES, Run
+from spikemark.waiting.plan import Plan
+
+FEWEST_WINDOWS = 20
+Fittable = "Run | np.ndarray | Sequence[Run] | Source"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Cycle times of ranks that all exchange in every cycle. Times in seconds.
+
+    `overhead_s` is by how much the measured waiting exceeds the one that the compute times imply: what a
+    barrier takes once the last rank has come. `exchange_s` is the mean time of an exchange. Both are 0 for
+    plain arrays.
+    """
+
+    compute: np.ndarray  # c[rank, cycle], float32 or float64
+    overhead_s: np.ndarray  # [cycle], mean over ranks; may be negative where clocks disagree
+    exchange_s: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> int:
+        return self.compute.shape[0]
+
+    @property
+    def cycles(self) -> int:
+        return self.compute.shape[1]
+
+    def check(self, plan: Plan) -> None:
+        """Raises BadInput, saying how many cycles are needed, where there are too few for the plan."""
+        needed = FEWEST_WINDOWS * plan.window
+        if self.cycles < needed:
+            raise BadInput(
+                f"cycles={self.cycles}: delay_ratio={plan.delay_ratio} of {plan.schedule} needs"
+                f" {needed}, {FEWEST_WINDOWS} windows"
+            )
+
+    def steps(self, plan: Plan) -> np.ndarray:
+        """Sums over the steps of a plan, [rank, step], whole windows only."""
+        return lump(self.compute, plan.step, self.windows(plan) * plan.window)
+
+    def windows(self, plan: Plan) -> int:
+        return self.cycles // plan.window
+
+    def overhead(self, plan: Plan) -> np.ndarray:
+        """What one meeting costs, from the cycles of each window, [window]; 0 with a lag: no barrier."""
+        if plan.lag:
+            return np.zeros(self.windows(plan))
+        return lump(self.overhead_s[None], plan.window, self.windows(plan) * plan.window)[0] / plan.window
+
+    def transport_s(self, plan: Plan) -> float:
+        """Time in exchanges over the run, each as long as one of the fitted run; with a lag, 0: hidden."""
+        return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
+
+
+def lump(compute: np.ndarray, window: int, cycles: int) -> np.ndarray:
+    """Sums over `window` of the first `cycles`, [rank, window], in the precision of `compute`."""
+    if window == 1:
+        return compute[:, :cycles]
+    return compute[:, :cycles].reshape(len(compute), -1, window).sum(axis=2)
+
+
+def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
+    """Compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
+
+    Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
+    (`record.barrier` false) or that come from different machines or numbers of ranks, and for times that are
+    no finite numbers >= 0.
+    """
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, Run):
+        return _of_run(given)
+    if isinstance(given, list | tuple) and given and all(isinstance(run, Run) for run in given):
+        return _joined(given)
+    times = np.asarray(given)
+    times = times if times.dtype == np.float32 else times.astype(np.float64, copy=False)
+    _check(times, "cycle times")
+    return Source(times, np.zeros(times.shape[1]), 0.0)
+
+
+def _of_run(run: Run) -> Source:
+    ranks, path = run.record.ranks, run.path
+    if not any(lane.ranks == ranks and lane.period == 1 and lane.lag == 0 for lane in run.record.lanes):
+        raise BadInput(
+            f"{path}: schedule={run.schedule}: a fit needs a run in which all ranks exchange in every cycle,"
+            " as conventional or placement_only do"
+        )
+    if run.record.timing.phases["synchronise"].mean_s is None:
+        raise BadInput(
+            f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
+        )
+    present = [name for name in COMPUTE_PHASES if name in run.record.phases]
+    times = sum(run.phase(name) for name in present)  # float32, as recorded
+    _check(times, str(path / "cycles.npy"))
+    implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
+    measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
+    exchange = float(run.phase("exchange").mean(dtype=np.float64))
+    warnings = tuple(f"{path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
+    return Source(times, measured - implied, exchange, warnings)
+
+
+def _joined(runs: Sequence[Run]) -> Source:
+    for field, value in (
+        ("host.name", lambda run: run.record.host.name),
+        ("host.cpu", lambda run: run.record.host.cpu),
+        ("ranks", lambda run: run.record.ranks),
+        ("threads", lambda run: run.record.threads),
+    ):
+        found = list(dict.fromkeys(value(run) for run in runs))
+        if len(found) > 1:
+            raise BadInput(
+                f"{field}={found[1]} of {runs[-1].path}: {found[0]} elsewhere; one fit, one machine"
+            )
+    parts = [_of_run(run) for run in runs]
+    weights = [part.cycles for part in parts]
+    return Source(
+        np.concatenate([part.compute for part in parts], axis=1),
+        np.concatenate([part.overhead_s for part in parts]),
+        float(np.average([part.exchange_s for part in parts], weights=weights)),
+        tuple(text for part in parts for text in part.warnings),
+    )
+
+
+def _check(times: np.ndarray, what: str) -> None:
+    if times.ndim != 2 or times.size == 0:
+        raise BadInput(f"{what}: shape {list(times.shape)}; expected [rank, cycle], neither of them empty")
+    if len(times) < 2:
+        raise BadInput(f"{what}: ranks=1: nobody to wait for; a fit needs at least 2")
+    if times.shape[1] < FEWEST_WINDOWS:
+        raise BadInput(f"{what}: cycles={times.shape[1]}: a fit needs at least {FEWEST_WINDOWS}")
+    lowest, highest = times.min(), times.max()
+    if not (lowest >= 0 and highest < np.inf):
+        raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")
