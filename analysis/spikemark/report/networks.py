@@ -130,7 +130,7 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
             key = json.dumps([m.description["network"], m.description["time"]], sort_keys=True)
             found.setdefault(key, []).append(m)
     return [
-        Network(_title(first, title), first, len(members))
+        Network(title_of(first, title), first, len(members))
         for members in found.values()
         for first in [min(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id))]
     ]
@@ -158,7 +158,8 @@ def fold(recording: activity.Recording) -> tuple[Groups, str]:
     return groups, words.strip()
 
 
-def _title(m: Measured, otherwise: str) -> str:
+def title_of(m: Measured, otherwise: str) -> str:
+    """Name of the network of a run: its preset, or `otherwise`, and what was varied of it."""
     own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
     varied = [f"{name} = {value}" for name, value in own.items() if name not in ("name", *COMPARED)]
     return ", ".join([m.preset or otherwise, *varied])
