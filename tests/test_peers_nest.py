@@ -231,6 +231,7 @@ REFUSALS = {
         changed("network.projections.0.delay.distribution", "gamma"),
         "'gamma'; allowed: normal, constant",
     ),
+    "in-degree": (changed("network.projections.0.indegree", {"mean": 9.5}), "allowed: a number"),
     "external": (
         changed("network.populations.0.external", {"rate_hz": 1, "weight": 1}),
         "external: allowed: no",

@@ -24,12 +24,28 @@ SMALL = {
         ],
     },
     "exchange-music": {
-        "set": {"time.warmup_ms": 10, "time.simulate_ms": 50},
-        "grid": [{"preset.connectivity": ["all", "one", "nine"], "ranks": [2, 16]}],
+        "set": {"time.warmup_ms": 0, "time.simulate_ms": 20},
+        "grid": [
+            {"preset.structure": 0, "ranks": [2, 8]},
+            {"preset.structure": [1, 0.5], "ranks": 32},
+        ],
     },
     "schedules": {
         "grid": [{"schedule": "structure_aware"}, {"schedule": "overlapped"}],
         "each": {"delay_ratio": 10, "inject.correlation": [0, 0.9]},
+    },
+    "networks": {
+        "grid": [
+            {"preset.scale": 0.02, "time.simulate_ms": 400},
+            {
+                "preset.name": "dpsnn",
+                "preset.scale": 0.1,
+                "preset.state": ["aw", "sw"],
+                "time.warmup_ms": 100,
+            },
+            {"preset.name": "music-cells", "time.simulate_ms": 200},
+            {"preset.name": "mam-benchmark", "preset.neurons_per_area": 500, "time.simulate_ms": 500},
+        ],
     },
 }
 
@@ -44,6 +60,8 @@ def shrunk(name: str, folder: Path) -> Path:
         far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
         content["grid"] = [entry | small["each"] for entry in small["grid"]]
         content["grid"][1]["exchange"] = far
+    elif name == "networks":
+        content |= {"grid": small["grid"], "threads": 1}
     else:
         exchanges = content["grid"][0]["exchange"]
         content["grid"] = [entry | {"exchange": exchanges} for entry in small["grid"]]
@@ -97,11 +115,11 @@ def test_shehzad_counts_what_the_algorithms_send(done):
 
 def test_music_sends_more_than_needed_where_few_are_connected(done):
     found = {(r["connectivity"], r["ranks"]): r for r in rows(done("exchange-music"), "sent")}
-    every, one, nine = (found[who, 16] for who in ("all to all", "itself and one", "nine on a torus"))
-    assert [row["p2p_connections"] for row in (every, one, nine)] == [15, 1, 8]
-    assert every["collective_bytes"] == one["collective_bytes"] == nine["collective_bytes"]
-    assert every["p2p_bytes"] == pytest.approx(15 * one["p2p_bytes"], rel=0.05)
-    assert nine["p2p_bytes"] == pytest.approx(8 * one["p2p_bytes"], rel=0.05)
+    every, one, nine = found["all to all", 8], found["one to one", 32], found["nearest neighbours", 32]
+    assert [row["p2p_connections"] for row in (every, one, nine)] == [4, 1, 9]
+    assert [row["collective_connections"] for row in (every, one, nine)] == [7, 31, 31]
+    assert one["collective_bytes"] == nine["collective_bytes"]
+    assert nine["p2p_bytes"] == pytest.approx(9 * one["p2p_bytes"], rel=0.05)
     assert one["bytes_ratio"] > 8
 
 
@@ -115,6 +133,23 @@ def test_schedules_wait_as_the_recursion_says(done):
     factors = rows(found, "overlap")
     assert [row["correlation"] for row in factors] == [0, 0.9]
     assert all(row["factor_replayed"]["value"] > 1 for row in factors)
+
+
+def test_networks_fire_as_their_models_say(done):
+    found = done("networks")
+    by_name = {row["network"]: row for row in rows(found, "networks")}
+    assert by_name["music-cells"]["rate_hz"] == pytest.approx(30, rel=0.01)
+    assert by_name["mam-benchmark, neurons_per_area = 500"]["rate_hz"] == pytest.approx(2.5, rel=0.1)
+    for name in ("music-cells", "mam-benchmark, neurons_per_area = 500"):
+        assert by_name[name]["cv"] in (None, pytest.approx(0, abs=1e-6))  # clocks
+    layers = [r for r in rows(found, "rates") if r["network"].startswith("microcircuit")]
+    assert [r["population"] for r in layers][0::7] == ["L23E", "L6I"]
+    assert all(r["published_hz"] > 0 for r in layers)
+    awake = next(row for name, row in by_name.items() if "state = aw" in name)
+    slow = next(row for name, row in by_name.items() if "state = sw" in name)
+    assert awake["published_hz"] == 3.2 and slow["published_hz"] is None
+    assert awake["rate_hz"] == pytest.approx(3.2, rel=0.3)  # few neurons, and one second
+    assert all(r["here"] is None for r in rows(found, "real_time"))  # none at its published size
 
 
 def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):

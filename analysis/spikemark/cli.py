@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_bench, cli_peers, cli_preset, cli_study
+from spikemark import cli_bench, cli_budget, cli_peers, cli_preset, cli_study, cli_waiting
 from spikemark.cli_lines import list_lines, short
 from spikemark.errors import BadInput
 
@@ -127,6 +127,14 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+for command in (
+    cli_waiting.fit,
+    cli_waiting.predict,
+    cli_waiting.coverage,
+    cli_budget.budget,
+    cli_budget.whatif,
+):
+    app.command()(command)
 app.add_typer(cli_preset.app, name="preset")
 
 

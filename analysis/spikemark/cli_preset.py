@@ -52,7 +52,10 @@ def _options(preset: Preset) -> list[inspect.Parameter]:
         flag = "--" + name.rstrip("_").replace("_", "-")
         options.append(
             _parameter(
-                name, _plain(option.annotation) | None, None, typer.Option(flag, help=text, show_default=False)
+                name,
+                _plain(option.annotation) | None,
+                None,
+                typer.Option(flag, help=text, show_default=False),
             )
         )
     return options

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_network import describe
 
+from spikemark import indegree
 from spikemark.errors import BadInput
 from spikemark.models import access, lanes, placement
 from spikemark.presets import mam_benchmark
@@ -134,6 +135,33 @@ def test_against_drawn_networks(schedule, where, ranks, threads):
     )
     sizes = np.bincount(layout.population, minlength=5)
     assert sizes @ found.out_degree == pytest.approx(synapses)
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 3)])
+def test_poisson_in_degrees_against_drawn_networks(schedule, ranks, threads):
+    """Pools of three neurons, where it makes a difference that a neuron may have no synapse at all."""
+    model = {"model": "ignore_and_fire", "rate_hz": 5}
+    populations = [{"name": f"t{i}", "area": f"{i}", "size": 50, "neuron": model} for i in (0, 1)]
+    populations += [{"name": f"s{i}", "area": f"{i % 2}", "size": 3, "neuron": model} for i in range(400)]
+    projections = [
+        {"source": f"s{i}", "target": f"t{j}", "indegree": {"mean": 0.02 + 1e-4 * i}, "delay": {"mean": 1.5}}
+        for i in range(400)
+        for j in (0, 1)
+    ]
+    description = {"network": {"populations": populations, "projections": projections}}
+    where = "round_robin" if schedule == "conventional" else "area"
+    found = access.expected(description, ranks, threads, schedule, where)
+    runs = [brute_force.count(description, schedule, where, ranks, threads, 1, seed) for seed in range(40)]
+    assert found.lists == pytest.approx(np.mean([c.lists for c in runs]), rel=0.01)
+    events = sum(c.synaptic_events.sum() for c in runs)
+    assert found.ratio == pytest.approx(sum(c.first_accesses.sum() for c in runs) / events, rel=0.01)
+
+    for projection in projections:  # as if every neuron had its share of a synapse
+        projection["indegree"] = indegree.mean(projection)
+    fixed = access.expected(description, ranks, threads, schedule, where)
+    assert fixed.lists > 1.02 * found.lists
+    np.testing.assert_allclose(fixed.out_degree, found.out_degree)
 
 
 @pytest.mark.parametrize("where", sorted(placement.PLACEMENTS))

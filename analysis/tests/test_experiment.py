@@ -96,14 +96,14 @@ def test_set_and_grid_reach_into_the_description():
 
 def test_an_entry_may_take_another_preset():
     """The experiment's options are those of its own preset; what is set goes for all."""
-    grid = [{"preset.name": "music-cells", "preset.areas": 3}, {"preset.name": "mam-benchmark"}, {}]
+    grid = [{"preset.name": "music-cells", "preset.rate": 7}, {"preset.name": "mam-benchmark"}, {}]
     runs = expand(experiment(grid=grid[:2], set={"record.spikes": True}, ranks=1, seeds=1))
     names = {run.label.split()[0]: run for run in runs}
     music, mam = names["music-cells"], names["mam-benchmark"]
-    assert [p["size"] for p in music.description["network"]["populations"]] == [250] * 3
+    assert {p["neuron"]["rate_hz"] for p in music.description["network"]["populations"]} == {7}
     assert [p["size"] for p in mam.description["network"]["populations"]] == [50] * 2
     assert all(run.description["record"] == {"spikes": True} for run in runs)
-    assert (music.label, mam.label) == ("music-cells areas=3 ranks=1 seed=1", "mam-benchmark ranks=1 seed=1")
+    assert (music.label, mam.label) == ("music-cells rate=7 ranks=1 seed=1", "mam-benchmark ranks=1 seed=1")
     (own,) = expand(experiment(grid=grid[2:], set={"record.spikes": True}, ranks=1, seeds=1))
     assert own.id == mam.id
 

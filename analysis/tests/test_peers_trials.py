@@ -95,6 +95,9 @@ def test_events_per_spike_follow_from_pools_and_rates():
     # area0 -> area0: 500 synapses from 50 neurons; area1 -> area0: 500 from 100; into area1: 1000 each.
     events = (500 / 50 + 1000 / 50) * 50 * 10 + (1000 / 100 + 500 / 100) * 100 * 40
     assert events_per_spike(description) == pytest.approx(events / (50 * 10 + 100 * 40))
+    for projection in description["network"]["projections"]:
+        projection["indegree"] = {"mean": projection["indegree"], "distribution": "poisson"}
+    assert events_per_spike(description) == pytest.approx(events / (50 * 10 + 100 * 40))
     for population in (small, large):
         population["neuron"]["rate_hz"] = 0
     assert events_per_spike(description) == 0

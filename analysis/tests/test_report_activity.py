@@ -39,8 +39,11 @@ def member(seed: int = 1, **options) -> dict:
     return run(**{**given, "seed": seed, **options})
 
 
-def plant(results, shares, modulation=0.0, frequency_hz=4.0):
-    """Write spikes.npy of every run: as many as its record counts, `shares` of them in each population."""
+def plant(results, shares, modulation=0.0, frequency_hz=4.0, steady=()):
+    """Write spikes.npy of every run: as many as its record counts, `shares` of them in each population.
+
+    Rates go up and down as a square wave, but for the populations numbered in `steady`.
+    """
     for path in sorted((results / "runs").iterdir()):
         content = json.loads((path / "record.json").read_text())
         if not content["description"]["record"]["spikes"]:
@@ -53,13 +56,14 @@ def plant(results, shares, modulation=0.0, frequency_hz=4.0):
         t = np.linspace(0, SECONDS, 10_000, endpoint=False)
         weight = 1 + modulation * np.sign(np.sin(2 * np.pi * frequency_hz * t))
         step = rng.choice(10_000, number, p=weight / weight.sum())
+        step = np.where(np.isin(of, steady), rng.integers(0, 10_000, number), step)
         spikes = np.column_stack([gid, step])[np.lexsort((gid, step))]
         np.save(path / "spikes.npy", spikes.astype(np.uint32))
     return results
 
 
 def found(folder, runs, shares=(0.75, 0.25), **options):
-    planted = {k: options.pop(k) for k in ("modulation", "frequency_hz") if k in options}
+    planted = {k: options.pop(k) for k in ("modulation", "frequency_hz", "steady") if k in options}
     results = plant(write_experiment(folder, runs, **options), shares, **planted)
     view = look(gather(results))
     return section.section(view), view
@@ -89,9 +93,9 @@ def test_one_entry_per_network_of_whatever_seed_and_schedule(tmp_path):
     runs = [member(s, schedule=n) for s in (2, 1) for n in ("conventional", "placement_only")]
     runs.append(member(description=other, fields={"preset.neurons_per_area": 50}))
     shown, view = found(tmp_path, runs, experiment=named("mam-benchmark"))
-    assert [title for title, _ in shown.tables] == ["mam-benchmark", "mam-benchmark, neurons_per_area = 50"]
-    assert [dict(f.table.rows)["runs of this network, all seeds"] for f in shown.figures] == ["4", "1"]
-    assert networks(view.sweep.runs, "")[0].measured.planned.seed == 1
+    assert [title for title, _ in shown.tables] == ["mam-benchmark, neurons_per_area = 50", "mam-benchmark"]
+    assert [dict(f.table.rows)["runs of this network, all seeds"] for f in shown.figures] == ["1", "4"]
+    assert networks(view.sweep.runs, "")[1].measured.planned.seed == 1
 
 
 def named(preset: str) -> dict:
@@ -149,6 +153,26 @@ def test_up_states_and_a_rhythm_are_told(tmp_path):
     shown, _ = found(tmp_path / "flat", [member()])
     assert dict(shown.figures[0].table.rows)["up and down states"].startswith("none: ")
     assert "Shaded" not in shown.figures[0].caption
+
+
+def test_states_of_one_population_among_steady_ones_are_found(tmp_path):
+    shown, _ = found(tmp_path, [member()], (0.25, 0.75), modulation=1.0, steady=(1,))
+    values = dict(shown.figures[0].table.rows)
+    assert values["neurons with up and down states"] == "area0"
+    assert float(values["alternation of up and down states (Hz)"]) == pytest.approx(4, rel=0.05)
+    assert "Shaded: up states of area0, its rate in blue." in shown.figures[0].caption
+
+
+def test_a_published_mean_of_all_neurons_holds_for_its_options_only(tmp_path):
+    def values(folder, state):
+        fields = {"preset.name": "dpsnn", "preset.state": state}
+        shown, _ = found(folder, [member(fields=fields)])
+        return dict(shown.figures[0].table.rows), shown.figures[0].caption
+
+    rows, caption = values(tmp_path / "aw", "aw")
+    assert rows["published mean rate (Hz, literature)"] == "3.20" and "Simula" in caption
+    rows, caption = values(tmp_path / "sw", "sw")
+    assert "published mean rate (Hz, literature)" not in rows and "Simula" not in caption
 
 
 def test_inhibitory_populations_have_a_colour_of_their_own(tmp_path):

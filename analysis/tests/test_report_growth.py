@@ -65,6 +65,14 @@ def test_each_quantity_is_found_by_itself(tmp_path):
     ]
 
 
+def test_random_in_degrees_are_doubled_in_their_mean(tmp_path):
+    runs = [member(), member(indegree=40)]
+    for one in runs:
+        for projection in one["description"]["network"]["projections"]:
+            projection["indegree"] = {"mean": float(projection["indegree"]), "distribution": "poisson"}
+    assert [d.quantity for d in found_in(tmp_path, runs)] == ["in-degree"]
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -11,7 +11,16 @@ from synthetic import describe
 
 from spikemark import cli, experiment
 from spikemark.errors import BadInput
-from spikemark.studies import STUDIES, carry_out, exchange_music, exchange_shehzad, published, waits
+from spikemark.presets import microcircuit
+from spikemark.studies import (
+    STUDIES,
+    carry_out,
+    exchange_music,
+    exchange_shehzad,
+    networks,
+    published,
+    waits,
+)
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
 
 OVERSUBSCRIBED = ["oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"]
@@ -140,18 +149,18 @@ def test_slips_of_shehzad_follow_from_the_tables(shehzad):
 
 def test_music_compares_by_connectivity(tmp_path):
     runs = [
-        planned(ranks, repetition, exchange, fields={"preset.connectivity": name})
-        for name in ("all", "nine")
+        planned(ranks, repetition, exchange, fields={"preset.structure": structure})
+        for structure in (0.5, 0)
         for ranks in (2, 4)
         for repetition in (1, 2)
         for exchange in ("allgatherv", "p2p")
     ]
     for run in runs:
-        if run["fields"]["exchange"] == "allgatherv" and run["fields"]["preset.connectivity"] == "nine":
+        if run["fields"]["exchange"] == "allgatherv" and run["fields"]["preset.structure"] == 0.5:
             run["mean_s"] = 40e-6
     done, page = write(STUDIES["exchange-music"], tmp_path, runs)
     rows = {(r["connectivity"], r["ranks"]): r for r in table(done, "exchange").rows}
-    assert list(rows) == [(exchange_music.CONNECTIVITY[n], r) for n in ("all", "nine") for r in (2, 4)]
+    assert list(rows) == [(exchange_music.CONNECTIVITY[s], r) for s in (0, 0.5) for r in (2, 4)]
     two, four = rows["all to all", 2], rows["all to all", 4]
     assert two["collective_us"].value == pytest.approx(2.0, rel=1e-3)  # synthetic.EXCHANGE_S
     assert two["time_ratio"].value == pytest.approx(1.0)
@@ -225,6 +234,19 @@ def test_recursion_agrees_with_planted_waiting(schedules):
         )
 
 
+def test_waiting_predicted_from_the_conventional_runs(schedules):
+    done, _ = schedules
+    independent, drifting = table(done, "held_out").rows  # structure-aware, at either correlation
+    for row in (independent, drifting):
+        assert row["schedule"] == "structure-aware, D\xa0=\xa010"
+        for name in ("correlated", "replay"):
+            assert abs(row[f"{name}_error"]) < 15
+            assert row[f"{name}_us"].low < row["measured_us"].high
+            assert row[f"{name}_us"].high > row["measured_us"].low
+    assert abs(independent["iid_error"]) < 15
+    assert drifting["iid_error"] < -50
+
+
 def test_schedules_page_has_a_figure_for_each_correlation(schedules):
     _, page = schedules
     assert len(page.images) == 2
@@ -274,3 +296,42 @@ def test_command_refuses_a_study_that_there_is_not(capsys):
 def test_no_plan_is_bad_input(tmp_path):
     with pytest.raises(BadInput, match="no plan"):
         carry_out.write(STUDIES["schedules"], tmp_path)
+
+
+def test_networks_stand_beside_published_rates_and_times(tmp_path):
+    """Spikes planted for two layers; a network of the published size is the only one whose time compares."""
+    description = describe(areas=2, neurons=100, indegree=10, delay_ratio=10)
+    description["record"]["spikes"] = True
+    text = json.dumps(description).replace("area0", "L4E").replace("area1", "L4I")
+    given = {"fields": {"preset.name": "microcircuit"}, "description": json.loads(text), "cycles": 10_000}
+    results = write_experiment(tmp_path, [planned(1, **given), planned(2, **given, state=ABSENT)])
+    (run,) = (results / "runs").iterdir()
+    number = json.loads((run / "record.json").read_text())["totals"]["spikes"]
+    steps = np.sort(np.random.default_rng(1).integers(0, 10_000, number))
+    gids = np.where(np.arange(number) % 4, 3, 150)  # three of four in L4E
+    np.save(run / "spikes.npy", np.column_stack([gids, steps]).astype(np.uint32))
+    done = carry_out.write(STUDIES["networks"], results)
+    one, two = table(done, "rates").rows
+    assert (one["population"], two["population"]) == ("L4E", "L4I")
+    assert one["rate_hz"] == pytest.approx(0.75 * number / 100, rel=0.01)
+    assert one["published_hz"] == microcircuit.RATES_HZ["L4E"]
+    assert one["ratio"] == pytest.approx(one["rate_hz"] / one["published_hz"])
+    assert "within" in done.findings.sentence and "published size" not in done.findings.sentence
+    times = table(done, "real_time").rows
+    assert [r["published"] for r in times if r.get("who") == "INC-3000"] == [0.25]
+    own = [r["here"] for r in times if r["who"] == "mini-app"]
+    assert own and all(cell is networks.OTHER_SIZE for cell in own)
+    page = Page(done.page.read_text(encoding="utf-8"))
+    assert any(image.startswith("Activity of microcircuit") for image in page.images)
+
+
+def test_every_published_time_follows_from_what_is_printed():
+    """The factor is the number that is printed, or one over it where it says how much faster."""
+    for line in published.rows("real_time"):
+        factor, numbers = float(line["real_time_factor"]), re.findall(r"[\d.]+", line["printed"])
+        values = [float(n) for n in numbers]
+        words = {"four times larger than biological real time": 4.0, "very close to real time": 1.0}
+        values = values or [words[line["printed"]]]
+        candidates = [*values, *(1 / v for v in values), values[0] / values[-1]]
+        assert any(factor == pytest.approx(c, rel=0.01) for c in candidates), line
+        assert line["source"] and line["where"]

@@ -119,13 +119,17 @@ struct all_synapses {
 };
 
 static struct all_synapses draw_all(const struct network *network, int64_t leave_out) {
-    struct all_synapses all = {ALLOC(struct flat_synapse, network_synapses(network)), 0};
+    uint64_t most = 0;
+    for (uint32_t p = 0; p < network->n_projections; p++)
+        most += (uint64_t)network->projections[p].indegree.most *
+                network->populations[network->projections[p].target].size;
+    struct all_synapses all = {ALLOC(struct flat_synapse, most), 0};
     int64_t number = 0;
     for (uint32_t p = 0; p < network->n_projections; p++) {
         const struct projection *projection = &network->projections[p];
         const struct population *target = &network->populations[projection->target];
         for (uint32_t gid = target->first; gid < target->first + target->size; gid++)
-            for (uint32_t k = 0; k < projection->indegree; k++) {
+            for (uint32_t k = 0; k < network_indegree(network, p, gid); k++) {
                 struct synapse drawn = network_synapse(network, p, gid, k);
                 if (number++ == leave_out) continue;
                 all.synapse[all.n++] = (struct flat_synapse){

@@ -109,6 +109,7 @@ static const struct bad {
     {"network.projections.0.indegree=2.5", "network.projections.0.indegree: 2.5", "an integer"},
     {"network.projections.0.source=[]", "network.projections.0.indegree: 10", "no neuron"},
     {"network.projections.0.weight=heavy", "network.projections.0.weight: \"heavy\"", "a number"},
+    {"network.projections.0.weight=1e13", "network.projections.0.weight: 1000", "to 1000000000000"},
     {"network.projections.0.weight=5e-324", "network.projections.0.weight: 4.94", "1e-100"},
     {"network.projections.0.delay=1", "network.projections.0.delay: 1", "an object"},
     {"network.projections.0.delay.mean=-1", "network.projections.0.delay.mean: -1", "a number"},

@@ -152,11 +152,12 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
                   1, &expected);
 }
 
-/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, and weights
-/// in classes. Populations without neurons or of a model of their own stay as they are.
-enum { model_overrides = 12 };
+/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, weights in
+/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a
+/// model of their own stay as they are.
+enum { model_overrides = 15 };
 
-static const char *const *overrides_of(const struct neuron_model *model, int weight) {
+static const char *const *overrides_of(const struct neuron_model *model, int weight, bool own_weights_too) {
     static char text[model_overrides][160];
     static const char *overrides[model_overrides + 4];
     static const int populations[] = {0, 1, 3, 5, 6};
@@ -174,6 +175,12 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
     snprintf(text[n++], sizeof *text,
              "network.projections.3.weight={\"mean\": %g, \"sd\": %g, \"classes\": 5}", -weight / 10.0,
              weight / 50.0);
+    snprintf(text[n++], sizeof *text, "network.projections.0.indegree={\"mean\": 11.5}");
+    snprintf(text[n++], sizeof *text, "network.projections.4.indegree={\"mean\": 0.8}");
+    snprintf(text[n++], sizeof *text,
+             "network.projections.2.weight={\"mean\": %g, \"sd\": %g, \"classes\": %d}", weight / 10.0,
+             weight / 40.0, own_weights_too ? 0 : 3);
+    assert_int_equal(n, model_overrides);
     for (int i = 0; i < n; i++) overrides[3 + i] = text[i];
     overrides[3 + n] = NULL;
     return overrides;
@@ -187,7 +194,7 @@ static void every_neuron_model_gives_one_checksum(void **state) {
         struct outcome expected = {0};
         for (int weight = 20; weight <= 20000 && expected.spikes < 2000; weight *= 10) {
             struct description description;
-            overrides = (const char **)overrides_of(neuron_models[m], weight);
+            overrides = (const char **)overrides_of(neuron_models[m], weight, m % 2 == 1);
             open_description(&description, eight_areas, overrides + 3);
             expected = run_brute_force(&description, -1);
             description_close(&description);

@@ -141,6 +141,50 @@ static void lif_sfa_follows_the_closed_form(void **state) {
     check_after_reset(&cell, 0.3, 2, 70);
 }
 
+/// The number of steps between spikes under a constant input per step, once that has settled; 0 if the last
+/// intervals differ.
+static uint32_t settled_interval(struct cell *cell, double input_mV) {
+    enum { long_run = 150000, last = 20 };
+    static const int32_t one = 1;
+    static uint32_t spikes[long_run];
+    uint32_t fired, n = 0;
+    cell->setup.input_unit = input_mV;
+    void *state = cell->model->open(&cell->setup);
+    for (uint32_t step = 0; step < long_run; step++)
+        if (cell->model->update(state, &one, step, &fired) > 0) spikes[n++] = step;
+    cell->model->close(state);
+    assert_true(n > last);
+    for (uint32_t i = n - last; i < n; i++)
+        if (spikes[i] - spikes[i - 1] != spikes[n - 1] - spikes[n - 2]) return 0;
+    return spikes[n - 1] - spikes[n - 2];
+}
+
+/// The constant input per step, mV, that just takes a neuron to the threshold `after` steps after a spike, if
+/// it spikes every n steps: its adaptation after each spike is then alpha_c / (1 - exp(-n h / tau_c)).
+static double input_to_fire(struct cell *cell, double n, double after) {
+    const double tau_c = *parameter(cell, "tau_c_ms"), t_ref = *parameter(cell, "t_ref_ms");
+    const double E_L = *parameter(cell, "E_L_mV"), tau_m = *parameter(cell, "tau_m_ms");
+    const double k = after - nearbyint(t_ref / h),
+                 decay = exp(-h / tau_m); // steps after the refractory period
+    const double c = *parameter(cell, "alpha_c") / (1 - exp(-n * h / tau_c)) * exp(-t_ref / tau_c);
+    const double v = after_reset(k * h, *parameter(cell, "V_reset_mV") - E_L, tau_m,
+                                 *parameter(cell, "g_c_mV_per_ms"), tau_c, c);
+    return (*parameter(cell, "V_th_mV") - E_L - v) * (1 - decay) / (1 - pow(decay, k));
+}
+
+static void the_adapted_rate_follows_its_f_I_curve(void **state) {
+    (void)state;
+    struct cell cell = cell_of("lif_sfa");
+    *parameter(&cell, "g_c_mV_per_ms") = 0.2;
+    *parameter(&cell, "alpha_c") = 0.02;
+    *parameter(&cell, "tau_c_ms") = 1500;
+    for (uint32_t n = 25; n < 200; n = n * 5 / 4) {
+        const double least = input_to_fire(&cell, n, n), most = input_to_fire(&cell, n, n - 1.0);
+        assert_int_equal(settled_interval(&cell, 0.95 * least + 0.05 * most), n);
+        assert_int_equal(settled_interval(&cell, 0.05 * least + 0.95 * most), n);
+    }
+}
+
 static void lif_sfa_without_adaptation_is_lif_delta(void **state) {
     (void)state;
     struct cell adaptive = cell_of("lif_sfa"), plain = cell_of("lif_delta");
@@ -230,6 +274,7 @@ int main(void) {
         cmocka_unit_test(nearly_equal_time_constants_lose_no_accuracy),
         cmocka_unit_test(lif_delta_decays_after_the_refractory_period),
         cmocka_unit_test(lif_sfa_follows_the_closed_form),
+        cmocka_unit_test(the_adapted_rate_follows_its_f_I_curve),
         cmocka_unit_test(lif_sfa_without_adaptation_is_lif_delta),
         cmocka_unit_test(the_rate_follows_the_f_I_curve),
         cmocka_unit_test(initial_potentials_are_normal),

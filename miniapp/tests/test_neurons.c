@@ -153,6 +153,25 @@ static void bad_models_and_parameters_are_refused(void **state) {
                           "network.populations.0.neuron.rate_hz: -2; allowed: a number from 0");
 }
 
+static void parameters_beyond_their_limits_are_refused(void **state) {
+    (void)state;
+    for (int m = 0; neuron_models[m]; m++)
+        for (uint32_t i = 0; i < neuron_models[m]->n_parameters; i++)
+            for (int above = 0; above <= 1; above++) {
+                const struct parameter *p = &neuron_models[m]->parameters[i];
+                double value = above ? 2 * p->high + 1 : p->low <= 0 ? 2 * p->low - 1 : -p->low;
+                char neuron[200], message[200];
+                snprintf(neuron, sizeof neuron,
+                         "network.populations.0.neuron={\"model\": \"%s\", \"%s\": %.17g}",
+                         neuron_models[m]->name, p->name, value);
+                snprintf(message, sizeof message, "network.populations.0.neuron.%s: %s", p->name,
+                         value < 0 ? "-" : "");
+                assert_neuron_refused(neuron, message);
+                snprintf(message, sizeof message, "; allowed: a number from %.10g to %.10g", p->low, p->high);
+                assert_neuron_refused(neuron, message);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_do_not_depend_on_the_cut_into_blocks),
@@ -161,6 +180,7 @@ int main(void) {
         cmocka_unit_test(rate_zero_is_silent),
         cmocka_unit_test(rates_beyond_the_resolution_fire_in_every_step),
         cmocka_unit_test(bad_models_and_parameters_are_refused),
+        cmocka_unit_test(parameters_beyond_their_limits_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

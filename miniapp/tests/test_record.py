@@ -250,6 +250,20 @@ def test_weights_without_classes_take_eight_bytes(tmp_path):
     assert predicted == pytest.approx(record["memory"]["parts"]["synapses"], abs=0.06 * 2**20)
 
 
+def test_random_in_degrees_are_expected_and_counted(tmp_path):
+    fields = {f"network__projections__{i}__indegree": '{"mean": 40.5}' for i in range(4)}
+    arguments = program.sets(**fields)
+    record = program.record_of(tmp_path / "run", *arguments, threads=2)
+    totals, projections = record["totals"], record["description"]["network"]["projections"]
+    assert projections[0]["indegree"] == {"mean": 40.5, "distribution": "poisson"}
+    assert 0 < abs(totals["synapses"] - 4 * 40500) < 5 * (4 * 40500) ** 0.5
+    # Every neuron fires twice, so every synapse is visited twice.
+    assert totals["synaptic_events"] == 2 * totals["synapses"]
+    done = program.start("--explain", program.EXAMPLE, *arguments)
+    assert "162000 synapses expected, since in-degrees are random, seed 1" in done.stdout
+    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+
+
 @pytest.mark.parametrize(
     ("rate_hz", "begins"), [(0, "silent: no neuron"), (10, None), (400, "high rate: 400 ")]
 )
@@ -259,6 +273,14 @@ def test_silent_and_diverging_networks_are_warned_of(rate_hz, begins, tmp_path):
     found = [w for w in record["warnings"] if w.startswith(("silent", "high rate"))]
     assert len(found) == (begins is not None)
     assert all(w.startswith(begins) for w in found)
+
+
+def test_rates_that_cannot_be_reached_are_warned_of(tmp_path):
+    rates = {f"network__populations__{i}__neuron__rate_hz": 10000 * (i + 1) for i in (0, 1)}
+    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=1, **rates))
+    found = [w for w in record["warnings"] if w.startswith("rate_hz")]
+    limit = "at most 10000, one spike in each step of 0.1 ms"
+    assert found == [f"rate_hz of population right: 20000 cannot be reached; {limit}"]
 
 
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):

@@ -58,7 +58,10 @@ class Network:
             if name not in self.populations:
                 raise Refusal(f"projection: {name!r} is not a population")
         sources = [name for name in names if self.populations[name]["size"]]
-        if not given["indegree"] or not self.populations[given["target"]]["size"]:
+        indegree = given["indegree"]
+        if isinstance(indegree, dict):
+            raise Refusal(f"projection to {given['target']!r}: indegree: {indegree}; allowed: a number")
+        if not indegree or not self.populations[given["target"]]["size"]:
             return None
         if not sources:
             raise Refusal(f"projection to {given['target']!r}: the source population has no neurons")
@@ -75,7 +78,7 @@ class Network:
         return {
             "sources": sources,
             "target": given["target"],
-            "indegree": given["indegree"],
+            "indegree": indegree,
             "weight": {"mean": float(weight["mean"]), "sd": float(weight.get("sd", 0))},
             "delay": delay,
         }

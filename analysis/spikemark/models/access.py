@@ -91,7 +91,8 @@ def expected(
     list of lanes.
 
     A neuron misses a list of K n synapses from a pool of N neurons with probability (1 - 1/N)^(K n), n being
-    the target neurons on that virtual process; the misses of several projections into one list multiply.
+    the target neurons on that virtual process; the misses of several projections into one list multiply. If
+    in-degrees are Poisson with mean K, so is the number of draws: all miss with probability exp(-K n / N).
     `schedule` and `placement` default to those of the run description, another schedule to its own placement;
     `rates_hz` (by population name; only their ratios matter) to what `ignore_and_fire` populations are
     described to fire. How rates vary within a population does not matter, since they say nothing about the

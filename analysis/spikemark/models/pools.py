@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from spikemark import indegree as indegrees
 from spikemark.errors import BadInput
 
 # ln(1 - 1/1), the one pool in which no draw can miss, as a number that survives being multiplied by 0
@@ -37,7 +38,7 @@ def read(description: dict, sizes: np.ndarray) -> Pools:
                     f"network.projections.{i}: no population {name!r}; there are {', '.join(number)}"
                 )
         target = number[projection["target"]]
-        indegree, poisson = _indegree(projection["indegree"])
+        indegree, poisson = indegrees.mean(projection), indegrees.is_poisson(projection)
         if indegree * sizes[target] == 0:
             continue
         times: dict[int, int] = {}
@@ -58,14 +59,6 @@ def read(description: dict, sizes: np.ndarray) -> Pools:
         misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
         hits=sparse.coo_array((hits, (rows, columns)), shape).tocsr(),
     )
-
-
-def _indegree(given: float | dict) -> tuple[float, bool]:
-    """Mean in-degree, and whether it is a Poisson number of each neuron's own.
-
-    A Poisson number of draws with mean K misses a source drawn with probability h by exp(-K h).
-    """
-    return (given["mean"], True) if isinstance(given, dict) else (given, False)
 
 
 def _log_miss(hit: float) -> float:

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from spikemark import launch
+from spikemark import indegree, launch
 from spikemark.errors import BadInput
 from spikemark.experiment import Experiment, expand
 from spikemark.peers.programs import Program
@@ -91,7 +91,7 @@ def events_per_spike(description: dict[str, Any]) -> float:
     for projection in network.get("projections", []):
         names = projection["source"] if isinstance(projection["source"], list) else [projection["source"]]
         pool = [populations[name] for name in names]
-        synapses = projection["indegree"] * populations[projection["target"]]["size"]
+        synapses = indegree.mean(projection) * populations[projection["target"]]["size"]
         size = sum(p["size"] for p in pool)
         events += synapses * sum(map(spikes, pool)) / size if size else 0.0
     total = sum(map(spikes, populations.values()))

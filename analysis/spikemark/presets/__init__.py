@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from spikemark.presets import mam, mam_benchmark, microcircuit, music_cells
+from spikemark.presets import dpsnn, mam, mam_benchmark, microcircuit, music_cells
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
+        Preset("dpsnn", dpsnn.SUMMARY, dpsnn.Options, dpsnn.describe),
         Preset("mam", mam.SUMMARY, mam.Options, mam.describe),
         Preset("mam-benchmark", mam_benchmark.SUMMARY, mam_benchmark.Options, mam_benchmark.describe),
         Preset("microcircuit", microcircuit.SUMMARY, microcircuit.Options, microcircuit.describe),

@@ -63,7 +63,7 @@ def current_pA(psp_mv: float) -> float:
 
 
 def weights() -> np.ndarray:
-    """Mean weights in pA by target and source, [8, 8]: inhibition -4 times excitation, L4E to L23E doubled."""
+    """Mean weights in pA by target and source, [8, 8]: inhibition -4 times excitation, L4E to L23E twice."""
     matrix = np.tile(np.where(EXCITATORY, 1.0, INHIBITION), (8, 1))
     matrix[POPULATIONS.index("L23E"), POPULATIONS.index("L4E")] = 2.0
     return matrix * current_pA(PSP_MV)
@@ -77,20 +77,32 @@ def lost_pA(rates_hz: np.ndarray, full: np.ndarray, scaled: np.ndarray) -> np.nd
     return 1e-3 * NEURON["tau_syn_ms"] * (full - scaled) @ rates_hz
 
 
-def neuron(number: int, current_pA: float) -> dict:
-    """The field `neuron` of population `number` with a constant current."""
+def population(
+    name: str, area: str, size: int, number: int, current_pA: float, background: tuple[float, int, float]
+) -> dict:
+    """Neurons of population `number` with a constant current; `background` is rate, synapses and weight."""
+    rate_hz, synapses, weight_pA = background
     initial = {"V_init_mV": INITIAL_MEAN[number], "V_init_sd_mV": INITIAL_SD[number]}
-    return NEURON | initial | {"I_e_pA": float(current_pA)}
+    return {
+        "name": name,
+        "area": area,
+        "size": int(size),
+        "neuron": NEURON | initial | {"I_e_pA": float(current_pA)},
+        "external": {"rate_hz": rate_hz, "synapses": int(synapses), "weight": float(weight_pA)},
+    }
 
 
 def projection(
-    source, target: str, indegree: int, weight_pA: float, classes: int, delay_ms: float, **delay
+    source, target: str, indegree: float, weight_pA: float, classes: int, delay_ms: float, **delay
 ) -> dict:
-    """Synapses with normal weights, in classes, and delays; `delay` are further fields of the delay."""
+    """Synapses that are dealt to their targets at random, with normal weights and delays.
+
+    Weights stand in so many classes; `delay` are further fields of the delay.
+    """
     return {
         "source": source,
         "target": target,
-        "indegree": int(indegree),
+        "indegree": {"distribution": "poisson", "mean": float(indegree)},
         "weight": {"mean": float(weight_pA), "sd": WEIGHT_CV * abs(float(weight_pA)), "classes": classes},
         "delay": {
             "distribution": "normal",

@@ -1,8 +1,8 @@
 """The multi-area model of macaque visual cortex in its ground state, from its published statistics.
 
-What is drawn and what is published stands in mam_areas; `from` reads a user's own copy of the original's
-data instead. Delays within an area are those of the microcircuit; between areas the mean is the distance at
-3.5 mm/ms, and what is shorter than 1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026).
+`mam_areas` draws it, `mam_data` reads a user's own copy of the original's data instead. Delays within an area
+are those of the microcircuit; between areas the mean is the distance at 3.5 mm/ms, and what is shorter than
+1 ms is redrawn, so that the delay ratio is 10 (Lober et al. 2026). In-degrees are Poisson numbers.
 """
 
 from typing import Annotated
@@ -10,41 +10,45 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from spikemark.errors import BadInput, shown
 from spikemark.presets import cortex, mam_areas, mam_data
 from spikemark.presets.mam_areas import Areas
-from spikemark.presets.options import choose
-from spikemark.presets.run_options import RunOptions
+from spikemark.presets.run_options import ScaledOptions, choose_scaled
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 SPEED_MM_PER_MS, SHORTEST_MS, DELAY_RATIO = 3.5, 1.0, 10
-WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms, as many neurons as an area has
-EXPONENT = 0.57  # as in microcircuit; measured at the scales 0.005 to 0.05
+LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
+WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms to as many neurons as an area has
+POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05
+
+#: Mean rate of the ground state, spikes/s, and where it stands; it is that of the network as drawn.
+RATES_HZ: dict[str, float] = {"all": mam_areas.RATE_HZ}
+SOURCE = "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)"
+RATES_FOR = {"from_": None}  # where they hold
 
 
-class Options(RunOptions):
+class Options(ScaledOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
     schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "structure_aware"
     scale: Annotated[
-        float, Field(ge=0.001, le=1, description="neurons as a fraction of the published ones")
+        float, Field(ge=0.001, le=1, description="neurons, as a fraction of the published 4.13 million")
     ] = 0.01
-    indegree_scale: Annotated[
-        float | None, Field(ge=0.001, le=1, description="in-degrees, likewise; default: scale to the power 0.57")
-    ] = None
     from_: Annotated[
-        str | None, Field(description="folder with a copy of the original model's data, read instead of drawing")
+        str | None,
+        Field(description="folder with a copy of the original model's data, read instead of drawing areas"),
     ] = None
 
 
 def describe(full: bool = False, **options) -> dict:
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
+
+    `full` is the scale 1 where none is given. Scaling is that of the microcircuit, at the expected rates; the
+    ground state holds from a scale of 0.005. Raises BadInput naming the option or the file, the value and
+    what is allowed.
+    """
+    chosen = choose_scaled(Options, full, options, POWER)
     areas = mam_areas.draw(chosen.seed) if chosen.from_ is None else mam_data.read(chosen.from_)
-    scale = chosen.scale**EXPONENT if chosen.indegree_scale is None else chosen.indegree_scale
-    return chosen.described(*_network(areas, chosen.scale, scale), delay_ratio=DELAY_RATIO)
+    return chosen.described(*_network(areas, chosen.scale, chosen.indegree_scale), delay_ratio=DELAY_RATIO)
 
 
 def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[dict], list[dict]]:
@@ -52,45 +56,40 @@ def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[di
     sizes = np.rint(scale * areas.neurons).astype(int)
     names = [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in zip(areas.area, areas.kind, strict=True)]
     weights = areas.weights_pA / np.sqrt(indegree_scale)
-    kept = np.zeros_like(areas.indegrees)
-    kept[:, -1] = np.rint(indegree_scale * areas.indegrees[:, -1])
-    projections = []
-    for target, sources in ((t, pool) for t in range(len(names)) for pool in _pools(areas, t)):
-        indegree = round(indegree_scale * areas.indegrees[target, sources].sum())
-        if indegree == 0 or sizes[sources].sum() == 0:
-            continue
-        kept[target, sources] = indegree * sizes[sources] / sizes[sources].sum()
-        projections.append(
-            cortex.projection(
-                [names[s] for s in sources],
-                names[target],
-                indegree,
-                weights[target, sources[0]],
-                WEIGHT_CLASSES,
-                **_delay(areas, target, sources[0]),
-            )
-        )
-    rates = np.r_[areas.rates_hz, areas.background_hz]
-    current = cortex.lost_pA(rates, areas.indegrees * areas.weights_pA, kept * weights)
+    kept = indegree_scale * areas.indegrees
+    kept[:, -1] = np.rint(kept[:, -1])
+    current = cortex.lost_pA(
+        np.r_[areas.rates_hz, areas.background_hz], areas.indegrees * areas.weights_pA, kept * weights
+    )
     populations = [
-        {
-            "name": name,
-            "area": areas.names[areas.area[p]],
-            "size": int(sizes[p]),
-            "neuron": cortex.neuron(areas.kind[p], current[p]),
-            "external": {
-                "rate_hz": areas.background_hz,
-                "synapses": int(kept[p, -1]),
-                "weight": float(weights[p, -1]),
-            },
-        }
+        cortex.population(
+            name,
+            areas.names[areas.area[p]],
+            sizes[p],
+            areas.kind[p],
+            current[p],
+            (areas.background_hz, kept[p, -1], weights[p, -1]),
+        )
         for p, name in enumerate(names)
+    ]
+    projections = [
+        cortex.projection(
+            [names[source] for source in pool],
+            names[target],
+            kept[target, pool].sum(),
+            weights[target, pool[0]],
+            WEIGHT_CLASSES,
+            **_delay(areas, target, pool[0]),
+        )
+        for target in range(len(names))
+        for pool in _pools(areas, target)
+        if sizes[pool].sum() > 0 and kept[target, pool].sum() >= LEAST_INDEGREE
     ]
     return populations, projections
 
 
 def _pools(areas: Areas, target: int) -> list[np.ndarray]:
-    """Sources of `target` that can share a projection: of one area, equal in weight and in synapses per neuron."""
+    """Sources that can share a projection: of one area, equal in weight and in synapses that each sends."""
     indegrees = areas.indegrees[target, :-1]
     sources = np.flatnonzero(indegrees)
     density = np.round(np.log(indegrees[sources] / areas.neurons[sources]), 6)

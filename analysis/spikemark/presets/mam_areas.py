@@ -6,10 +6,11 @@ figure is that of the microcircuit of Potjans & Diesmann (2014): shares of the p
 connection (all scaled alike to the in-degree of an area), weights and neurons.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.optimize import brentq
 
 from spikemark.presets import cortex, mean_field
 
@@ -93,12 +94,12 @@ def sources(rng: np.random.Generator) -> np.ndarray:
         drawn = np.where(chosen, np.exp(spread * logarithms), 0)
         return drawn / drawn.sum(axis=1, keepdims=True)
 
-    spread = brentq(lambda s: np.log(shares(s)[chosen]).std() - LN_SD, 0, 2 * LN_SD)
+    spread = _root(lambda s: np.log(shares(s)[chosen]).std() - LN_SD, 0, 2 * LN_SD)
     return shares(spread)
 
 
 def distances(rng: np.random.Generator) -> np.ndarray:
-    """Distances in mm, [areas, areas]: those of points in a ball, stretched to the published range and mean."""
+    """Distances in mm, [areas, areas]: points in a ball, stretched to the published range and mean."""
     points = rng.normal(size=(AREAS, 3))
     points *= (rng.uniform(size=AREAS) ** (1 / 3) / np.linalg.norm(points, axis=1))[:, np.newaxis]
     apart = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
@@ -109,7 +110,7 @@ def distances(rng: np.random.Generator) -> np.ndarray:
     def stretched(power: float) -> np.ndarray:
         return NEAREST_MM + (FURTHEST_MM - NEAREST_MM) * place**power
 
-    power = brentq(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
+    power = _root(lambda x: stretched(x)[pairs].mean() - MEAN_MM, 0.1, 10)
     return np.where(pairs, stretched(power), 0)
 
 
@@ -123,10 +124,18 @@ def background_indegree(rate: float, indegrees: np.ndarray, weights: np.ndarray,
         events = np.r_[indegrees * rates, background * BACKGROUND_HZ]  # per second
         return mean_field.rate_of(events, weights) - rate
 
-    return brentq(excess, 0, 10 * INDEGREE, xtol=1e-3)
+    return _root(excess, 0, 10 * INDEGREE)
 
 
 def _standard_normal(rng: np.random.Generator) -> np.ndarray:
-    """[AREAS] normal numbers whose mean is 0 and whose standard deviation is 1."""
-    drawn = rng.normal(size=AREAS)
-    return (drawn - drawn.mean()) / drawn.std()
+    """[AREAS] quantiles of the normal distribution in random order, with mean 0 and standard deviation 1."""
+    levels = (np.arange(AREAS) + 0.5) / AREAS
+    quantiles = np.array([NormalDist().inv_cdf(level) for level in levels])
+    return rng.permutation(quantiles / quantiles.std())
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where `function` is 0 between `low` and `high`."""
+    from scipy.optimize import brentq  # here, since the command line imports every preset
+
+    return brentq(function, low, high)

@@ -1,4 +1,4 @@
-"""Reading the data of the original multi-area model from a user's own copy (github.com/INM-6/multi-area-model).
+"""Reading the original multi-area model from a user's own copy (github.com/INM-6/multi-area-model).
 
 The data are licensed CC BY-NC-SA 4.0 and not part of Spikemark. Read are three files, where a clone has them
 or all in one folder:
@@ -35,13 +35,15 @@ def read(folder: str) -> Areas:
         raise BadInput(f"from={shown(folder)}: not a folder")
     model, rates = _Data(_find(folder, MODEL)), _Data(_find(folder, RATES))
     names = model.names("area_list")
-    populations = [(a, p) for a in names for p in model.names("structure", a) if model.number("neuron_numbers", a, p)]
+    populations = [
+        (a, p) for a in names for p in model.names("structure", a) if model.number("neuron_numbers", a, p)
+    ]
+    if not populations:
+        raise BadInput(f"{model.path}: neuron_numbers: no population has neurons")
     neurons = np.array([model.number("neuron_numbers", *one) for one in populations])
     outside = ("external", "external")
     table = {
-        field: np.array(
-            [[model.number(field, *t, *s) for s in (*populations, outside)] for t in populations]
-        )
+        field: np.array([[model.number(field, *t, *s) for s in (*populations, outside)] for t in populations])
         for field in ("synapses", "synapse_weights_mean")
     }
     indegrees = table["synapses"] / neurons[:, np.newaxis]
@@ -57,7 +59,9 @@ def read(folder: str) -> Areas:
         weights_pA=table["synapse_weights_mean"],
         rates_hz=np.array([rates.number(*one) for one in populations]),
         background_hz=BACKGROUND_HZ,
-        distances_mm=np.array([[model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names]),
+        distances_mm=np.array(
+            [[model.number("distances", a, b) if a != b else 0.0 for b in names] for a in names]
+        ),
     )
 
 
@@ -93,6 +97,8 @@ class _Data:
             raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: a finite number is needed")
         if found < 0 and keys[0] != "synapse_weights_mean":
             raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: at least 0")
+        if found == 0 and keys[0] == "distances":
+            raise BadInput(f"{self.path}: {'.'.join(keys)}={shown(found)}: above 0")
         return float(found)
 
     def kind(self, population: str) -> int:
@@ -121,7 +127,9 @@ def _matrix(path: Path, populations: int) -> np.ndarray:
     except (OSError, ValueError, EOFError) as error:
         raise BadInput(f"{path}: cannot be read: {error}") from None
     if matrix.shape != (populations, populations) or matrix.dtype.kind not in "iuf":
-        raise BadInput(f"{path}: {matrix.dtype} {matrix.shape}: numbers of shape {(populations, populations)}")
+        raise BadInput(
+            f"{path}: {matrix.dtype} {matrix.shape}: numbers of shape {(populations, populations)}"
+        )
     if not (np.isfinite(matrix).all() and (matrix >= 0).all()):
         raise BadInput(f"{path}: in-degrees are finite and at least 0")
     return matrix

@@ -7,8 +7,6 @@ reset (Fourcaud & Brunel 2002), as used for the multi-area model by Schuecker et
 import math
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import erfcx
 
 from spikemark.presets.cortex import NEURON, WEIGHT_CV
 
@@ -21,6 +19,9 @@ def rate_hz(mean_mv: float, sd_mv: float) -> float:
     `sd_mv` is the strength of the noise: its square is tau_m times the sum over inputs of rate times squared
     jump of the potential (twice the variance of the free potential).
     """
+    from scipy.integrate import quad  # here, since the command line imports every preset
+    from scipy.special import erfcx
+
     tau_m = NEURON["tau_m_ms"]
     shift = SHIFT * math.sqrt(NEURON["tau_syn_ms"] / tau_m)
     high, low = (

@@ -1,10 +1,11 @@
-"""Options that say how a network is run, for presets whose network does not depend on them."""
+"""Options of networks that come in a published size: how they are run, and how much smaller they are."""
 
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from spikemark.presets.options import Strict
+from spikemark.errors import BadInput, shown
+from spikemark.presets.options import Strict, choose
 
 
 class RunOptions(Strict):
@@ -21,14 +22,21 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 500.0
 
-    def described(self, populations: list[dict], projections: list[dict], delay_ratio: int = 1) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network; the step and the cycle last 0.1 ms."""
+    def described(
+        self,
+        populations: list[dict],
+        projections: list[dict],
+        delay_ratio: int = 1,
+        resolution_ms: float = 0.1,
+        cycle_ms: float = 0.1,
+    ) -> dict:
+        """The run description (miniapp/FORMAT.md) of that network."""
         return {
             "format_version": 1,
             "seed": self.seed,
             "time": {
-                "resolution_ms": 0.1,
-                "cycle_ms": 0.1,
+                "resolution_ms": resolution_ms,
+                "cycle_ms": cycle_ms,
                 "warmup_ms": self.warmup_ms,
                 "simulate_ms": self.simulate_ms,
             },
@@ -38,3 +46,34 @@ class RunOptions(Strict):
             **({} if self.exchange is None else {"exchange": self.exchange}),
             "network": {"populations": populations, "projections": projections},
         }
+
+
+class ScaledOptions(RunOptions):
+    """Those of networks with a fraction of the published neurons, and of the synapses of each."""
+
+    scale: Annotated[float, Field(ge=0.001, le=1, description="neurons, as a fraction of the published ones")]
+    indegree_scale: Annotated[
+        float | None,
+        Field(
+            ge=0.001,
+            le=1,
+            description="synapses of each neuron, likewise; default: a power of the scale that keeps rates",
+        ),
+    ] = None
+
+
+Scaled = TypeVar("Scaled", bound=ScaledOptions)
+
+
+def choose_scaled(kind: type[Scaled], full: bool, given: dict[str, Any], power: float) -> Scaled:
+    """Options of the given `kind`, whose `indegree_scale` is by default that power of the scale.
+
+    `full` is the scale 1 where none is given. Raises BadInput: option, value, allowed.
+    """
+    if not isinstance(full, bool):
+        raise BadInput(f"full={shown(full)}: true or false is needed")
+    given = {name: value for name, value in given.items() if value is not None}
+    chosen = choose(kind, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    if chosen.indegree_scale is None:
+        chosen.indegree_scale = chosen.scale**power
+    return chosen

@@ -182,5 +182,6 @@ def _key(description: dict[str, Any], ranks: int, threads: int) -> tuple:
 def _twice(description: dict[str, Any], items: str, field: str) -> dict[str, Any]:
     larger = copy.deepcopy(description)
     for item in larger["network"].get(items, []):
-        item[field] *= 2
+        given = item[field]
+        item[field] = {**given, "mean": 2 * given["mean"]} if isinstance(given, dict) else 2 * given
     return larger

@@ -9,8 +9,8 @@ from typing import Any
 
 from spikemark import collect, record
 from spikemark.errors import BadInput
-from spikemark.experiment_fields import PRESET_NAME
-from spikemark.plan_fields import Planned
+from spikemark.experiment_fields import PRESET, PRESET_NAME
+from spikemark.plan_fields import Plan, Planned
 from spikemark.results import Results
 
 from .rates import rates_hz
@@ -52,6 +52,7 @@ class Measured:
     planned: Planned
     run: record.Run
     preset: str | None = None  # that the network comes from; None: a description of its own
+    options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
 
     @property
     def description(self) -> dict[str, Any]:
@@ -133,8 +134,7 @@ def gather(experiment_dir: Path) -> Sweep:
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                preset = line.fields.get(PRESET_NAME, (plan.experiment.preset or {}).get("name"))
-                runs.append(Measured(line, collect.load(results, line), preset))
+                runs.append(Measured(line, collect.load(results, line), *_preset(plan, line)))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():
@@ -150,6 +150,15 @@ def gather(experiment_dir: Path) -> Sweep:
         failed=failed,
         unreadable=unreadable,
     )
+
+
+def _preset(plan: Plan, line: Planned) -> tuple[str | None, dict[str, Any]]:
+    """Name of the preset of a run, and the options it was given."""
+    source = plan.experiment.preset or {}
+    own = source.get("name")
+    name = line.fields.get(PRESET_NAME, own)
+    varied = {f.removeprefix(PRESET): v for f, v in line.fields.items() if f.startswith(PRESET)}
+    return name, {**(source.get("options", {}) if name == own else {}), **varied}
 
 
 def _reason(log: Path) -> str:

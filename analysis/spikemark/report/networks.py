@@ -32,12 +32,24 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Alternation:
+    """Up and down states, or why there are none. `label`: the group that has them; None for all."""
+
+    label: str | None
+    rate: activity.Rate
+    states: activity.UpDown
+
+
+@dataclass(frozen=True)
 class Network:
-    """A network as one run simulated it; `runs` of the sweep did."""
+    """A network as the first of `runs` simulated it; the others may differ in the seed and how they ran."""
 
     title: str
-    measured: Measured
-    runs: int
+    runs: list[Measured]
+
+    @property
+    def measured(self) -> Measured:
+        return self.runs[0]
 
     @cached_property
     def recording(self) -> activity.Recording:
@@ -45,7 +57,7 @@ class Network:
 
     @cached_property
     def published(self) -> published.PublishedRates | None:
-        return published.rates(self.measured.preset)
+        return published.rates(self.measured.preset, self.measured.options)
 
     @cached_property
     def _folded(self) -> tuple[Groups, str]:
@@ -70,11 +82,10 @@ class Network:
             synchrony = activity.fano_factors(recording, members, self.bin_ms(SYNCHRONY_BIN_MS))
         except BadInput:  # too short
             synchrony = dict.fromkeys(members)
-        inhibitory = _inhibitory(self.measured.description)
         sizes = dict(zip(members, recording.sizes(members).tolist(), strict=True))
         return [
             Group(
-                label, sizes[label], set(names) <= inhibitory, rates[label], self._published_hz(names),
+                label, sizes[label], set(names) <= self.inhibitory, rates[label], self._published_hz(names),
                 cvs[label], synchrony[label],
             )
             for label, names in members.items()
@@ -87,7 +98,8 @@ class Network:
         rate = activity.rates_hz(self.recording, everyone)["all"]
         cv = activity.isi_cv(self.recording, everyone)["all"]
         neurons = sum(p.size for p in self.recording.populations)
-        hz = self._published_hz(everyone["all"])
+        hz = self.published.mean_hz if self.published else None
+        hz = self._published_hz(everyone["all"]) if hz is None else hz
         return Group("all", neurons, False, rate, hz, cv, None)
 
     @cached_property
@@ -101,9 +113,25 @@ class Network:
         return activity.spectrum(activity.population_rate(self.recording, self.bin_ms(SPECTRUM_BIN_MS)))
 
     @cached_property
-    def states(self) -> activity.UpDown:
-        """Of all neurons. Raises BadInput as `rate`."""
-        return activity.up_down_states(self.rate)
+    def alternation(self) -> Alternation:
+        """Up and down states of all neurons, or else of the group in which they are deepest.
+
+        Raises BadInput as `rate`.
+        """
+        whole = Alternation(None, self.rate, activity.up_down_states(self.rate))
+        if whole.states.reason is None:
+            return whole
+        parts = []
+        for label, names in self.members.items():
+            rate = activity.population_rate(self.recording, self.rate.bin_ms, names)
+            parts.append(Alternation(label, rate, activity.up_down_states(rate)))
+        found = [part for part in parts if part.states.reason is None]
+        return min(found, key=lambda part: part.states.down_over_up, default=whole)
+
+    @cached_property
+    def inhibitory(self) -> set[str]:
+        """Names of the populations whose spikes have a negative weight wherever they arrive."""
+        return _inhibitory(self.measured.description)
 
     def bin_ms(self, wanted: float) -> float:
         """The multiple of the resolution next to `wanted`, at least one step."""
@@ -120,7 +148,7 @@ class Network:
 
 
 def networks(runs: list[Measured], title: str) -> list[Network]:
-    """One per network and simulated time among the runs with spikes, of whatever seed, in the runs' order.
+    """One per network and simulated time among the runs with spikes, of whatever seed; by preset and size.
 
     Each is named by its preset and what was varied of it, or else `title`.
     """
@@ -129,11 +157,16 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
         if m.run.spikes is not None and m.run.record.totals.neurons:
             key = json.dumps([m.description["network"], m.description["time"]], sort_keys=True)
             found.setdefault(key, []).append(m)
-    return [
-        Network(title_of(first, title), first, len(members))
+    entries = [
+        Network(
+            title_of(members[0], title),
+            sorted(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id)),
+        )
         for members in found.values()
-        for first in [min(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id))]
     ]
+    return sorted(
+        entries, key=lambda n: (n.measured.preset or "", n.measured.run.record.totals.neurons, n.title)
+    )
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:
@@ -161,12 +194,15 @@ def fold(recording: activity.Recording) -> tuple[Groups, str]:
 def title_of(m: Measured, otherwise: str) -> str:
     """Name of the network of a run: its preset, or `otherwise`, and what was varied of it."""
     own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
-    varied = [f"{name} = {value}" for name, value in own.items() if name not in ("name", *COMPARED)]
+    varied = [
+        name if value is True else f"{name} = {value}"
+        for name, value in own.items()
+        if name not in ("name", *COMPARED)
+    ]
     return ", ".join([m.preset or otherwise, *varied])
 
 
 def _inhibitory(description: dict) -> set[str]:
-    """Names of the populations whose spikes have a negative weight wherever they arrive."""
     signs: dict[str, set[bool]] = {}
     for p in description["network"].get("projections", []):
         weight = p.get("weight", 1)

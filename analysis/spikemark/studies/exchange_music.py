@@ -17,19 +17,21 @@ from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, StudyTable
 
 COLLECTIVE, DIRECT = "allgatherv", "p2p"
-CONNECTIVITY = {"all": "all to all", "one": "itself and one", "nine": "nine on a torus"}
+#: By the structure parameter s; 0.5 reaches as far as one patch on each side, so nine patches of the 16.
+CONNECTIVITY = {0: "all to all", 1: "one to one", 0.5: "nearest neighbours"}
 EXPLAINED = (
     "MUSIC joined applications by point-to-point messages; Brocke & Djurfeldt added collective "
-    "communication: an allgather of sizes, then of spikes, so every rank gets everything. Here both are "
-    "exchanges of one program: allgatherv and p2p (messages to those ranks that have synapses of ours, "
-    "received from any source)."
+    "communication: an allgather of sizes, then of spikes, so every rank gets everything. Here two "
+    "applications of 16 processes each send to each other; they are areas of one program, and each direction "
+    "is a lane of its own with the exchange allgatherv or p2p (messages to those ranks that have synapses of "
+    "ours, received from any source)."
 )
 DIFFERS = (
-    "What differs from the published benchmark: 16 areas dealt to the ranks in place of one process per "
-    "group of cells; 4000 cells of 100 connections instead of 2 097 152 of 1000 or 262 144 of 10 000; "
-    "every cell receives the same number of connections, drawn with repetition, instead of sending 1000 or "
-    "10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); one program instead of two "
-    "applications joined by MUSIC; itself and one other area instead of one other process."
+    "What differs from the published benchmark: 4096 cells of 100 connections instead of 2 097 152 of 1000 "
+    "or 262 144 of 10 000; every cell receives the same number of connections, drawn with repetition, "
+    "instead of sending 1000 or 10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); the "
+    "applications are parts of one program, which advance together, and both directions wait for each other; "
+    "with fewer than 32 ranks several processes share one, so with two ranks each application is on one."
 )
 # quantity, published figure, where in the paper, how it compares with what is here
 CLAIMS = (
@@ -38,7 +40,7 @@ CLAIMS = (
     ("nearest neighbours", "at most 9 ranks to send to", "2.3"),
     ("collective", "scales linearly to 1024 processes", "3.1"),
 )
-PLACE = (Column("connectivity", "areas project to", "given"), Column("ranks", "ranks", "given"))
+PLACE = (Column("connectivity", "connectivity", "given"), Column("ranks", "ranks", "given"))
 Key = tuple[str, int, str]  # connectivity, ranks, exchange
 Runs = dict[Key, list[Measured]]
 
@@ -65,18 +67,17 @@ def _key(m: Measured) -> Key:
 
 
 def connectivity(m: Measured) -> str:
-    """Name of the connectivity, by the number of areas that one receives from."""
-    named = m.planned.fields.get("preset.connectivity")
-    return named if named in CONNECTIVITY else "other"
+    """Name of the connectivity, by the structure parameter."""
+    return CONNECTIVITY.get(m.planned.fields.get("preset.structure"), "other")
 
 
 def _main(found: Runs) -> StudyTable:
     rows = []
     for name, ranks in sorted(
-        {key[:2] for key in found}, key=lambda k: ([*CONNECTIVITY, "other"].index(k[0]), k)
+        {key[:2] for key in found}, key=lambda k: ([*CONNECTIVITY.values(), "other"].index(k[0]), k)
     ):
         collective, direct = (found.get((name, ranks, e), []) for e in (COLLECTIVE, DIRECT))
-        row = {"connectivity": CONNECTIVITY.get(name, name), "ranks": ranks}
+        row = {"connectivity": name, "ranks": ranks}
         for prefix, runs in (("collective", collective), ("p2p", direct)):
             row[f"{prefix}_us"] = mean(runs, exchange_us)
             row[f"{prefix}_connections"] = connections(runs[0]) if runs else NOT_RUN
@@ -111,7 +112,8 @@ def _sent(main: StudyTable) -> StudyTable:
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
     note = (
-        "Connections, messages and bytes are per rank, messages and bytes also per window of 1 ms simulated."
+        "Connections (the most of any rank), messages and bytes (means) are per rank, messages and bytes "
+        "also per window of 1 ms simulated; both directions together."
     )
     return StudyTable("sent", "What is sent", columns, main.rows, [note])
 
@@ -119,18 +121,18 @@ def _sent(main: StudyTable) -> StudyTable:
 def _claims(main: StudyTable) -> StudyTable:
     two = {row["connectivity"]: row for row in main.rows if isinstance(row["collective_us"], Estimate)}
     ours = []
-    for name in ("all", "one"):
-        row = two.get(CONNECTIVITY[name])
+    for structure in (0, 1):
+        row = two.get(CONNECTIVITY[structure])
         ours.append(
             f"{row['ranks']} ranks: p2p {number(row['p2p_us'].value)} µs, collective "
             f"{number(row['collective_us'].value)} µs"
             if row and isinstance(row["p2p_us"], Estimate)
             else "missing: no such run is complete"
         )
-    torus = [row for row in main.rows if row["connectivity"] == CONNECTIVITY["nine"]]
-    most = max(torus, key=lambda row: row["ranks"], default=None)
+    near = [row for row in main.rows if row["connectivity"] == CONNECTIVITY[0.5]]
+    most = max(near, key=lambda row: row["ranks"], default=None)
     ours.append(
-        f"{most['p2p_connections']} connections on {most['ranks']} ranks (counted; itself is the ninth)"
+        f"{most['p2p_connections']} connections on {most['ranks']} ranks (counted)"
         if most and isinstance(most["p2p_connections"], int)
         else "missing: no such run is complete"
     )

@@ -89,18 +89,18 @@ def share_percent(m: Measured, *phases: str) -> float | None:
 
 
 def per_window(m: Measured, count: str) -> float:
-    """A count of the lane of all ranks, per rank and window."""
-    lane = m.run.record.lanes[-1]
-    return getattr(lane, count) / (lane.windows * m.run.record.ranks)
+    """A count per rank and window, of all lanes together."""
+    lanes = m.run.record.lanes
+    return sum(getattr(lane, count) / lane.windows for lane in lanes) / m.run.record.ranks
 
 
 def exchange_us(m: Measured) -> float | None:
-    """Time of an exchange: per window of the lane of all ranks, mean over ranks, microseconds."""
+    """Time of an exchange: per window of the last lane, all lanes together, mean over ranks, microseconds."""
     mean_s = m.run.record.timing.phases["exchange"].mean_s
     return None if mean_s is None else 1e6 * mean_s / m.run.record.lanes[-1].windows
 
 
 def connections(m: Measured) -> int | Missing:
-    """Ranks that one sends messages to, the most of any rank."""
-    found = m.run.record.lanes[-1].connections
-    return Missing("record from before the field") if found is None else found
+    """Ranks that one sends messages to in a lane, the most of any rank and lane."""
+    found = [lane.connections for lane in m.run.record.lanes]
+    return Missing("record from before the field") if None in found else max(found)

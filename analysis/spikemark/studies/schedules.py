@@ -4,7 +4,7 @@ from spikemark.models.recursion import Truth
 from spikemark.report.elements import Box, Figure, KeyFigure
 from spikemark.report.gather import Measured
 from spikemark.report.values import NARROW, number, span
-from spikemark.studies import schedules_figure
+from spikemark.studies import held_out, schedules_figure
 from spikemark.studies.runs import group
 from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
@@ -39,13 +39,14 @@ def read(runs: list[Measured]) -> Findings:
     waits = {setup: Waits(setup, members) for setup, members in group(usable, _setup).items()}
     ordered = [waits[setup] for setup in sorted(waits, key=lambda s: s.order)]
     skewed, even = [w for w in ordered if w.setup.sd_us > 0], [w for w in ordered if w.setup.sd_us == 0]
-    cuts = _cuts(skewed)
+    cuts, predicted = _cuts(skewed), held_out.table(skewed)
     left_out = len(runs) - len(usable)
     missing = [f"{left_out} runs without recorded cycles or injected waits."] if left_out else []
     parts = [
         Part("waiting", "Waiting by schedule", [EXPLAINED, MODELS, HIERARCHICAL], figures=_figures(skewed),
              tables=[_main(skewed)], missing=missing),
         Part("overlap", "What overlapping saves", boxes=_verdicts(cuts), tables=[cuts]),
+        Part("held-out", "Predicted from one schedule", boxes=held_out.boxes(predicted), tables=[predicted]),
         Part("floor", "What is waiting without skew", tables=[_even(even), _lateness(skewed + even)]),
     ]  # fmt: skip
     return Findings(_sentence(cuts), _key_figures(cuts, skewed), parts)

@@ -8,7 +8,8 @@ autocorrelation and independent between ranks. y are sums over the steps of a pl
 - a_m: deviations of the rank means, drawn together by the positive-part James-Stein factor
   1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
   ranks that differ no more than drifting equals would are taken for equals.
-- g: var of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together accordingly.
+- g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
+  accordingly, and 0 where Var g is not surely above 0.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from scipy import fft
 
 from spikemark.models import serial
 from spikemark.waiting import series
+
+SURE = 3.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Components:
         """[rank]."""
         return self.times.mean(axis=1, dtype=np.float64)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         return float(self.rank_means.mean())
 
@@ -57,7 +60,7 @@ class Components:
             total += (rank - self.step_means) ** 2
         return total / (self.ranks - 1)
 
-    @property
+    @cached_property
     def across(self) -> float:
         """V, s^2."""
         return float(self.step_variances.mean())
@@ -86,18 +89,18 @@ class Components:
         tau = serial.integrated_time(self.autocovariance / self.autocovariance[0]) if self.varies else 1.0
         return max(tau, 1.0)
 
-    @property
+    @cached_property
     def varies(self) -> bool:
         """Is there any spread across ranks beyond rounding?"""
         return self.across > (8 * float(np.finfo(self.times.dtype).eps) * self.mean) ** 2
 
     @cached_property
-    def rank_mean_error(self) -> float:
-        """Standard error of a rank mean, s."""
+    def rank_mean_known(self) -> tuple[float, float]:
+        """Standard error of a rank mean, s, and its degrees of freedom."""
         if not self.varies:
-            return 0.0
-        block = min(series.TIMES * self.correlation_time, self.steps / series.FEWEST)
-        return series.error(self.autocovariance, block)
+            return 0.0, float(self.steps)
+        error, block = series.error(self.autocovariance)
+        return error, self.steps / block
 
     @cached_property
     def shrinkage(self) -> float:
@@ -106,22 +109,28 @@ class Components:
         if not found > 0:
             return 0.0
         part = (ranks - 3) / (ranks - 1) if ranks > 3 else 1.0
-        return max(0.0, 1 - part * self.rank_mean_error**2 / found)
+        return max(0.0, 1 - part * self.rank_mean_known[0] ** 2 / found)
 
-    @property
+    @cached_property
     def rank_effects(self) -> np.ndarray:
         """a_m, [rank]; they add up to 0."""
         return self.shrinkage * (self.rank_means - self.mean)
 
-    @property
+    @cached_property
     def own(self) -> float:
         """V_e, the variance of e: V without the spread of the rank effects."""
         return max(self.across - float(self.rank_effects.var(ddof=1)), 0.0)
 
+    @cached_property
+    def shared(self) -> series.Mean:
+        """Variance of g, s^2, below 0 by chance where there is none."""
+        excess = (self.step_means - self.mean) ** 2 - self.step_variances / self.ranks
+        return series.mean(excess + float(self.rank_effects.var(ddof=1)) / self.ranks)
+
     @property
     def common(self) -> float:
-        """Variance of g; 0 where independent ranks would explain as much."""
-        return max(float(self.step_means.var()) - self.own / self.ranks, 0.0)
+        """Variance of g, s^2; 0 where it is not above what chance would make of independent ranks."""
+        return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
 
     @cached_property
     def common_course(self) -> np.ndarray:

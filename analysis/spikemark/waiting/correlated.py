@@ -43,9 +43,10 @@ class Correlated(Predictor):
         if plan.lockstep:
             value, influence, other = _slowest(parts, plan.ranks)
             known = series.mean(influence + overhead)
-            error = float(np.hypot(known.error, other))
+            spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # known from M - 1 deviations, not M
+            error = float(np.hypot(spread * known.error, other))
             return Expected((value + float(overhead.mean())) * windows, error * windows, known.degrees)
-        found = waits(_draws(parts, plan.ranks), plan, self.source.exchange_s)
+        found = waits(_draws(parts, plan), plan, self.source.exchange_s)
         course = series.mean(
             found.series[0] + overhead
         )  # as measured; how well one run tells the expectation
@@ -84,19 +85,23 @@ def _slowest(parts: Components, ranks: int) -> tuple[float, np.ndarray, float]:
     return value, influence - (parts.step_means - parts.mean - parts.common_course), other
 
 
-def _draws(parts: Components, ranks: int) -> np.ndarray:
+def _draws(parts: Components, plan: Plan) -> np.ndarray:
     """Runs of the fitted process, [run, rank, step]: mean + a_m + e_m, the first with the e_m as measured.
 
     In the others each e_m begins at a random cycle, so that ranks are independent but keep their own course.
+    What all share stays: nobody waits for it, but with a lag it matters how long a window lasts.
     """
-    rng = np.random.default_rng(SEED)
+    rng, ranks = np.random.default_rng(SEED), plan.ranks
+    order = np.argsort(parts.rank_means) if plan.step == plan.window else np.arange(parts.ranks)
     runs = 1 + int(np.clip(MOST_VALUES // (ranks * parts.steps), 1, MOST_RUNS))
+    residuals = [parts.residual(rank) for rank in range(parts.ranks)]
     found = np.empty((runs, ranks, parts.steps), dtype=parts.times.dtype)
     for run in range(runs):
-        chosen = _chosen(rng, parts.ranks, ranks)
+        chosen = order[_chosen(rng, parts.ranks, ranks)]
         for place, rank in enumerate(chosen):
             moved = 0 if run == 0 and place < parts.ranks else rng.integers(parts.steps)
-            found[run, place] = parts.rank_effects[rank] + parts.mean + np.roll(parts.residual(rank), moved)
+            found[run, place] = parts.rank_effects[rank] + np.roll(residuals[rank], moved)
+    found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
 

@@ -77,6 +77,7 @@ class Predictor(ABC):
         wanted = plans.plan(
             schedule, delay_ratio, self.source.ranks if ranks is None else ranks, lag, group_period
         )
+        self.source.check(wanted)
         found = self.expected(wanted)
         computing = float(self.source.compute.mean(dtype=np.float64)) * self.source.cycles
         runtime = computing + found.value_s + self.source.transport_s(wanted)

@@ -5,23 +5,24 @@ in the autocovariances R_k (their lemma 1), so nothing is drawn: with blocks of 
 
     n var = R_0 + 2 sum_k ((1 - k/n) (1 - p)^k + k/n (1 - p)^(n-k)) R_k.
 
-b is the length of Politis and White (2004, corrected 2009; `arch`), but not below `TIMES` integrated
-autocorrelation times, which keeps strongly correlated series from being taken for independent, and not above
-n / `FEWEST`, so that there are blocks to compare. Blocks of finite number make the variance too small by
-about 2 b / n (the mean is taken from the same data) and uncertain: it is divided by 1 - 2 b / n, and
-intervals use Student's t with n / b degrees of freedom. `spikemark coverage` shows what comes of it.
+b is the length of Politis and White (2004, corrected 2009), but not below `TIMES` decay times T of the
+autocorrelation, so that strong correlation is not taken for independence, and not above n / `FEWEST`, so that
+there are blocks to compare. Three corrections make up for finite blocks and their number; `spikemark
+coverage` shows what comes of them. Blocks cut correlations: what decays with T loses a share T / (b + T).
+The mean is taken from the same data, which costs a share 2 b / n. And the variance is itself estimated:
+intervals use Student's t with n / b degrees of freedom, for series of rare large values n / b / (1 +
+(kurtosis - 3) / 2 b).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, stats
-
-from spikemark.models import serial
+from scipy import fft, special
 
 LEVEL = 0.95
-TIMES = 5.0
-FEWEST = 8
+TIMES = 10.0
+FEWEST, FEWEST_DEGREES = 8, 3.0
+WINDOW = 5.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Mean:
 
 def quantile(degrees: float, level: float = LEVEL) -> float:
     """Half width, in standard errors, of a two-sided interval."""
-    return float(stats.t.ppf((1 + level) / 2, degrees))
+    return float(special.stdtrit(degrees, (1 + level) / 2))
 
 
 def mean(series: np.ndarray) -> Mean:
@@ -51,8 +52,11 @@ def mean(series: np.ndarray) -> Mean:
     covariance = autocovariance(x)
     if not covariance[0] > (8 * np.finfo(float).eps * np.abs(x).max()) ** 2:  # rounding, not variation
         return Mean(float(x.mean()), 0.0, float(n), 1.0)
-    block = block_length(x, covariance)
-    return Mean(float(x.mean()), error(covariance, block), n / block, block)
+    found, block = error(covariance)
+    excess = float(((x - x.mean()) ** 4).mean()) / covariance[0] ** 2 - 3
+    return Mean(
+        float(x.mean()), found, max(n / block / (1 + max(excess, 0.0) / (2 * block)), FEWEST_DEGREES), block
+    )
 
 
 def autocovariance(x: np.ndarray) -> np.ndarray:
@@ -62,21 +66,53 @@ def autocovariance(x: np.ndarray) -> np.ndarray:
     return fft.irfft(np.abs(fft.rfft(deviation, size)) ** 2, size)[: len(x)] / len(x)
 
 
-def block_length(x: np.ndarray, covariance: np.ndarray) -> float:
-    """Mean length of a block, in elements."""
-    from arch.bootstrap import optimal_block_length
+def error(covariance: np.ndarray) -> tuple[float, float]:
+    """Standard error of the mean, and the mean length of a block in elements, from R_k [lag] of all lags."""
+    n = len(covariance)
+    rho = covariance / covariance[0]
+    decay = decay_time(rho)
+    block = min(max(_politis_white(rho), 1 + TIMES * decay), n / FEWEST)
+    lost = decay / (block - 1) if decay > 0 else 0.0
+    return bootstrapped(covariance, block) * ((1 + lost) / (1 - 2 * block / n)) ** 0.5, block
 
-    n = len(x)
-    scaled = (x - x.mean()) / np.sqrt(covariance[0])
-    best = float(optimal_block_length(scaled)["stationary"].iloc[0]) if n > 2 * FEWEST else 1.0
-    tau = serial.integrated_time(covariance / covariance[0])
-    return min(max(1.0, best if np.isfinite(best) else 1.0, TIMES * tau if tau > 1 else 1.0), n / FEWEST)
 
-
-def error(covariance: np.ndarray, block: float) -> float:
-    """Standard error of the mean from R_k [lag] of all lags, corrected for the number of blocks."""
+def bootstrapped(covariance: np.ndarray, block: float) -> float:
+    """Standard deviation of the means of resamples of blocks of mean length `block`, without corrections."""
     n = len(covariance)
     k, stay = np.arange(1, n), 1 - 1 / block
     weights = (1 - k / n) * stay**k + k / n * stay ** (n - k)
-    variance = max(covariance[0] + 2 * float(weights @ covariance[1:]), 0.0) / n
-    return float(np.sqrt(variance / (1 - 2 * block / n)))
+    return float(np.sqrt(max(covariance[0] + 2 * float(weights @ covariance[1:]), 0.0) / n))
+
+
+def decay_time(rho: np.ndarray) -> float:
+    """Mean lag of the autocorrelation [lag], times its share of the long-run variance; 0 without any.
+
+    About T where it decays as exp(-k / T). Lags count up to Sokal's automatic window, see `serial`.
+    """
+    tau = 2 * np.cumsum(rho) - 1
+    inside = np.arange(len(rho)) >= WINDOW * tau
+    last = int(np.argmax(inside)) if inside.any() else len(rho) - 1
+    part = rho[1 : last + 1]
+    if not part.sum() > 0:
+        return 0.0
+    mean_lag = np.clip(np.arange(1, last + 1) @ part / part.sum(), 0.0, last)
+    return float(mean_lag * (1 - 1 / tau[last]))
+
+
+def _politis_white(rho: np.ndarray) -> float:
+    """Length that makes the variance of the mean best known, at least 1 (Politis, White 2004; Patton et al.
+    2009).
+
+    rho_k counts up to twice the lag after which a number of them are insignificant in a row.
+    """
+    n = len(rho)
+    row = max(5, int(np.log10(n)))
+    most = min(int(np.ceil(np.sqrt(n))) + row, n - 1)
+    quiet = np.abs(rho[1 : most + 1]) < 2 * np.sqrt(np.log10(n) / n)
+    runs = np.convolve(quiet, np.ones(row), "valid") == row
+    last = min(2 * max(int(np.argmax(runs)), 1), most) if runs.any() else most
+    k = np.arange(1, last + 1)
+    weighted = np.minimum(1.0, 2 * (1 - k / last)) * rho[1 : last + 1]
+    long_run, slope = 1 + 2 * weighted.sum(), 2 * (k * weighted).sum()
+    longest = min(3 * np.sqrt(n), n / 3)
+    return float(np.clip((slope**2 / long_run**2 * n) ** (1 / 3), 1.0, longest)) if long_run else longest

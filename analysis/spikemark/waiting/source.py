@@ -35,17 +35,17 @@ class Source:
     def cycles(self) -> int:
         return self.compute.shape[1]
 
-    def steps(self, plan: Plan) -> np.ndarray:
-        """Sums over the steps of a plan, [rank, step], whole windows only.
-
-        Raises BadInput, saying how many cycles are needed, where there are too few.
-        """
+    def check(self, plan: Plan) -> None:
+        """Raises BadInput, saying how many cycles are needed, where there are too few for the plan."""
         needed = FEWEST_WINDOWS * plan.window
         if self.cycles < needed:
             raise BadInput(
                 f"cycles={self.cycles}: delay_ratio={plan.delay_ratio} of {plan.schedule} needs"
                 f" {needed}, {FEWEST_WINDOWS} windows"
             )
+
+    def steps(self, plan: Plan) -> np.ndarray:
+        """Sums over the steps of a plan, [rank, step], whole windows only."""
         return lump(self.compute, plan.step, self.windows(plan) * plan.window)
 
     def windows(self, plan: Plan) -> int:

@@ -38,15 +38,20 @@ static void for_each_draw(const struct model *model, int thread,
                           void (*take)(const struct model *, const struct draw *, void *), void *context) {
     const struct network *network = &model->description->network;
     const struct part *part = model->parts[thread];
+    uint32_t *onto = ALLOC(uint32_t, network->n_projections);
     for (uint32_t b = 0; b < part->n_blocks; b++) {
         const struct block *block = &part->blocks[b];
-        uint32_t population = network_population(network, block->share.first);
+        const uint32_t population = network_population(network, block->share.first);
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < network->n_projections; p++)
+            if (network->projections[p].target == population) onto[n++] = p;
         for (uint32_t i = 0; i < block->share.count; i++)
-            for (uint32_t p = 0; p < network->n_projections; p++) {
-                struct draw draw = {p, block->share.first + i * block->share.stride, block->first + i};
-                if (network->projections[p].target == population) take(model, &draw, context);
+            for (uint32_t k = 0; k < n; k++) {
+                struct draw draw = {onto[k], block->share.first + i * block->share.stride, block->first + i};
+                take(model, &draw, context);
             }
     }
+    free(onto);
 }
 
 struct sink {
@@ -67,11 +72,11 @@ static inline int lane_of(const struct model *model, uint32_t projection, const 
 
 static void count_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
-    const struct projection *projection = &network->projections[draw->projection];
     struct sink *sink = context;
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     uint32_t source[network_batch];
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
         for (uint32_t i = 0; i < n; i++)
             sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
@@ -95,14 +100,13 @@ static void weigh(const struct model *model, uint32_t projection, uint32_t n, ui
 static void put_draw(const struct model *model, const struct draw *draw, void *context) {
     const struct network *network = &model->description->network;
     const struct projection *projection = &network->projections[draw->projection];
+    const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     const bool own = network->normal, same = !own && projection->weights.classes == 1;
     struct sink *sink = context;
     uint32_t source[network_batch], delay[network_batch], weight[network_batch] = {0};
-    if (same)
-        weigh(model, draw->projection,
-              projection->indegree < network_batch ? projection->indegree : network_batch, weight);
-    for (uint32_t k = 0; k < projection->indegree; k += network_batch) {
-        uint32_t rest = projection->indegree - k, n = rest < network_batch ? rest : network_batch;
+    if (same) weigh(model, draw->projection, indegree < network_batch ? indegree : network_batch, weight);
+    for (uint32_t k = 0; k < indegree; k += network_batch) {
+        uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, delay, same ? NULL : weight);
         if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {

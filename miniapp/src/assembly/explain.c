@@ -105,15 +105,18 @@ void explain_run(const struct description *d, const struct placement *placement,
                  const struct schedule *schedule) {
     const struct network *network = &d->network;
     uint32_t fewest = UINT32_MAX, most = 0;
+    bool random = false;
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        random = random || network->projections[i].indegree.above;
     for (int rank = 0; rank < placement->ranks; rank++) {
         uint32_t n = placement_neurons(placement, rank);
         fewest = n < fewest ? n : fewest;
         most = n > most ? n : most;
     }
-    printf("network    %u neurons in %u population%s and %u area%s, %llu synapses, seed %llu\n",
+    printf("network    %u neurons in %u population%s and %u area%s, %llu synapses%s, seed %llu\n",
            network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
            plural(network->n_areas), (unsigned long long)network_synapses(network),
-           (unsigned long long)network->seed);
+           random ? " expected, since in-degrees are random" : "", (unsigned long long)network->seed);
     printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);

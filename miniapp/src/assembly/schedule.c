@@ -64,7 +64,7 @@ static bool survey(struct schedule *schedule, const struct network *network, str
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
         const struct population *target = &network->populations[p->target];
-        if ((uint64_t)p->indegree * target->size == 0) continue;
+        if (p->indegree.most == 0 || target->size == 0) continue;
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const struct population *source = &network->populations[p->sources[k]];
             int l = schedule_lane(schedule, source->area, target->area);
@@ -72,7 +72,7 @@ static bool survey(struct schedule *schedule, const struct network *network, str
             struct lane_plan *lane = &schedule->lanes[l];
             if (lane->shortest_delay == 0 || p->delay.shortest < lane->shortest_delay)
                 lane->shortest_delay = p->delay.shortest;
-            synapses[l] += (double)source->size / p->pool * p->indegree * target->size;
+            synapses[l] += (double)source->size / p->pool * p->indegree.mean * target->size;
         }
     }
     for (int l = 0; l < schedule->n_lanes; l++)

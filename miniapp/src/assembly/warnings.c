@@ -30,9 +30,28 @@ static void warn_of_rate(json_t *list, const struct report *report) {
                                                  rate_hz, many_hz));
 }
 
+/// A neuron that fires at a rate of its own cannot fire more than once per step.
+static void warn_of_rate_asked_for(json_t *list, const struct report *report) {
+    const struct description *d = report->description;
+    const double most_hz = 1000 / d->given.resolution_ms;
+    for (uint32_t p = 0; p < d->network.n_populations; p++) {
+        const struct population *population = &d->network.populations[p];
+        const struct population_model *neurons = &report->model->neuron_models[p];
+        for (uint32_t i = 0; population->size > 0 && i < neurons->model->n_parameters; i++)
+            if (strcmp(neurons->model->parameters[i].name, "rate_hz") == 0 &&
+                neurons->parameters[i] > most_hz)
+                json_array_append_new(
+                    list,
+                    json_sprintf("rate_hz of population %s: %.10g cannot be reached; at most %.10g, one "
+                                 "spike in each step of %.10g ms",
+                                 population->name, neurons->parameters[i], most_hz, d->given.resolution_ms));
+    }
+}
+
 json_t *warnings(const struct report *report) {
     json_t *list = json_array();
     warn_of_rate(list, report);
+    warn_of_rate_asked_for(list, report);
     const struct model *model = report->model;
     const struct host *host = report->host;
     int wanted = report->ranks[0].node_ranks * model->threads;
@@ -59,7 +78,7 @@ json_t *warnings(const struct report *report) {
     if (stolen > 0.02)
         json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
     if (strcmp(model->schedule->rule.name, "placement_only") == 0 &&
-        strcmp(model->placement->rule->name, "area") != 0)
+        strcmp(model->placement->rule->name, "round_robin") == 0)
         json_array_append_new(
             list, json_sprintf("schedule placement_only with placement %s does what conventional does",
                                model->placement->rule->name));

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /// What a number is drawn for; a new purpose gets a new value at the end.
-enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external };
+enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree };
 
 /// The four 32-bit words of one draw.
 struct rng_words {

@@ -23,26 +23,6 @@ static double exponential_between(double a, double b, double place, double scale
     return -exp((place - a) / scale) * expm1((a - b) / scale);
 }
 
-/// Fills `upper` from the probabilities of the grid points, and the guide from `upper`.
-static bool tabulate(struct delay *delay, const double *probability, uint32_t n) {
-    double total = 0, sum = 0;
-    for (uint32_t i = 0; i < n; i++) total += probability[i];
-    if (!(total > 0)) return false;
-
-    uint32_t last = n - 1;
-    while (probability[last] <= 0) last--;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += probability[i];
-        double edge = floor(sum / total * 4294967296.0) - 1;
-        delay->upper[i] = i >= last ? UINT32_MAX : edge < 0 ? 0 : (uint32_t)fmin(edge, 4294967295.0);
-    }
-    for (uint32_t top = 0, i = 0; top < delay_guide_size; top++) {
-        while (delay->upper[i] < top << 24) i++;
-        delay->guide[top] = i;
-    }
-    return true;
-}
-
 /// Draws from `between` what lies in [low, high]; `place` and `scale` are its arguments. All in steps.
 static bool open(struct delay *delay, double low, double high, between_fn *between, double place,
                  double scale) {
@@ -57,10 +37,8 @@ static bool open(struct delay *delay, double low, double high, between_fn *betwe
         double a = fmax(low, delay->shortest + i - 0.5), b = fmin(high, delay->shortest + i + 0.5);
         probability[i] = scale == 0 ? 1 : b > a ? between(a, b, place, scale) : 0;
     }
-    delay->upper = ALLOC(uint32_t, n);
-    bool drawn = tabulate(delay, probability, n);
+    bool drawn = discrete_open(&delay->above, probability, n);
     free(probability);
-    if (!drawn) delay_close(delay);
     return drawn;
 }
 
@@ -122,6 +100,5 @@ bool delay_read(struct delay *delay, const struct fields *projection, double res
 }
 
 void delay_close(struct delay *delay) {
-    free(delay->upper);
-    delay->upper = NULL;
+    discrete_close(&delay->above);
 }

@@ -3,22 +3,18 @@
 ///
 /// "Normal (or exponential), redrawn until within [min, max], then rounded to the grid" has a probability for
 /// each grid point, the integral of the density over the part of [min, max] that rounds to it. A delay is
-/// therefore drawn with one 32-bit word and a table, without a loop that redraws: the cost does not depend on
-/// the limits, and the result does not depend on how a loop is vectorised.
+/// therefore drawn with one 32-bit word and a table: the cost does not depend on the limits, and the result
+/// does not depend on how a loop is vectorised.
 
 #ifndef DESCRIPTION_DELAY_H
 #define DESCRIPTION_DELAY_H
 
+#include "description/discrete.h"
 #include "description/json_fields.h"
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { delay_guide_size = 256 };
 
 struct delay {
-    uint32_t shortest, longest;       ///< steps; only these and what lies between is drawn
-    uint32_t *upper;                  ///< [longest - shortest + 1]: largest word that draws this delay
-    uint32_t guide[delay_guide_size]; ///< by the word's top byte: where the search starts
+    uint32_t shortest, longest; ///< steps; only these and what lies between is drawn
+    struct discrete above;      ///< what is drawn above `shortest`
 };
 
 /// Normal with `mean` and `sd` within [low, high], all in ms; sd 0 is the constant `mean`.
@@ -38,9 +34,7 @@ void delay_close(struct delay *delay);
 
 /// The delay in steps that `word`, uniform over 32 bits, draws.
 static inline uint32_t delay_draw(const struct delay *delay, uint32_t word) {
-    uint32_t i = delay->guide[word >> 24];
-    while (word > delay->upper[i]) i++;
-    return delay->shortest + i;
+    return delay->shortest + discrete_draw(&delay->above, word);
 }
 
 #endif

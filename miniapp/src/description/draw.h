@@ -1,5 +1,6 @@
 /// \file
-/// What the k-th synapse of a neuron is, computed from the seed, the projection, the neuron and k alone.
+/// How many synapses a neuron has, and what the k-th of them is, computed from the seed, the projection, the
+/// neuron and k alone.
 
 #ifndef DESCRIPTION_DRAW_H
 #define DESCRIPTION_DRAW_H
@@ -19,7 +20,14 @@ static inline uint32_t projection_source(const struct projection *projection, ui
     return range->first + (position - range->begin);
 }
 
-/// The k-th synapse (k < indegree) of projection number `number` on the neuron `target`.
+/// How many synapses of projection number `number` the neuron `target` receives.
+static inline uint32_t network_indegree(const struct network *network, uint32_t number, uint32_t target) {
+    const struct indegree *indegree = &network->projections[number].indegree;
+    if (!indegree->above) return indegree->most;
+    return indegree_draw(indegree, rng_draw(network->seed, rng_indegree, number, target, 0).word[0]);
+}
+
+/// The k-th synapse (k < network_indegree()) of projection number `number` on the neuron `target`.
 static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
                                              uint32_t k) {
     const struct projection *projection = &network->projections[number];

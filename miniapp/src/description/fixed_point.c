@@ -7,7 +7,7 @@
 /// Projections without synapses have no say in the unit of the weights.
 static bool has_synapses(const struct network *network, uint32_t projection) {
     const struct projection *p = &network->projections[projection];
-    return p->indegree > 0 && network->populations[p->target].size > 0;
+    return p->indegree.most > 0 && network->populations[p->target].size > 0;
 }
 
 /// Nor have populations without neurons or without input from outside.
@@ -21,7 +21,7 @@ static void largest_input(const struct network *network, double *synapses, doubl
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
         if (!has_synapses(network, i)) continue;
-        sum[p->target] += weights_largest(&p->weights) * p->indegree;
+        sum[p->target] += weights_largest(&p->weights) * p->indegree.most;
     }
     *synapses = *all = 0;
     for (uint32_t p = 0; p < network->n_populations; p++) {

@@ -22,12 +22,12 @@ uint32_t network_population(const struct network *network, uint32_t gid) {
 }
 
 uint64_t network_synapses(const struct network *network) {
-    uint64_t n = 0;
+    double n = 0;
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *projection = &network->projections[i];
-        n += (uint64_t)projection->indegree * network->populations[projection->target].size;
+        n += projection->indegree.mean * network->populations[projection->target].size;
     }
-    return n;
+    return (uint64_t)nearbyint(n);
 }
 
 static bool read_external(struct external *external, const struct fields *population, double resolution_ms,
@@ -77,20 +77,20 @@ static bool read_population(struct network *network, struct population *populati
         return fields_refuse(fields, "size", "at most 4000000000 neurons in all", error);
     network->n_neurons += population->size;
 
-    population->area = network->n_areas;
-    for (const struct population *p = network->populations; p < population; p++) {
-        if (strcmp(p->name, population->name) == 0)
-            return fields_refuse(fields, "name", "a name that no other population has", error);
-        if (strcmp(p->area_name, population->area_name) == 0) population->area = p->area;
-    }
-    network->n_areas += population->area == network->n_areas;
+    if (json_object_get(network->population_numbers, population->name))
+        return fields_refuse(fields, "name", "a name that no other population has", error);
+    json_object_set_new(network->population_numbers, population->name,
+                        json_integer(population - network->populations));
+    const json_t *area = json_object_get(network->area_numbers, population->area_name);
+    population->area = area ? (uint32_t)json_integer_value(area) : network->n_areas;
+    if (!area)
+        json_object_set_new(network->area_numbers, population->area_name, json_integer(network->n_areas++));
     return true;
 }
 
 static const struct population *find(const struct network *network, const char *name) {
-    for (uint32_t i = 0; name && i < network->n_populations; i++)
-        if (strcmp(network->populations[i].name, name) == 0) return &network->populations[i];
-    return NULL;
+    const json_t *number = name ? json_object_get(network->population_numbers, name) : NULL;
+    return number ? &network->populations[json_integer_value(number)] : NULL;
 }
 
 static bool refuse_population(const struct network *network, const struct fields *fields, const char *name,
@@ -141,7 +141,6 @@ static bool read_projection(struct network *network, struct projection *projecti
                             const struct fields *fields, double resolution_ms, struct error *error) {
     static const char *const names[] = {"source", "target", "indegree", "weight", "delay"};
     const char *target;
-    double indegree;
     if (!fields_only(fields, names, COUNT(names), error) ||
         !fields_string(fields, "target", NULL, &target, error))
         return false;
@@ -150,12 +149,11 @@ static bool read_projection(struct network *network, struct projection *projecti
     projection->target = (uint32_t)(population - network->populations);
 
     if (!read_sources(network, projection, fields, error) ||
-        !fields_integer(fields, "indegree", NAN, 0, 4e9, &indegree, error) ||
+        !indegree_read(&projection->indegree, fields, error) ||
         !weights_read(&projection->weights, fields, error) ||
         !delay_read(&projection->delay, fields, resolution_ms, error))
         return false;
-    projection->indegree = (uint32_t)indegree;
-    if (projection->indegree > 0 && projection->pool == 0)
+    if (projection->indegree.most > 0 && projection->pool == 0)
         return fields_refuse(fields, "indegree", "0, since the sources hold no neuron", error);
     if (projection->delay.longest > network->longest_delay)
         network->longest_delay = projection->delay.longest;
@@ -167,7 +165,8 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
     static const char *const names[] = {"populations", "projections"};
     struct fields fields, item;
     json_t *populations, *projections;
-    *network = (struct network){.seed = seed, .weight_unit = 1};
+    *network = (struct network){
+        .seed = seed, .weight_unit = 1, .population_numbers = json_object(), .area_numbers = json_object()};
     if (!fields_enter(run, "network", true, &fields, error) ||
         !fields_only(&fields, names, COUNT(names), error) ||
         !fields_list(&fields, "populations", true, &populations, error) ||
@@ -196,10 +195,13 @@ void network_close(struct network *network) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
         free(network->projections[i].ranges);
         free(network->projections[i].sources);
+        indegree_close(&network->projections[i].indegree);
         weights_close(&network->projections[i].weights);
         delay_close(&network->projections[i].delay);
     }
     free(network->normal);
     free(network->projections);
     free(network->populations);
+    json_decref(network->population_numbers);
+    json_decref(network->area_numbers);
 }

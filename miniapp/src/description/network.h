@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "description/delay.h"
+#include "description/indegree.h"
 #include "description/json_fields.h"
 #include "description/weights.h"
 
@@ -41,7 +42,7 @@ struct source_range {
 
 struct projection {
     uint32_t target; ///< number of the population
-    uint32_t indegree;
+    struct indegree indegree;
     uint32_t pool;     ///< neurons in the sources together
     uint32_t *sources; ///< [n_sources] numbers of the populations in it that are not empty
     struct source_range *ranges;
@@ -55,10 +56,11 @@ struct network {
     struct population *populations;
     struct projection *projections;
     uint32_t n_populations, n_projections, n_areas, n_neurons;
-    uint32_t longest_delay; ///< steps, 0 without projections
-    struct normal *normal;  ///< for weights without classes; NULL if all have classes
-    double weight_unit;     ///< weights are multiples of it, in the unit of the models: pA or mV
-    bool narrow_input; ///< no neuron's input from synapses can overflow 16 bits, else none can overflow 32
+    json_t *population_numbers, *area_numbers; ///< by name
+    uint32_t longest_delay;                    ///< steps, 0 without projections
+    struct normal *normal;                     ///< for weights without classes; NULL if all have classes
+    double weight_unit; ///< weights are multiples of it, in the unit of the models: pA or mV
+    bool narrow_input;  ///< no neuron's input from synapses can overflow 16 bits, else none can overflow 32
 };
 
 /// Reads the object "network" of `run`. The strings and JSON of `run` must outlive the network.
@@ -75,7 +77,7 @@ static inline uint32_t network_area(const struct network *network, uint32_t gid)
     return network->populations[network_population(network, gid)].area;
 }
 
-/// Synapses of all neurons.
+/// Synapses of all neurons; where in-degrees are random, as many as are to be expected.
 uint64_t network_synapses(const struct network *network);
 
 #endif

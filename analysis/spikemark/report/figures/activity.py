@@ -35,7 +35,7 @@ def draw(network, name: str, alt: str) -> str:
         _spectrum(power, network)
         patch = {"marker": "s", "linestyle": "", "markersize": 7, "markeredgewidth": 0}
         handles = []
-        if any(g.inhibitory for g in groups):
+        if network.inhibitory:
             handles = [
                 Line2D([], [], label="excitatory", color=_colour(False), **patch),
                 Line2D([], [], label="inhibitory", color=_colour(True), **patch),
@@ -75,13 +75,10 @@ def _raster(axes: Axes, network, edges: np.ndarray) -> None:
     gids = recording.gids[:last].astype(np.int64)
     at_ms = recording.steps_since_start[:last] * recording.resolution_ms
     row = _sample(network, edges, gids)
-    shown = row[gids] >= 0
-    x, y = at_ms[shown], row[gids[shown]]
-    colours = np.array([g.inhibitory for g in network.groups])[
-        np.minimum(np.searchsorted(edges, y, side="right") - 1, len(network.groups) - 1)
-    ]
+    inhibits = np.concatenate([np.full(p.size, p.name in network.inhibitory) for p in recording.populations])
     for inhibitory in (False, True):
-        _ticks(axes, x[colours == inhibitory], y[colours == inhibitory], _colour(inhibitory))
+        shown = (row[gids] >= 0) & (inhibits[gids] == inhibitory)
+        _ticks(axes, at_ms[shown], row[gids[shown]], _colour(inhibitory))
     centres = (edges[1:] + edges[:-1]) / 2
     axes.set_yticks(centres, [_short(g.label) for g in network.groups])
     axes.tick_params(axis="y", length=0)
@@ -97,7 +94,7 @@ def _window_ms(network) -> float:
     """So much is shown that a neuroscientist sees the up states."""
     whole = 1e3 * network.recording.seconds
     try:
-        frequency = network.states.frequency_hz
+        frequency = network.alternation.states.frequency_hz
     except BadInput:
         frequency = None
     return min(whole, max(WINDOW_MS, PERIODS * 1e3 / frequency if frequency else 0))
@@ -151,20 +148,23 @@ def _rate(axes: Axes, network) -> None:
     axes.set_ylabel("rate (Hz)")
     axes.set_xlabel("time (s)")
     try:
-        rate, states = network.rate, network.states
+        found = network.alternation
     except BadInput:
         return
-    together = max(1, len(rate.hz) // MOST_BINS)
-    bins = len(rate.hz) // together
-    hz = rate.hz[: bins * together].reshape(bins, together).mean(axis=1)
-    seconds = 1e-3 * rate.bin_ms * together * (np.arange(bins) + 0.5)
-    if len(states.ups_ms):
-        spans = [(1e-3 * start, 1e-3 * (end - start)) for start, end in states.ups_ms]
-        top = 1.05 * hz.max()
-        axes.broken_barh(spans, (0, top), color=COLOUR["band"], linewidth=0)
-    axes.plot(seconds, hz, color=COLOUR["ink"], linewidth=1)
+    lines = [(network.rate, COLOUR["ink"])]
+    if found.label is not None:
+        lines.insert(0, (found.rate, COLOUR["deliver"]))
+    top = 0.0
+    for rate, colour in lines:
+        together = max(1, len(rate.hz) // MOST_BINS)
+        bins = len(rate.hz) // together
+        hz = rate.hz[: bins * together].reshape(bins, together).mean(axis=1)
+        axes.plot(1e-3 * rate.bin_ms * together * (np.arange(bins) + 0.5), hz, color=colour, linewidth=1)
+        top = max(top, 1.05 * hz.max())
+    spans = [(1e-3 * start, 1e-3 * (end - start)) for start, end in found.states.ups_ms]
+    axes.broken_barh(spans, (0, top), color=COLOUR["band"], linewidth=0, zorder=0)
     axes.set_xlim(0, network.recording.seconds)
-    axes.set_ylim(0, 1.05 * hz.max() or 1)
+    axes.set_ylim(0, top or 1)
     axes.yaxis.set_major_locator(MaxNLocator(3))
 
 

@@ -8,6 +8,7 @@ from . import (
     access,
     activity,
     autocorrelation,
+    budget,
     correctness,
     cycle_times,
     evolution,
@@ -18,6 +19,7 @@ from . import (
     phases,
     provenance,
     speed,
+    validation,
     waiting,
 )
 
@@ -31,6 +33,8 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     evolution.section,
     autocorrelation.section,
     waiting.section,
+    validation.section,
+    budget.section,
     access.section,
     activity.section,
     correctness.section,

@@ -6,7 +6,7 @@ from spikemark.errors import BadInput
 from ..cases import View
 from ..elements import Figure, Section, Table
 from ..figures import activity as drawing
-from ..networks import Group, Network, networks
+from ..networks import Alternation, Group, Network, networks
 from ..values import counted, integer, number
 
 TITLE = "Activity of the networks"
@@ -16,7 +16,7 @@ EXPLAINED = (
     "between the spikes of a neuron, mean over the neurons with at least three; 0 for clocks, 1 for Poisson "
     f"processes. Synchrony: variance over mean of the spike count in bins of {SYNCHRONY_BIN_MS:g} ms "
     "(Potjans & Diesmann 2014); 1 for independent Poisson processes, more where neurons fire together, and "
-    "then also with the number of neurons."
+    "then also with the number of neurons. Clocks have peaks in their spectrum at multiples of their rate."
 )
 NOTHING = "Activity of the networks: no run recorded its spikes: set `record.spikes: true` in the experiment."
 
@@ -61,8 +61,15 @@ def _caption(network: Network) -> str:
         words += "Inhibitory populations are those with negative weights. "
     if any(g.published_hz is not None for g in network.groups):
         words += f"Diamonds: published rates (literature): {network.published.source}. "
-    if _states(network) and _states(network).reason is None:
-        words += "Shaded: up states. "
+    if network.published and network.published.mean_hz is not None:
+        words += (
+            f"Published mean rate: {number(network.published.mean_hz)} Hz (literature: "
+            f"{network.published.source}). "
+        )
+    found = _alternation(network)
+    if found and found.states.reason is None:
+        words += "Shaded: up states" + ("" if found.label is None else f" of {found.label}, its rate in blue")
+        words += ". "
     return f"{words}{network.folding}".strip()
 
 
@@ -98,8 +105,13 @@ def summary(network: Network) -> list[list[str]]:
     rows = [
         ["neurons", integer(everyone.neurons)],
         ["recorded (s)", number(recording.seconds)],
-        ["runs of this network, all seeds", str(network.runs)],
+        ["runs of this network, all seeds", str(len(network.runs))],
         ["mean rate (Hz)", number(everyone.rate_hz)],
+        *(
+            [["published mean rate (Hz, literature)", number(everyone.published_hz)]]
+            if everyone.published_hz is not None
+            else []
+        ),
         ["CV of intervals", _or_missing(everyone.irregularity.cv)],
     ]
     try:
@@ -110,13 +122,15 @@ def summary(network: Network) -> list[list[str]]:
             rows.append(["density at the peak / beside it", number(spectrum.prominence)])
     except BadInput:
         rows.append(["peak of the spectrum (Hz)", "missing"])
-    states = _states(network)
-    if states is None:
+    found = _alternation(network)
+    if found is None:
         return [*rows, ["up and down states", "missing"]]
+    states = found.states
     if states.reason is not None:
         return [*rows, ["up and down states", f"none: {states.reason}"]]
     return [
         *rows,
+        ["neurons with up and down states", found.label or "all"],
         ["alternation of up and down states (Hz)", number(states.frequency_hz)],
         ["up states, mean (ms)", number(states.up_ms.mean())],
         ["down states, mean (ms)", number(states.down_ms.mean())],
@@ -134,17 +148,17 @@ def reasons(network: Network) -> list[str]:
         lines.append(f"{network.title}: CV of {', '.join(without)}: no neuron fired four times.")
     if any(g.synchrony is None and g.rate_hz for g in network.groups):
         lines.append(f"{network.title}: synchrony: the recording is shorter than a bin.")
-    for what in ("spectrum", "states"):
+    for attribute, what in (("spectrum", "spectrum"), ("alternation", "up and down states")):
         try:
-            getattr(network, what)
+            getattr(network, attribute)
         except BadInput as error:
             lines.append(f"{network.title}: {what}: {error}.")
     return lines
 
 
-def _states(network: Network):
+def _alternation(network: Network) -> Alternation | None:
     try:
-        return network.states
+        return network.alternation
     except BadInput:
         return None
 

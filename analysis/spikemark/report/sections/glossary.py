@@ -77,6 +77,11 @@ LITERATURE = [
         "real-time cortical simulations, energy and interconnects (DPSNN), whose spirit the mini-app follows",
     ),
     (
+        "Pastorelli et al. (2019), doi 10.3389/fnsys.2019.00033",
+        "https://doi.org/10.3389/fnsys.2019.00033",
+        "DPSNN's columns, efficacies and slow waves, which the preset dpsnn takes over",
+    ),
+    (
         "Jordan et al. (2018), doi 10.3389/fninf.2018.00002",
         "https://doi.org/10.3389/fninf.2018.00002",
         "extremely scalable spiking neuronal network simulation code, the exchange with buffers of fixed "
@@ -94,6 +99,21 @@ LITERATURE = [
         "exact digital simulation of time-invariant linear systems, the neurons' propagators",
     ),
     ("Salmon et al. (2011)", "", "parallel random numbers, as easy as 1, 2, 3 (Random123)"),
+    (
+        "Potjans, Diesmann (2014), doi 10.1093/cercor/bhs358",
+        "https://doi.org/10.1093/cercor/bhs358",
+        "the cortical microcircuit",
+    ),
+    (
+        "Schmidt et al. (2018), doi 10.1371/journal.pcbi.1006359",
+        "https://doi.org/10.1371/journal.pcbi.1006359",
+        "the multi-area model of macaque visual cortex",
+    ),
+    (
+        "van Albada, Helias, Diesmann (2015), doi 10.1371/journal.pcbi.1004490",
+        "https://doi.org/10.1371/journal.pcbi.1004490",
+        "how networks are made smaller, mean and variance of their input kept",
+    ),
 ]
 
 

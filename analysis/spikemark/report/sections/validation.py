@@ -1,0 +1,116 @@
+"""Predictors of waiting on runs they have not seen: fitted on the conventional run, compared with the
+others.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.errors import BadInput
+from spikemark.waiting import PREDICTORS
+from spikemark.waiting.asked import asked
+from spikemark.waiting.source import source
+
+from ..cases import Case, View, same_network
+from ..elements import Section, Table
+from ..gather import Configuration, Measured
+from ..values import change, counted, number, percent, typical
+
+TITLE = "Waiting predicted from the conventional schedule"
+EXPLAINED = (
+    "Each predictor is fitted on one conventional run and asked what the run of the same network (seed) and "
+    "repetition under another schedule waits; it has seen no other run. {predictors}. Error: predicted over "
+    "measured. Where another placement changes what a rank computes, no predictor can know."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration on so many ranks; s per s of simulated time, one value per pair of runs."""
+
+    ranks: int
+    configuration: Configuration
+    measured: list[float]
+    predicted: dict[str, list[float]]
+
+    def factor(self, predictor: str) -> float:
+        """Predicted over measured, typical over the pairs."""
+        return typical([p / m for p, m in zip(self.predicted[predictor], self.measured, strict=True)])
+
+
+def prepare(case: Case, ranks: int) -> list[Row]:
+    """Every configuration but the conventional one that has partners and measured waiting."""
+    fits: dict[tuple, dict] = {}
+    plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
+    for m in (m for c in plain for m in case.of(c, ranks)):
+        try:
+            fitted = source(m.run) if m.run.cycles is not None else None
+        except BadInput:
+            continue
+        if fitted is not None:
+            fits[same_network(m)] = {name: kind.fit(fitted) for name, kind in PREDICTORS.items()}
+    rows = []
+    for configuration in case.configurations(ranks):
+        if configuration.schedule == "conventional":
+            continue
+        row = Row(ranks, configuration, [], {name: [] for name in PREDICTORS})
+        for m in case.of(configuration, ranks):
+            waited, partners = waiting(m), fits.get(same_network(m))
+            if not waited or partners is None:
+                continue
+            try:
+                made = {name: fit.predict(**asked(m.run)).waiting_s for name, fit in partners.items()}
+            except BadInput:
+                continue
+            row.measured.append(waited)
+            for name, value in made.items():
+                row.predicted[name].append(value / m.run.record.timing.model_s)
+        if row.measured:
+            rows.append(row)
+    return rows
+
+
+def waiting(m: Measured) -> float | None:
+    """As the predictors count it: with a lag, the wait for what is still on its way."""
+    phases = m.phases()
+    return phases.get("overlap_wait") or phases.get("synchronise")
+
+
+def section(view: View) -> Section:
+    """One table of all numbers of ranks above one, and how far off each predictor is."""
+    if view.case is None:
+        return Section("validation", TITLE, missing=["Predictions: no run is complete."])
+    rows = [row for ranks in view.case.ranks if ranks > 1 for row in prepare(view.case, ranks)]
+    if not rows:
+        reason = (
+            "Predictions: no conventional run on several ranks with recorded cycle times and waiting that has "
+            "a partner under another schedule."
+        )
+        return Section("validation", TITLE, missing=[reason])
+    words = "; ".join(f"{name}: {kind.summary}" for name, kind in PREDICTORS.items())
+    errors = [f"{name} {percent(np.median([abs(r.factor(name) - 1) for r in rows]))}" for name in PREDICTORS]
+    text = [
+        EXPLAINED.format(predictors=words),
+        f"Median over the {counted(len(rows), 'row')} of how far predictions are off: {', '.join(errors)}.",
+    ]
+    caption = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
+    return Section("validation", TITLE, text=text, tables=[(caption, _table(rows))])
+
+
+def _table(rows: list[Row]) -> Table:
+    columns, kinds = ["schedule", "ranks", "pairs", "measured"], ["given", "given", "counted", "measured"]
+    for name in PREDICTORS:
+        columns += [name, f"{name}, error"]
+        kinds += ["modelled", ""]
+    cells = []
+    for row in rows:
+        line = [
+            row.configuration.label,
+            str(row.ranks),
+            str(len(row.measured)),
+            number(typical(row.measured)),
+        ]
+        for name in PREDICTORS:
+            line += [number(typical(row.predicted[name])), change(row.factor(name))]
+        cells.append(line)
+    return Table(columns, cells, kinds)

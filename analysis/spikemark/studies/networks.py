@@ -1,0 +1,207 @@
+"""The networks of the papers: what they do, and how fast they run here, beside what was published."""
+
+from spikemark.errors import BadInput
+from spikemark.presets import cortex
+from spikemark.report.elements import KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.networks import Network, networks
+from spikemark.report.sections import activity
+from spikemark.report.values import counted, number, percent, span
+from spikemark.studies import published
+from spikemark.studies.runs import mean
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+UNPUBLISHED = Missing("not published, or not for this network", "–")
+NONE = "none"  # a finding: looked for, and not there
+OTHER_SIZE = Missing("not run at the published size")
+SCALED = (
+    "The networks run at the scale of a laptop, the microcircuit also at its published size. A scaled "
+    "network has fewer neurons and synapses, with weights and a constant current that keep mean and variance "
+    "of the input at the published rates; correlations grow as networks shrink (van Albada et al. 2015), so "
+    "that rates differ."
+)
+TIMES = (
+    "Real-time factor: wall-clock time over simulated time, below 1 is faster than real time. Only networks "
+    "of one size compare. Published ones are as their abstracts or tables print them, on machines of their "
+    "own; here it is one rank with as many threads as the experiment says."
+)
+#: Neurons of a preset at its published size.
+PUBLISHED_NEURONS = {"microcircuit": int(cortex.NEURONS.sum()), "dpsnn": 20_480}
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Every network with spikes: rates, rhythms, picture; then times."""
+    found = networks(runs, "network")
+    firing = [n for n in found if n.recording.spikes.size]
+    main, speed = _main(found), _real_time(found)
+    without = sum(m.run.spikes is None for m in runs)
+    missing = [line for n in found for line in activity.reasons(n)]
+    if without:
+        missing.append(f"{counted(without, 'run')} without recorded spikes.")
+    parts = [
+        Part("networks", "The networks", [activity.EXPLAINED, SCALED], tables=[main], missing=missing,
+             figures=[activity.figure(n, i) for i, n in enumerate(firing)]),
+        Part("rates", "Rates by population", tables=[_rates(found)]),
+        Part("real-time", "How fast they run", [TIMES], tables=[speed]),
+    ]  # fmt: skip
+    return Findings(_sentence(found), _key_figures(found), parts)
+
+
+def _main(found: list[Network]) -> StudyTable:
+    rows = []
+    for n in found:
+        everyone, totals = n.everyone, n.measured.run.record.totals
+        rows.append({
+            "network": n.title,
+            "neurons": everyone.neurons,
+            "synapses": totals.synapses,
+            "rate_hz": everyone.rate_hz,
+            "published_hz": _known(everyone.published_hz),
+            "cv": _number(everyone.irregularity.cv, "no neuron fired four times"),
+            "peak_hz": _or_missing(lambda n=n: n.spectrum.peak_hz or NONE),
+            "up_down_hz": _or_missing(lambda n=n: n.alternation.states.frequency_hz or NONE),
+            "real_time_factor": mean(n.runs, lambda m: m.real_time_factor),
+        })  # fmt: skip
+    columns = [
+        Column("network", "network", "given"),
+        Column("neurons", "neurons", "given"),
+        Column("synapses", "synapses", "counted"),
+        Column("rate_hz", "mean rate (Hz)", "counted"),
+        Column("published_hz", "published (Hz)", "literature"),
+        Column("cv", "CV of intervals", "counted"),
+        Column("peak_hz", "spectrum peak (Hz)", "counted"),
+        Column("up_down_hz", "up/down (Hz)", "counted"),
+        Column("real_time_factor", "real-time factor", "measured"),
+    ]
+    return StudyTable("networks", "The networks of the papers", columns, rows)
+
+
+def _rates(found: list[Network]) -> StudyTable:
+    rows = [
+        {
+            "network": n.title,
+            "population": g.label,
+            "neurons": g.neurons,
+            "rate_hz": g.rate_hz,
+            "published_hz": _known(g.published_hz),
+            "ratio": g.rate_hz / g.published_hz if g.published_hz else UNPUBLISHED,
+            "cv": _number(g.irregularity.cv, "no neuron fired four times"),
+            "synchrony": _number(g.synchrony, "no spike, or shorter than a bin"),
+        }
+        for n in found
+        for g in n.groups
+    ]
+    columns = [
+        Column("network", "network", "given"),
+        Column("population", "population", "given"),
+        Column("neurons", "neurons", "given"),
+        Column("rate_hz", "rate (Hz)", "counted"),
+        Column("published_hz", "published (Hz)", "literature"),
+        Column("ratio", "rate / published"),
+        Column("cv", "CV of intervals", "counted"),
+        Column("synchrony", "synchrony", "counted"),
+    ]
+    folded = [f"{n.title}: {n.folding}" for n in found if n.folding]
+    sources = dict.fromkeys(f"{n.title}: {n.published.source}." for n in found if n.published)
+    notes = [*folded, *([f"Published rates: {' '.join(sources)}"] if sources else [])]
+    return StudyTable("rates", "Rates by population", columns, rows, notes)
+
+
+def _real_time(found: list[Network]) -> StudyTable:
+    """Published real-time factors, each network followed by its own here."""
+    rows = []
+    printed = published.rows("real_time")
+    for name in dict.fromkeys(line["network"] for line in printed):
+        for line in printed:
+            if line["network"] == name:
+                rows.append({
+                    "network": name,
+                    "who": line["who"],
+                    "machine": line["machine"],
+                    "published": float(line["real_time_factor"]),
+                    "source": f"{line['source']}, {line['where']}",
+                })  # fmt: skip
+        own = [n for n in found if full_size(n) and n.measured.preset == name]
+        for n in own:
+            record = n.measured.run.record
+            where = f"here, {counted(record.ranks, 'rank')} × {counted(record.threads, 'thread')}"
+            factor = mean(n.runs, lambda m: m.real_time_factor)
+            rows.append({"network": n.title, "who": "mini-app", "machine": where, "here": factor})
+        if not own:
+            rows.append({"network": name, "who": "mini-app", "machine": "here", "here": OTHER_SIZE})
+    columns = [
+        Column("network", "network"),
+        Column("who", "program"),
+        Column("machine", "machine"),
+        Column("published", "published", "literature"),
+        Column("here", "here", "measured"),
+        Column("source", "source"),
+    ]
+    return StudyTable("real_time", "Real-time factor of networks of the published size", columns, rows)
+
+
+def full_size(n: Network) -> bool:
+    """Does it have as many neurons as the published network, and was it published in this state?"""
+    return n.published is not None and n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
+
+
+def _known(value: float | None) -> float | Missing:
+    return UNPUBLISHED if value is None else value
+
+
+def _number(value: float | None, reason: str) -> float | Missing:
+    return Missing(reason) if value is None else value
+
+
+def _or_missing(value):
+    try:
+        return value()
+    except BadInput as error:
+        return Missing(str(error))
+
+
+def _off(n: Network) -> float | None:
+    """The largest distance of a population's rate from the published one, as a share of that."""
+    return max((abs(g.rate_hz / g.published_hz - 1) for g in n.groups if g.published_hz), default=None)
+
+
+def _sentence(found: list[Network]) -> str:
+    if not found:
+        return "Nothing to compare yet: no run with recorded spikes is complete."
+    known = [n for n in found if _off(n) is not None]
+    words = [f"{n.title} within {percent(_off(n))} of the published rates of all populations" for n in known]
+    words += [
+        f"{n.title} at {number(n.everyone.rate_hz)} Hz, published {number(n.everyone.published_hz)} Hz"
+        for n in found
+        if n.everyone.published_hz is not None and n not in known
+    ]
+    fires = f": {'; '.join(words)}" if words else ", for none of which rates were published"
+    sentence = f"{counted(len(found), 'network')} fired{fires}."
+    for n in found:
+        factor = mean(n.runs, lambda m: m.real_time_factor)
+        theirs = [float(r["real_time_factor"]) for r in published.rows("real_time")
+                  if r["network"] == n.measured.preset]  # fmt: skip
+        if full_size(n) and theirs and isinstance(factor, Estimate):
+            sentence += (
+                f" At the published size, {n.title} took {number(factor.value)} s per simulated second "
+                f"here; published: {span(theirs, 2)}."
+            )
+    return sentence
+
+
+def _key_figures(found: list[Network]) -> list[KeyFigure]:
+    figures = []
+    for n in found[:8]:
+        theirs = n.everyone.published_hz
+        note = "mean rate" + ("" if theirs is None else f"; published {number(theirs)} Hz")
+        figures.append(KeyFigure(n.title, f"{number(n.everyone.rate_hz)} Hz", "counted", note))
+    return figures
+
+
+STUDY = Study(
+    "networks",
+    "the networks of the papers: rates, irregularity, rhythms and speed beside the published ones",
+    "networks",
+    read,
+)

@@ -1,0 +1,169 @@
+"""Where the waiting of a run comes from: lasting differences between ranks, jitter, drift, and what is left.
+
+Waiting is E[max over ranks] - mean, and maxima do not add: jitter hides part of a lasting difference. So each
+part is what it adds to the waiting when it joins the others, averaged over all orders of joining (Shapley
+1953); no order is preferred, and the parts add up to what the compute times imply. A coalition of parts is
+the measured trace with the other parts scaled to 0 (`split`). What was measured beyond that (a late wake-up,
+the barrier itself) is `barrier`. What all ranks share makes nobody wait, but costs time: its mean beyond its
+median. Transport is the exchange of data, timed apart.
+
+Intervals: a part is the mean of a series over meetings, into which goes how each meeting moves the rank
+effects, with the error of `series`; it is evaluated again at the ends of the interval of the drift share.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+
+from spikemark.waiting import series
+from spikemark.waiting.observed import Observed, observed
+from spikemark.waiting.split import Split
+
+USUAL_RATIO = 10  # D where the run does not say
+PARTS = ("persistent", "jitter", "drift")
+COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinations(PARTS, n)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Seconds over the run, mean over ranks, and its interval (95 %)."""
+
+    value_s: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The parts of the waiting add up to `waiting_s`; common mode and transport are beside them."""
+
+    waiting_s: float
+    parts: dict[str, Part]  # PARTS, and barrier
+    common_mode: Part  # time it costs; it makes nobody wait
+    transport: Part | None  # None where exchanges were not timed
+    efficiency: dict[str, float] | None  # of POP; None as before
+    delay_ratio: int  # D that tells jitter from drift, in cycles
+    drift_share: float  # of the variance of means over D cycles
+    warnings: tuple[str, ...] = ()
+
+
+def budget(given, delay_ratio: int | None = None) -> Budget:
+    """The budget of a `Run`, of compute times [rank, cycle] in s, or of an `Observed`.
+
+    `delay_ratio` is the D that tells jitter from drift: that of the run's description, else 10; it is
+    rounded up to a multiple of the cycles between two meetings. Raises BadInput as `observed` does.
+    """
+    run = observed(given)
+    wanted = delay_ratio or (run.delay_ratio if run.delay_ratio > 1 else USUAL_RATIO)
+    window = max(-(-wanted // run.window) * run.window, 2)
+    split = Split(run.compute, window)
+    shares = split.shares()
+    found = {share: _coalitions(run, split, share) for share in dict.fromkeys(shares)}
+    slopes = _slopes(run, split, shares[0], found[shares[0]])
+    courses = run.per_meeting(run.compute - split.shared)
+    parts = {}
+    for name in PARTS:
+        value, low, high = (_joining(name, {c: w.mean() for c, (w, _) in found[x].items()}) for x in shares)
+        course = _joining(name, {c: w for c, (w, _) in found[shares[0]].items()})
+        known = series.mean(course + _centred(_joining(name, slopes) @ courses))
+        parts[name] = _part(known, run.meetings, [low - value, high - value])
+    implied = found[shares[0]][frozenset(PARTS)][0]
+    measured = implied if run.waiting is None else run.waiting
+    parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
+    return Budget(
+        waiting_s=float(measured.sum()),
+        parts=parts,
+        common_mode=_common_mode(split),
+        transport=None if run.exchange is None else _part(series.mean(run.exchange), run.meetings),
+        efficiency=None if run.exchange is None else efficiency(run),
+        delay_ratio=window,
+        drift_share=shares[0],
+        warnings=run.warnings,
+    )
+
+
+def efficiency(run: Observed) -> dict[str, float]:
+    """The efficiencies of POP (Performance Optimisation and Productivity, its standard metrics), 0 to 1.
+
+    Load balance: mean over maximum of the ranks' computing. Serialisation: that maximum over the run time on
+    a network that takes no time, which here is the sum of the slowest ranks' times. Transfer: that run time
+    over the measured one. Their product is the parallel efficiency, mean computing over run time.
+    """
+    totals = run.compute.sum(axis=1, dtype=np.float64)
+    ideal = float(run.per_meeting(run.compute).max(axis=0).sum(dtype=np.float64))
+    runtime = float(totals.mean() + run.waiting.sum() + run.exchange.sum())
+    return {
+        "load_balance": float(totals.mean() / totals.max()),
+        "serialisation": float(totals.max()) / ideal,
+        "transfer": ideal / runtime,
+        "parallel": float(totals.mean()) / runtime,
+    }
+
+
+def _coalitions(run: Observed, split: Split, share: float) -> dict:
+    """Of each coalition the waiting [meeting] and how often each rank is the last, [rank]."""
+    found = {}
+    for members in COALITIONS:
+        times = run.per_meeting(split.scaled(*(float(part in members) for part in PARTS), share))
+        last = np.argmax(times, axis=0)
+        waiting = np.take_along_axis(times, last[None], axis=0)[0].astype(np.float64)
+        found[members] = waiting, np.bincount(last, minlength=len(times)) / run.meetings
+    return found
+
+
+def _slopes(run: Observed, split: Split, share: float, found: dict) -> dict:
+    """By how much the waiting of each coalition grows with the effect of each rank, [rank].
+
+    The effect is in the coalition or not, and out of e, which is scaled with the windows.
+    """
+    slopes = {}
+    for members, (_, last) in found.items():
+        persistent, jitter, drift = (float(part in members) for part in PARTS)
+        if members == {"persistent"} and not split.effects.any():
+            last = np.eye(len(last))[np.argmax(split.components.rank_means)]
+        slopes[members] = (last - 1 / len(last)) * (
+            persistent - split.slow_factor(persistent, jitter, drift, share)
+        )
+    return slopes
+
+
+def _joining(name: str, values: dict):
+    """What `name` adds to `values` of the coalitions on joining, mean over the orders."""
+    total = 0.0
+    for members, value in values.items():
+        others = len(members) - 1 if name in members else len(members)
+        weight = factorial(others) * factorial(len(PARTS) - 1 - others) / factorial(len(PARTS))
+        total = total + (weight if name in members else -weight) * value
+    return total
+
+
+def _part(mean: series.Mean, meetings: int, shifts=(0.0,)) -> Part:
+    """The total; its interval is that of the mean, wider by `shifts`, and not below 0 unless the value is.
+
+    The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
+    """
+    half = mean.interval()[1] - mean.value
+    low, high = mean.value - half + min(0.0, *shifts), mean.value + half + max(0.0, *shifts)
+    if mean.value >= 0:
+        low = max(low, 0.0)
+    return Part(mean.value * meetings, (float(low) * meetings, float(high) * meetings))
+
+
+def _common_mode(split: Split) -> Part:
+    """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
+    parts, shared = split.components, split.shared - split.components.mean
+    variance, cycles = float(shared.var()), len(shared)
+    if not parts.common > 0 or not variance > 0:
+        return Part(0.0, (0.0, 0.0))
+    low, median, high = np.quantile(shared, [0.4, 0.5, 0.6])
+    influence = shared - np.sign(shared - median) * (high - low) / 0.4
+    factor = parts.common / variance
+    known = series.mean(factor * (_centred(influence) - median))
+    doubt = series.mean(shared**2 - parts.step_variances / parts.ranks).interval()
+    doubt = (doubt[1] - doubt[0]) / 2 / variance * abs(median)
+    return _part(known, cycles, [-doubt, doubt])
+
+
+def _centred(x: np.ndarray) -> np.ndarray:
+    return x - x.mean()

@@ -1,0 +1,90 @@
+"""One run in which all ranks meet at a barrier every so many cycles: what it computed, waited, exchanged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.errors import BadInput
+from spikemark.record import COMPUTE_PHASES, Run
+
+FEWEST_MEETINGS = 20
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Times in seconds; waiting and exchange are means over ranks, summed over the cycles of a meeting.
+
+    Both are None for plain arrays, whose waiting is what their compute times imply.
+    """
+
+    compute: np.ndarray  # c[rank, cycle], whole meetings only
+    window: int  # cycles from one meeting to the next
+    waiting: np.ndarray | None = None  # [meeting]
+    exchange: np.ndarray | None = None  # [meeting]
+    delay_ratio: int = 1  # of the description
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def meetings(self) -> int:
+        return self.compute.shape[1] // self.window
+
+    def per_meeting(self, of: np.ndarray) -> np.ndarray:
+        """Sums over the cycles between meetings, [..., meeting]."""
+        if self.window == 1:
+            return of
+        return of.reshape(*of.shape[:-1], self.meetings, self.window).sum(axis=-1)
+
+
+def observed(given: "Run | np.ndarray | Observed") -> Observed:
+    """A run, or compute times [rank, cycle] in s of ranks that meet in every cycle.
+
+    Raises BadInput where waiting was not timed, where ranks do not all meet at one barrier (a lag, meetings
+    of groups), for one rank, and for too few meetings.
+    """
+    if isinstance(given, Observed):
+        return given
+    if not isinstance(given, Run):
+        return _checked(Observed(np.asarray(given), 1), "cycle times")
+    path, lanes = given.path, [lane for lane in given.record.lanes if lane.ranks > 1]
+    if given.record.ranks == 1:
+        raise BadInput(f"{path}: ranks=1: nobody to wait for; a budget needs at least 2")
+    if len(lanes) != 1 or lanes[0].ranks != given.record.ranks or lanes[0].lag:
+        raise BadInput(
+            f"{path}: schedule={given.schedule}: a budget needs a run in which all ranks meet at one barrier,"
+            " as in conventional, placement_only and structure_aware"
+        )
+    if given.record.timing.phases["synchronise"].mean_s is None:
+        raise BadInput(
+            f"{path}: record.barrier=false: waiting was not timed; a budget needs record.barrier=true"
+        )
+    window = lanes[0].period
+    whole = given.record.timing.cycles // window * window
+    present = [name for name in COMPUTE_PHASES if name in given.record.phases]
+    compute = sum(given.phase(name)[:, :whole] for name in present)
+
+    def per_meeting(phase: str) -> np.ndarray:
+        mean = given.phase(phase).mean(axis=0, dtype=np.float64)
+        sums = mean[:whole].reshape(-1, window).sum(axis=1)
+        sums[-1:] += mean[whole:].sum()  # a last, shorter window
+        return sums
+
+    warnings = tuple(f"{path}: {text}" for text in given.record.warnings if text.startswith("oversubscribed"))
+    found = Observed(
+        compute, window, per_meeting("synchronise"), per_meeting("exchange"), given.delay_ratio, warnings
+    )
+    return _checked(found, str(path / "cycles.npy"))
+
+
+def _checked(found: Observed, what: str) -> Observed:
+    times = found.compute
+    if times.ndim != 2 or len(times) < 2:
+        raise BadInput(f"{what}: shape {list(times.shape)}; a budget needs [rank, cycle] of at least 2 ranks")
+    if found.meetings < FEWEST_MEETINGS:
+        raise BadInput(
+            f"{what}: cycles={times.shape[1]}: a budget needs at least {FEWEST_MEETINGS * found.window},"
+            f" {FEWEST_MEETINGS} meetings"
+        )
+    lowest, highest = times.min(), times.max()
+    if not (lowest >= 0 and highest < np.inf):
+        raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")
+    return found

@@ -1,0 +1,121 @@
+"""Processes of cycle times whose waiting is known, because it can be simulated for as long as wanted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import signal
+
+from spikemark.models import recursion
+from spikemark.waiting.plan import Plan
+
+MEAN_S, SD_S = 50e-6, 5e-6
+RANKS = 8
+RANK_EFFECTS_S = SD_S * np.array([-1.3, -0.8, -0.4, -0.1, 0.2, 0.5, 0.8, 1.1])
+
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # of runs, cycles -> [run, rank, cycle] in s
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A process, and as how many cycles of it a run has: those of strong correlation need more."""
+
+    name: str
+    draw: Draw
+    cycles: int = 4000
+
+
+def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Autoregressive series of first order along the last axis; mean 0, variance 1."""
+    noise = rng.standard_normal(shape)
+    noise[..., 1:] *= np.sqrt(1 - correlation**2)
+    return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)
+
+
+def normal(correlation: float) -> Draw:
+    """Equal ranks, normal."""
+    return lambda rng, runs, cycles: MEAN_S + SD_S * ar1(correlation, (runs, RANKS, cycles), rng)
+
+
+def unequal(correlation: float) -> Draw:
+    """As `normal`, with the same persistent rank effects in every run."""
+    return lambda *asked: normal(correlation)(*asked) + RANK_EFFECTS_S[:, None]
+
+
+def minor_mode(correlation: float, share: float, factor: float) -> Draw:
+    """As `normal`, with a probability of `share` for a cycle to take `factor` times as long."""
+
+    def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
+        times = normal(correlation)(rng, runs, cycles)
+        times[rng.random(times.shape) < share] *= factor
+        return times
+
+    return draw
+
+
+def slow_phases(share: float, factor: float, length: float) -> Draw:
+    """As minor_mode without correlation, but in phases of `length` cycles on average."""
+
+    def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
+        times = normal(0.0)(rng, runs, cycles)
+        slow = rng.random((runs, RANKS)) < share
+        leave, enter = 1 / length, share / (1 - share) / length
+        for cycle in range(cycles):
+            times[:, :, cycle] *= np.where(slow, factor, 1.0)
+            slow ^= rng.random(slow.shape) < np.where(slow, leave, enter)
+        return times
+
+    return draw
+
+
+def common_mode(correlation: float) -> Draw:
+    """As `normal`, with a drift twice as large that all ranks share."""
+
+    def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
+        shared = 2 * SD_S * ar1(correlation, (runs, 1, cycles), rng)
+        return np.maximum(normal(correlation)(rng, runs, cycles) + shared, 0.0)
+
+    return draw
+
+
+def heavy_tails(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
+    """Independent log-normal times above a floor."""
+    return 0.8 * MEAN_S + SD_S * rng.lognormal(0.3, 0.8, (runs, RANKS, cycles))
+
+
+PLANTED = [
+    Planted("equal ranks, AR(1) 0", normal(0.0)),
+    Planted("equal ranks, AR(1) 0.5", normal(0.5)),
+    Planted("equal ranks, AR(1) 0.8", normal(0.8)),
+    Planted("equal ranks, AR(1) 0.9", normal(0.9)),
+    Planted("equal ranks, AR(1) 0.99", normal(0.99), 12_000),
+    Planted("unequal ranks, AR(1) 0.5", unequal(0.5)),
+    Planted("unequal ranks, AR(1) 0.9", unequal(0.9)),
+    Planted("2 % of cycles twice as long, AR(1) 0", minor_mode(0.0, 0.02, 2.0)),
+    Planted("2 % of cycles twice as long, AR(1) 0.8", minor_mode(0.8, 0.02, 2.0)),
+    Planted("phases of 200 cycles 20 % longer, 10 % of the time", slow_phases(0.1, 1.2, 200), 12_000),
+    Planted("shared drift, AR(1) 0.9", common_mode(0.9)),
+    Planted("heavy tails (log-normal)", heavy_tails),
+]
+
+
+def expected_waiting_s(planted: Planted, plans: list[Plan], runs: int, seed: int = 0) -> list[float]:
+    """Waiting over a run, mean over ranks and over so many simulated runs, by the recursion of lanes.
+
+    The cycles of a run must be whole windows.
+    """
+    rng = np.random.default_rng(seed)
+    totals = np.zeros(len(plans))
+    at_once = max(1, 2_000_000 // (RANKS * planted.cycles))
+    batches = -(-runs // at_once)
+    for _ in range(batches):
+        times = planted.draw(rng, at_once, planted.cycles)
+        for i, plan in enumerate(plans):
+            lumped = times.reshape(*times.shape[:-1], -1, plan.window).sum(axis=-1)
+            if plan.lag:
+                totals[i] += (
+                    recursion.evaluate(lumped, [recursion.Lane(1, plan.lag)]).waiting_s.sum(-1).mean()
+                )
+            else:  # eqs 3-5
+                totals[i] += (lumped.max(axis=1) - lumped.mean(axis=1)).sum(axis=-1).mean()
+    return list(totals / batches)

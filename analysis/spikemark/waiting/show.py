@@ -1,0 +1,116 @@
+"""Fits, predictions and coverage as tables for people and as JSON."""
+
+from typing import Any
+
+from rich.table import Table
+
+from spikemark.models.latency_bandwidth import Estimate
+from spikemark.report.values import number
+from spikemark.waiting.coverage import NOMINAL, WANTED, Covered
+from spikemark.waiting.estimates import Estimates
+from spikemark.waiting.planted import RANKS
+from spikemark.waiting.predictor import Prediction
+from spikemark.waiting.source import Source
+
+COVERAGE_INTRODUCTION = """# How often the intervals hold
+
+Written by `spikemark coverage --trials {trials} --write docs/coverage.md`.
+
+Runs of {ranks} ranks are drawn from processes whose expected waiting is known from a long simulation. Each
+predictor is fitted on the conventional run and asked for the waiting of a conventional, a structure-aware
+(D = 10) and an overlapped (D = 10, lag 1) run of as many cycles. The table gives the share of trials in which
+the {nominal:.0f} % interval holds the truth, and in parentheses the mean error of the prediction.
+With {trials} trials a share is known to about ± {error:.1f} percentage points. Goal: at least {wanted:.0f} %.
+
+`iid` is the theory as published, and its interval only says how well the spread of the cycle times is known.
+It is expected to hold where that theory does: equal ranks, normal, and no serial correlation, or a schedule
+that does not sum over cycles. Everywhere else it is expected to miss, and it does. `correlated` and `replay`
+are expected to hold everywhere; where they stay below the goal there is an exclamation mark.
+
+"""
+
+
+def fitted(source: Source, found: Estimates) -> Table:
+    """One line per parameter; times in microseconds."""
+    table = empty_table(f"{source.ranks} ranks, {source.cycles} cycles", ["", "fitted", "95 % interval"])
+    rows: list[tuple[str, Estimate | None, float]] = [
+        ("mean cycle time (µs)", found.mean_s, 1e6),
+        ("spread within a rank, SD (µs)", found.own_sd_s, 1e6),
+        ("drift shared by all ranks, SD (µs)", found.common_sd_s, 1e6),
+        ("correlation from cycle to cycle", found.rho_1, 1),
+        ("correlation time (cycles)", Estimate(found.correlation_time), 1),
+        ("share of slow cycles", found.minor_share, 1),
+        ("slow cycles take, times as long", found.minor_factor, 1),
+    ]
+    rows += [(f"rank {m} above the mean (µs)", a, 1e6) for m, a in enumerate(found.rank_effects_s)]
+    for name, value, unit in rows:
+        if value is None:
+            table.add_row(name, "none found", "")
+        else:
+            limits = "" if value.low is None else f"{number(unit * value.low)} to {number(unit * value.high)}"
+            table.add_row(name, number(unit * value.value), limits)
+    return table
+
+
+def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
+    """For JSON; times in seconds; null where there is none."""
+
+    def plain(value: Estimate | None) -> dict[str, Any] | None:
+        return None if value is None else {"value": value.value, "interval": [value.low, value.high]}
+
+    content = {"ranks": source.ranks, "cycles": source.cycles, "correlation_time": found.correlation_time}
+    for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
+        content[name] = plain(getattr(found, name))
+    return content | {"rank_effects_s": [plain(a) for a in found.rank_effects_s]}
+
+
+def predicted(made: dict[str, Prediction]) -> Table:
+    """One line per predictor."""
+    first = next(iter(made.values()))
+    plan = first.plan
+    title = f"{plan.schedule}, D = {plan.delay_ratio}, {plan.ranks} ranks, {first.cycles} cycles (modelled)"
+    heads = ["predictor", "waiting (s)", "95 % interval (s)", "waiting per cycle (µs)", "run time (s)"]
+    table = empty_table(title, heads)
+    for name, one in made.items():
+        low, high = one.interval
+        per_cycle = number(1e6 * one.waiting_per_cycle_s)
+        limits = f"{number(low)} to {number(high)}"
+        table.add_row(name, number(one.waiting_s), limits, per_cycle, number(one.runtime_s))
+    return table
+
+
+def predicted_content(made: dict[str, Prediction]) -> dict[str, Any]:
+    """For JSON: waiting is the mean over ranks, in seconds over the run."""
+    return {
+        name: {"waiting_s": one.waiting_s, "runtime_s": one.runtime_s, "interval": list(one.interval)}
+        for name, one in made.items()
+    }
+
+
+def coverage_page(found: list[Covered], trials: int) -> str:
+    """Markdown: one line per process and schedule, one column per predictor."""
+    predictors = list(dict.fromkeys(one.predictor for one in found))
+    error = 200 * (NOMINAL * (1 - NOMINAL) / trials) ** 0.5
+    lines = [f"| process | cycles | schedule | {' | '.join(f'`{name}`' for name in predictors)} |"]
+    lines.append("| --- " * (3 + len(predictors)) + "|")
+    cells: dict[tuple[str, int, str], dict[str, str]] = {}
+    for one in found:
+        missed = " !" if one.held < WANTED and one.predictor != "iid" else ""
+        text = f"{100 * one.held:.1f} %{missed} ({100 * one.bias:+.1f} %)"
+        cells.setdefault((one.planted, one.cycles, one.plan.schedule), {})[one.predictor] = text
+    for (process, cycles, schedule), row in cells.items():
+        lines.append(
+            f"| {process} | {cycles} | {schedule} | {' | '.join(row[name] for name in predictors)} |"
+        )
+    introduction = COVERAGE_INTRODUCTION.format(
+        trials=trials, ranks=RANKS, nominal=100 * NOMINAL, wanted=100 * WANTED, error=error
+    )
+    return introduction + "\n".join(lines) + "\n"
+
+
+def empty_table(title: str, heads: list[str], words: tuple[int, ...] = (0,)) -> Table:
+    """Columns of `words` are aligned to the left."""
+    table = Table(title=title, title_justify="left")
+    for number_of, head in enumerate(heads):
+        table.add_column(head, justify="left" if number_of in words else "right")
+    return table

@@ -1,0 +1,82 @@
+"""Budgets and what-ifs as tables for people and as JSON."""
+
+from typing import Any
+
+from rich.table import Table
+
+from spikemark.report.values import number, percent
+from spikemark.waiting.budget import Budget, Part
+from spikemark.waiting.changes import CHANGES
+from spikemark.waiting.show import empty_table
+from spikemark.waiting.whatif import Outcome
+
+MEANING = {
+    "persistent": "lasting differences between ranks",
+    "jitter": "averages out over {d} cycles, as 1/√{d}",
+    "drift": "does not average out over {d} cycles",
+    "barrier": "beyond what the compute times explain",
+}
+
+
+def budget(found: Budget, cycles: int) -> Table:
+    """One line per part; times in microseconds per cycle."""
+    shown = empty_table("", ["µs per cycle", "mean", "95 % interval", "share", "what it is"], words=(0, 4))
+    per = 1e-6 * cycles
+    shown.add_row("waiting", number(found.waiting_s / per), "", "", "measured, mean over ranks")
+    for name, part in found.parts.items():
+        share = percent(part.value_s / found.waiting_s) if found.waiting_s > 0 else ""
+        shown.add_row(f"  {name}", *_cells(part, per), share, MEANING[name].format(d=found.delay_ratio))
+    if found.transport is not None:
+        shown.add_row("transport", *_cells(found.transport, per), "", "exchanging data, no waiting")
+    shown.add_row("common mode", *_cells(found.common_mode, per), "", "all ranks slow at once, no waiting")
+    return shown
+
+
+def legend(found: Budget) -> str:
+    """The efficiencies, in one line."""
+    if found.efficiency is None:
+        return ""
+    names = ", ".join(f"{name} {number(value)}" for name, value in found.efficiency.items())
+    return f"POP efficiencies: {names}"
+
+
+def outcomes(found: list[Outcome], predictor: str) -> Table:
+    """One line per change; times in microseconds per cycle."""
+    heads = ["µs per cycle", "waiting", "95 % interval", "run time", "what changes"]
+    shown = empty_table(f"predicted by {predictor} (modelled)", heads, words=(0, 4))
+    for one in found:
+        made = one.prediction
+        if made is None:
+            shown.add_row(one.name, "refused", "", "", "")
+            continue
+        per = 1e-6 * made.cycles
+        low, high = (x / per for x in one.interval)
+        times = number(made.waiting_s / per), f"{number(low)} to {number(high)}", number(made.runtime_s / per)
+        shown.add_row(one.name, *times, changed(one.name))
+    return shown
+
+
+def changed(name: str) -> str:
+    """What a change does; nothing for the base and for several together, whose names say it."""
+    return CHANGES[name].__doc__.splitlines()[0].rstrip(".") if name in CHANGES else ""
+
+
+def outcome_content(one: Outcome) -> dict[str, Any]:
+    """For JSON: times in seconds over the run."""
+    made = one.prediction
+    if made is None:
+        return {"waiting_s": None, "reason": one.refused}
+    return {
+        "waiting_s": made.waiting_s,
+        "interval": list(one.interval),
+        "runtime_s": made.runtime_s,
+        "runtime_interval": list(one.runtime_interval),
+        "schedule": made.plan.schedule,
+        "delay_ratio": made.plan.delay_ratio,
+        "ranks": made.plan.ranks,
+    }
+
+
+def _cells(part: Part, per: float) -> tuple[str, str]:
+    low, high = (x / per for x in part.interval)
+    return number(part.value_s / per), f"{number(low)} to {number(high)}"

@@ -1,0 +1,116 @@
+"""Cycle times split into what lasts, what lumping averages away, what it does not, and what all share.
+
+c[m, s] = shared[s] + a_m + e[m, s]; shared is the mean over ranks, a_m the persistent effect of a rank
+(`components`), e its own fluctuation. With windows of D cycles and V(k) the variance across ranks of means
+of e over k cycles,
+
+    V(1) = V_jitter + V_drift,    V(D) = V_jitter / D + V_drift:
+
+jitter is what D-fold lumping averages away as 1/sqrt(D), drift what it does not. These are the variance
+components of a one-way layout with random effects of windows (Searle, Casella, McCulloch 1992). So
+jitter and drift are a matter of D: drift that changes within a window counts as jitter in part.
+
+A counterfactual keeps the traces and scales their deviations from the window means by h_jitter and the window
+means by sqrt(h_drift^2 r + h_jitter^2 (1 - r)), r = V_drift / V(D). Both variances come out as asked, at one
+cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the
+window means are scaled up by the variance that went into the estimates of the effects.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spikemark.waiting import series
+from spikemark.waiting.components import Components
+
+
+@dataclass(frozen=True)
+class Split:
+    """`compute` [rank, cycle] in s, at least two ranks and two windows; `window` is D in cycles, above 1."""
+
+    compute: np.ndarray
+    window: int
+
+    @cached_property
+    def components(self) -> Components:
+        return Components(self.compute)
+
+    @cached_property
+    def shared(self) -> np.ndarray:
+        """Mean over ranks, [cycle]."""
+        return self.components.step_means
+
+    @cached_property
+    def effects(self) -> np.ndarray:
+        """a_m, [rank]; they add up to 0."""
+        return self.components.rank_effects
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        """First cycles of the windows; the last one takes the cycles that are left."""
+        return np.arange(self.compute.shape[1] // self.window) * self.window
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        return np.diff(self._starts, append=self.compute.shape[1])
+
+    @cached_property
+    def _own(self) -> np.ndarray:
+        """e, [rank, cycle], in the precision of `compute`; adds up to 0 over ranks."""
+        return (self.compute - self.shared - self.effects[:, None]).astype(self.compute.dtype)
+
+    @cached_property
+    def _slow(self) -> np.ndarray:
+        """Means of e over windows, [rank, window]."""
+        return self.window_means(self._own)
+
+    def window_means(self, of: np.ndarray) -> np.ndarray:
+        """Means over windows of [..., cycle]."""
+        return (np.add.reduceat(of, self._starts, axis=-1) / self._lengths).astype(of.dtype)
+
+    @cached_property
+    def drift_share(self) -> series.Mean:
+        """r, the share of the variance of window means that is drift; not clipped to 0 to 1."""
+        ranks, d = len(self.compute), self.window
+        fast = np.zeros(self.compute.shape[1])
+        for own in self._own:
+            fast += own.astype(np.float64) ** 2
+        fast, slow = self.window_means(fast) / (ranks - 1), np.square(self._slow).sum(axis=0) / (ranks - 1)
+        if not self.components.varies or not slow.mean() > 0:
+            return series.Mean(0.0, 0.0, float(len(slow)), 1.0)
+        ratio = np.average(fast, weights=self._lengths) / np.average(slow, weights=self._lengths)
+        influence = (fast - ratio * slow) / slow.mean()
+        return series.mean((d - ratio - influence) / (d - 1))
+
+    def shares(self) -> tuple[float, float, float]:
+        """r and the ends of its interval, within 0 to 1."""
+        found = self.drift_share
+        low, high = found.interval()
+        return tuple(float(np.clip(x, 0.0, 1.0)) for x in (found.value, low, high))
+
+    @cached_property
+    def _slow_variance(self) -> float:
+        """V(D), s^2."""
+        variances = np.square(self._slow).sum(axis=0, dtype=np.float64) / (len(self.compute) - 1)
+        return float(np.average(variances, weights=self._lengths))
+
+    def slow_factor(self, persistent: float, jitter: float, drift: float, share: float) -> float:
+        """What the window means are scaled by."""
+        if not self._slow_variance > 0:
+            return drift
+        missing = self.components.shrinkage * self.components.rank_mean_error**2 / self._slow_variance
+        whole = 1 + max(1 - persistent**2, 0.0) * missing
+        return float(np.sqrt((drift**2 * share + jitter**2 * (1 - share)) * whole))
+
+    def scaled(
+        self, persistent: float, jitter: float, drift: float, share: float | None = None
+    ) -> np.ndarray:
+        """Times without what is shared, [rank, cycle] in s, each part scaled; they add up to 0 over ranks."""
+        share = self.shares()[0] if share is None else share
+        slow = self.slow_factor(persistent, jitter, drift, share)
+        times = self._own * jitter if jitter else np.zeros_like(self._own)
+        if slow != jitter:
+            times += np.repeat((slow - jitter) * self._slow, self._lengths, axis=1)
+        times += (persistent * self.effects[:, None]).astype(times.dtype)
+        return times

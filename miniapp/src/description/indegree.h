@@ -1,0 +1,28 @@
+/// \file
+/// In-degree of the neurons of a projection: how many synapses each receives.
+///
+/// It is the same for all, or a Poisson number of each neuron's own, as in networks that deal a number of
+/// synapses to their neurons at random: the in-degrees are then binomial, which for many neurons is Poisson.
+
+#ifndef DESCRIPTION_INDEGREE_H
+#define DESCRIPTION_INDEGREE_H
+
+#include "description/discrete.h"
+#include "description/json_fields.h"
+
+struct indegree {
+    double mean;
+    uint32_t least, most;   ///< only these and what lies between is drawn
+    struct discrete *above; ///< what is drawn above `least`; NULL where all neurons have the same
+};
+
+/// Reads the field "indegree" of a projection: a number, or {mean, distribution}. Free with indegree_close().
+bool indegree_read(struct indegree *indegree, const struct fields *projection, struct error *error);
+void indegree_close(struct indegree *indegree);
+
+/// The in-degree that `word`, uniform over 32 bits, draws.
+static inline uint32_t indegree_draw(const struct indegree *indegree, uint32_t word) {
+    return indegree->above ? indegree->least + discrete_draw(indegree->above, word) : indegree->most;
+}
+
+#endif
