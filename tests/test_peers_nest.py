@@ -53,6 +53,7 @@ class FakeNest(SimpleNamespace):
         self.random = SimpleNamespace(
             uniform=lambda min=0.0, max=1.0: Term(f"uniform({min}, {max})"),
             normal=lambda mean, std: Term(f"normal({mean:g}, {std:g})"),
+            exponential=lambda beta: Term(f"exponential({beta:g})"),
         )
         self.math = SimpleNamespace(redraw=lambda what, min, max: Term(f"{what} in [{min:g}, {max:g}]"))
 
@@ -176,7 +177,9 @@ def test_constant_delays_and_defaults(run):
     description["network"]["projections"][0]["delay"] = {"distribution": "constant", "mean": 2.5}
     description["network"]["projections"][1]["delay"] = {"mean": 2.0, "sd": 1.0}
     description["network"]["projections"][2]["indegree"] = 0
+    description["network"]["projections"][3]["delay"] = {"distribution": "exponential", "mean": 1.0}
     nest, *_ = run(description)
+    assert nest.connected[2][3]["delay"] == "exponential(1) in [0.1, 5]"
     assert nest.connected[0][3]["delay"] == 2.5
     assert nest.connected[1][3]["delay"] == "normal(2, 1) in [0.1, 6]"
     assert nest.kernel["max_delay"] == pytest.approx(6)
@@ -229,7 +232,7 @@ REFUSALS = {
     "silent": (changed("network.populations.0.neuron.rate_hz", 0), "rate_hz: 0; allowed: above 0"),
     "delay": (
         changed("network.projections.0.delay.distribution", "gamma"),
-        "'gamma'; allowed: normal, constant",
+        "'gamma'; allowed: normal, exponential, constant",
     ),
     "in-degree": (changed("network.projections.0.indegree", {"mean": 9.5}), "allowed: a number"),
     "external": (

@@ -17,7 +17,7 @@ static const struct setting {
 
 /// Exponential ones have no sd.
 static const struct setting exponential[] = {
-    {26.7, 0, 1, 80}, {0.3, 0, 0.1, 3}, {5, 0, 0.25, 1.17}, {0.05, 0, 2, 3}, {1000, 0, 0.1, 2},
+    {26.7, 0, 1, 80}, {0.3, 0, 0.1, 3}, {5, 0, 0.25, 1.17}, {0.05, 0, 2, 3}, {10, 0, 0.1, 2},
 };
 
 /// Draws, redraws until within the limits, rounds to the grid.

@@ -120,8 +120,9 @@ def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
-    each (published: 24x24, 48x48, 96x96, 192x192). Areas are columns, contiguous ones on a rank, so that
-    ranks talk to neighbours only. Raises BadInput naming the option, its value and what is allowed.
+    each (published: 24x24, 48x48, 96x96; 192x192 are more than a description holds). Areas are columns,
+    neighbouring ones on a rank, so that ranks talk to neighbours only. Raises BadInput naming the option, its
+    value and what is allowed.
     """
     if not isinstance(full, bool):
         raise BadInput(f"full={shown(full)}: true or false is needed")
