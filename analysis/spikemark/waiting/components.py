@@ -21,7 +21,7 @@ from scipy import fft
 from spikemark.models import serial
 from spikemark.waiting import series
 
-SURE = 2.0  # standard errors
+SURE = 3.0  # standard errors
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ in the autocovariances R_k (their lemma 1), so nothing is drawn: with blocks of 
 
 b is the length of Politis and White (2004, corrected 2009), but not below `TIMES` decay times T of the
 autocorrelation, so that strong correlation is not taken for independence, and not above n / `FEWEST`, so that
-there are blocks to compare. Three corrections make up for finite blocks and their number (`spikemark
-coverage` shows what comes of them). Blocks cut correlations: what decays with T loses a share T / (b + T). The mean is
-taken from the same data, which costs a share 2 b / n. And the variance is itself estimated: intervals use
-Student's t with n / b degrees of freedom, for series of rare large values n / b / (1 + (kurtosis - 3) / 2 b).
+there are blocks to compare. Three corrections make up for finite blocks and their number; `spikemark
+coverage` shows what comes of them. Blocks cut correlations: what decays with T loses a share T / (b + T).
+The mean is taken from the same data, which costs a share 2 b / n. And the variance is itself estimated:
+intervals use Student's t with n / b degrees of freedom, for series of rare large values n / b / (1 +
+(kurtosis - 3) / 2 b).
 """
 
 from dataclasses import dataclass
