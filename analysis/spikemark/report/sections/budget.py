@@ -136,7 +136,7 @@ def _figure(ranks: int, bars: list[Bar], delay_ratio: int) -> Figure:
 
 
 def _cell(part: tuple[float, float, float]) -> str:
-    value, low, high = (number(x, 2) for x in part)
+    value, low, high = (number(round(x, 8), 2) for x in part)
     return f"{value} ({low} to {high})"
 
 
