@@ -57,6 +57,16 @@ def test_the_tour_runs_and_its_example_is_refused_as_shown(checkout):
     assert refused.stderr == message + "\n"
 
 
+def test_the_tour_of_waiting_runs(checkout):
+    exports = blocks(TEXT[TEXT.index("**Run one network yourself**") :])[0]
+    tour = blocks((ROOT / "docs" / "waiting.md").read_text())
+    done = run("\n".join(["set -e", exports, *tour]), checkout)
+    assert done.returncode == 0, done.stderr
+    assert "mean cycle time" in done.stdout and "structure_aware, D = 10, 2 ranks" in done.stdout
+    predicted = json.loads(done.stdout[done.stdout.rindex("\n{\n") :])
+    assert list(predicted) == ["iid", "correlated", "replay"]
+
+
 def test_what_it_links_to_is_there():
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / target).exists(), target
