@@ -80,7 +80,7 @@ def test_the_targets_it_names_exist():
         assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE), name
 
 
-def test_the_tour_of_waiting_runs(checkout):
+def test_the_tour_to_what_would_help_runs(checkout):
     paths = [line[4:] for line in TEXT.split("\n") if line.startswith("    export")]
     done = run("\n".join(["set -e", *paths, *blocks(WAITING)]), checkout)
     assert done.returncode == 0, done.stderr
