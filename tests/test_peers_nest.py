@@ -138,7 +138,7 @@ def with_neurons(description, neuron, **more):
 def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run):
     neuron = {"model": "lif_exp", "tau_m_ms": 20, "I_e_pA": 3, "V_init_mV": -60, "V_init_sd_mV": 5}
     external = {"rate_hz": 3, "synapses": 400, "weight": 0.9}
-    description = with_neurons(describe(), neuron, external=external)
+    description = with_neurons(describe(cycle_ms=0.5, delay_ratio=1), neuron, external=external)
     description["network"]["projections"][1]["weight"] = {"mean": -1.5, "sd": 0.25, "classes": 16}
     nest, status, output, _ = run(description, "--model", "described")
     assert status == 0
@@ -153,7 +153,7 @@ def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run
     drives = [created for created in nest.created if created[0] == "poisson_generator"]
     assert drives == [("poisson_generator", 1, {"rate": 1200})] * 3
     driven = [synapse for _, _, rule, synapse in nest.connected if rule == "all_to_all"]
-    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.1}] * 3
+    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.5}] * 3  # not below d_min
     weights = [synapse["weight"] for _, _, rule, synapse in nest.connected if rule != "all_to_all"]
     assert weights == [1, "normal(-1.5, 0.25)", 1, 1, 1, 1]
 

@@ -109,7 +109,7 @@ def build(nest, network, kind, synapse, threads):
         if p["size"] and p["external"]:
             drive = nest.Create("poisson_generator", 1, params={"rate": p["external"]["rate"]})
             synapses = {"synapse_model": "static_synapse", "weight": p["external"]["weight"]}
-            nest.Connect(drive, nodes[name], "all_to_all", {**synapses, "delay": network.h})
+            nest.Connect(drive, nodes[name], "all_to_all", {**synapses, "delay": network.cycle})
     for projection in network.projections:
         pool = nodes[projection["sources"][0]]
         for name in projection["sources"][1:]:
