@@ -110,7 +110,7 @@ class Components:
         if not self.fluctuates:
             return 0.0, float(self.steps)
         error, block = series.error(self.autocovariance)
-        return error, self.steps / block
+        return error, self.steps / (2 * block)
 
     @cached_property
     def shrinkage(self) -> float:
