@@ -152,16 +152,14 @@ def _part(mean: series.Mean, meetings: int, shifts=(0.0,)) -> Part:
 
 def _common_mode(split: Split) -> Part:
     """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
-    parts, shared = split.components, split.shared - split.components.mean
-    variance, cycles = float(shared.var()), len(shared)
-    if not parts.common > 0 or not variance > 0:
+    parts, course = split.components, split.shared - split.components.mean
+    variance, cycles = float(course.var()), len(course)
+    if not variance > 0:
         return Part(0.0, (0.0, 0.0))
-    low, median, high = np.quantile(shared, [0.4, 0.5, 0.6])
-    influence = shared - np.sign(shared - median) * (high - low) / 0.4
-    factor = parts.common / variance
-    known = series.mean(factor * (_centred(influence) - median))
-    doubt = series.mean(shared**2 - parts.step_variances / parts.ranks).interval()
-    doubt = (doubt[1] - doubt[0]) / 2 / variance * abs(median)
+    low, median, high = np.quantile(course, [0.4, 0.5, 0.6])
+    doubt = (parts.shared.interval()[1] - parts.shared.value) / variance * abs(median)
+    influence = course - np.sign(course - median) * (high - low) / 0.4
+    known = series.mean(parts.common / variance * (_centred(influence) - median))
     return _part(known, cycles, [-doubt, doubt])
 
 

@@ -116,7 +116,7 @@ def double_ranks(now: Situation) -> Situation:
         )
     rng = np.random.default_rng([now.draw, ranks])
     scatter = float(parts.rank_means.var(ddof=1)) * (ranks - 1) / rng.chisquare(ranks - 1)
-    sd = max(scatter - parts.rank_mean_error**2, 0.0) ** 0.5
+    sd = max(scatter - parts.rank_mean_known[0] ** 2, 0.0) ** 0.5
     effects = sd * (rng.standard_normal(ranks) + rng.standard_normal() / ranks**0.5)
     further = np.empty_like(compute)
     for effect, times in zip(effects, further, strict=True):

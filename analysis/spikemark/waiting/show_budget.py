@@ -78,5 +78,5 @@ def outcome_content(one: Outcome) -> dict[str, Any]:
 
 
 def _cells(part: Part, per: float) -> tuple[str, str]:
-    low, high = (x / per for x in part.interval)
-    return number(part.value_s / per), f"{number(low)} to {number(high)}"
+    value, low, high = (round(x / per, 4) for x in (part.value_s, *part.interval))  # 0.1 ns is rounding
+    return number(value), f"{number(low)} to {number(high)}"

@@ -99,7 +99,7 @@ class Split:
         """What the window means are scaled by."""
         if not self._slow_variance > 0:
             return drift
-        missing = self.components.shrinkage * self.components.rank_mean_error**2 / self._slow_variance
+        missing = self.components.shrinkage * self.components.rank_mean_known[0] ** 2 / self._slow_variance
         whole = 1 + max(1 - persistent**2, 0.0) * missing
         return float(np.sqrt((drift**2 * share + jitter**2 * (1 - share)) * whole))
 
