@@ -33,7 +33,8 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
             if d.maxima_s is not None:
                 _histogram(axes, d.maxima_s, edges, color=COLOUR["ink"], histtype="step", linewidth=1.2)
             inside = [1e6 * m.at for m in d.modes if edges[0] <= 1e6 * m.at <= edges[-1]]
-            axes.plot(inside, [1.1] * len(inside), "v", color=COLOUR["ink"], markersize=5, clip_on=False)
+            for at in inside:
+                axes.plot(at, 1.1, "v", color=COLOUR["ink"], markersize=5, clip_on=False)
             axes.set_title(d.label)
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
