@@ -124,6 +124,6 @@ def test_on_the_command_line(spikemark, tmp_path):  # noqa: F811
 
     status, output, _ = spikemark("budget", run, "--json")
     parts = json.loads(output)["parts"]
-    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "barrier"]
+    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "rare", "barrier"]
     status, output, _ = spikemark("budget", run, "--delay-ratio", "20")
     assert status == 0 and "averages out over 20 cycles" in output and "POP" in output

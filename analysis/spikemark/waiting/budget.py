@@ -1,4 +1,4 @@
-"""Where the waiting of a run comes from: lasting differences between ranks, jitter, drift, and what is left.
+"""Where the waiting of a run comes from: lasting differences, jitter, drift, rare long cycles, the rest.
 
 Waiting is E[max over ranks] - mean, and maxima do not add: jitter hides part of a lasting difference. So each
 part is what it adds to the waiting when it joins the others, averaged over all orders of joining (Shapley
@@ -22,7 +22,7 @@ from spikemark.waiting.observed import Observed, observed
 from spikemark.waiting.split import Split
 
 USUAL_RATIO = 10  # D where the run does not say
-PARTS = ("persistent", "jitter", "drift")
+PARTS = ("persistent", "jitter", "drift", "rare")
 COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinations(PARTS, n)]
 
 
@@ -61,7 +61,7 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     shares = split.shares()
     found = {share: _coalitions(run, split, share) for share in dict.fromkeys(shares)}
     slopes = _slopes(run, split, shares[0], found[shares[0]])
-    courses = run.per_meeting(run.compute - split.shared)
+    courses = run.per_meeting(split.regular - split.shared)
     parts = {}
     for name in PARTS:
         value, low, high = (_joining(name, {c: w.mean() for c, (w, _) in found[x].items()}) for x in shares)
@@ -119,7 +119,7 @@ def _slopes(run: Observed, split: Split, share: float, found: dict) -> dict:
     """
     slopes = {}
     for members, (_, last) in found.items():
-        persistent, jitter, drift = (float(part in members) for part in PARTS)
+        persistent, jitter, drift, _ = (float(part in members) for part in PARTS)
         if members == {"persistent"} and not split.effects.any():
             last = np.eye(len(last))[np.argmax(split.components.rank_means)]
         slopes[members] = (last - 1 / len(last)) * (

@@ -49,8 +49,8 @@ class Situation:
         """With the parts of the cycle times scaled; what ranks share stays."""
         split = self.split
         share = split.shares()[0] if self.share is None else self.share
-        times = split.scaled(persistent, jitter, drift, share)
-        times += split.shared.astype(times.dtype)
+        times = split.scaled(persistent, jitter, drift, 1.0, share)
+        times += (split.shared + split.rare.mean(axis=0)).astype(times.dtype)
         loose = persistent - split.slow_factor(persistent, jitter, drift, share)
         return self.with_times(times, lambda last: loose * last)
 
@@ -64,7 +64,7 @@ class Situation:
         ranks, cycles = self.source.ranks, self.source.cycles
         slowest = np.argmax(lump(times, self.window, cycles // self.window * self.window), axis=0)
         last = np.bincount(slowest, minlength=ranks) / len(slowest) - 1 / ranks
-        low, high = series.mean(loose(last) @ (self.source.compute - self.split.shared)).interval()
+        low, high = series.mean(loose(last) @ (self.split.regular - self.split.shared)).interval()
         source = replace(self.source, compute=np.maximum(times, 0))
         return replace(self, source=source, half_s=self.half_s + (high - low) / 2 * cycles)
 
