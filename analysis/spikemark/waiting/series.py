@@ -23,6 +23,7 @@ LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
 WINDOW = 5.0
+LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def bootstrapped(covariance: np.ndarray, block: float) -> float:
     n = len(covariance)
     k, stay = np.arange(1, n), 1 - 1 / block
     weights = (1 - k / n) * stay**k + k / n * stay ** (n - k)
-    return float(np.sqrt(max(covariance[0] + 2 * float(weights @ covariance[1:]), 0.0) / n))
+    long_run = covariance[0] + 2 * float(weights @ covariance[1:])
+    return float(np.sqrt(max(long_run, LEAST * covariance[0]) / n))
 
 
 def decay_time(rho: np.ndarray) -> float:
