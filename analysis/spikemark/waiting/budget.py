@@ -67,7 +67,7 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
         value, low, high = (_joining(name, {c: w.mean() for c, (w, _) in found[x].items()}) for x in shares)
         course = _joining(name, {c: w for c, (w, _) in found[shares[0]].items()})
         known = series.mean(course + _centred(_joining(name, slopes) @ courses))
-        parts[name] = _part(known, run.meetings, [low - value, high - value])
+        parts[name] = _part(known, run.meetings, [low - value, high - value], True)
     implied = found[shares[0]][frozenset(PARTS)][0]
     measured = implied if run.waiting is None else run.waiting
     parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
@@ -138,15 +138,15 @@ def _joining(name: str, values: dict):
     return total
 
 
-def _part(mean: series.Mean, meetings: int, shifts=(0.0,)) -> Part:
+def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False) -> Part:
     """The total; its interval is that of the mean, wider by `shifts`, and not below 0 unless the value is.
 
     The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
     """
     half = mean.interval()[1] - mean.value
     low, high = mean.value - half + min(0.0, *shifts), mean.value + half + max(0.0, *shifts)
-    if mean.value >= 0:
-        low = max(low, 0.0)
+    if never_negative or mean.value >= 0:
+        low = max(low, min(mean.value, 0.0))
     return Part(mean.value * meetings, (float(low) * meetings, float(high) * meetings))
 
 
