@@ -85,7 +85,7 @@ def test_the_tour_to_what_would_help_runs(checkout):
     done = run("\n".join(["set -e", *paths, *blocks(WAITING)]), checkout)
     assert done.returncode == 0, done.stderr
     assert len(set(re.findall(r"checksum ([0-9a-f]{16})", done.stdout))) == 1
-    for name in ("persistent", "jitter", "drift", "barrier"):
+    for name in ("persistent", "jitter", "drift", "rare", "barrier"):
         assert len(re.findall(rf"  {name} ", done.stdout)) == 2
     assert all(f" {name} " in done.stdout for name in (*CHANGES, *COMBINED))
     found = json.loads(done.stdout[done.stdout.index("\n{\n") : done.stdout.index("\n}\n") + 3])

@@ -14,6 +14,7 @@ MEANING = {
     "persistent": "lasting differences between ranks",
     "jitter": "averages out over {d} cycles, as 1/√{d}",
     "drift": "does not average out over {d} cycles",
+    "rare": "rare long cycles of single ranks",
     "barrier": "beyond what the compute times explain",
 }
 

@@ -19,9 +19,10 @@ TITLE = "What the waiting is made of"
 USUAL_RATIO = 10
 EXPLAINED = (
     "Persistent: ranks that are always slower. Jitter: fluctuations of a rank that average out over D "
-    "cycles, as 1/√D. Drift: fluctuations that do not. Barrier: measured waiting that the compute times do "
-    "not explain. Each part is what it adds to the waiting, averaged over all orders of adding; they add up "
-    "to what was measured. What slows down all ranks alike makes nobody wait."
+    "cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond what is usual for the "
+    "rank. Barrier: measured waiting that the compute times do not explain. Each part is what it adds to the "
+    "waiting, averaged over all orders of adding; they add up to what was measured. What slows down all "
+    "ranks alike makes nobody wait."
 )
 EFFICIENCIES = {
     "load_balance": "load balance",
