@@ -41,7 +41,7 @@ def test_their_effects_spread_as_the_measured_ones_and_a_little_more():
 
 
 def test_equal_ranks_have_equal_further_ones():
-    noise = Further(times(0.0))._parts.rank_mean_known[0]
+    noise = Further(times(0.0)).parts.rank_mean_known[0]
     assert effects(times(0.0)).std() < 1.5 * noise
 
 

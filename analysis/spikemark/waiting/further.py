@@ -57,7 +57,7 @@ class Further:
     compute: np.ndarray
 
     @cached_property
-    def _parts(self) -> Components:
+    def parts(self) -> Components:
         """Without rare long cycles, which would count as lasting differences."""
         return Split(self.compute, 2).components
 
@@ -67,7 +67,7 @@ class Further:
         For that, fluctuations, of SD `spread_s` per cycle, count as Gumbel variables, for which E[max] is the
         logarithm of a sum of exponentials. The sets span 95 % of the candidates.
         """
-        parts, measured = self._parts, len(self.compute)
+        parts, measured = self.parts, len(self.compute)
         shape = CANDIDATES, (MOST_TIMES - 1) * measured
         rng = np.random.default_rng(measured)
         variance, noise = float(parts.rank_means.var(ddof=1)), parts.rank_mean_known[0] ** 2
@@ -89,8 +89,8 @@ class Further:
         `steps` [rank, step] are sums over `step` cycles of the measured ones.
         """
         measured, number = steps.shape
-        course = self._parts.common_course[: number * step].reshape(number, step).sum(axis=1)
-        own = (steps - course - step * self._parts.rank_effects[:, None]).astype(steps.dtype)
+        course = self.parts.common_course[: number * step].reshape(number, step).sum(axis=1)
+        own = (steps - course - step * self.parts.rank_effects[:, None]).astype(steps.dtype)
         at_once = max(1, MOST_VALUES // (ranks * number))
         changing = np.subtract(own, own.mean(axis=1, keepdims=True), dtype=np.float64)
         casts = self.casts(ranks, float(changing.std()) / step)
