@@ -32,7 +32,7 @@ def predict(
     runs: Runs,
     schedule: Annotated[str, typer.Option(help="conventional, structure_aware, overlapped, …")],
     delay_ratio: Annotated[int, typer.Option(help="D: cycles between two exchanges of all ranks.")] = 1,
-    ranks: Annotated[int | None, typer.Option(help="Instead of as many as were measured.")] = None,
+    ranks: Annotated[int | None, typer.Option(help="Up to four times those that were measured.")] = None,
     lag: Annotated[int | None, typer.Option(help="L of overlapped (1).")] = None,
     group_period: Annotated[
         int | None, typer.Option(help="Cycles between two meetings of a group, of hierarchical (D).")
