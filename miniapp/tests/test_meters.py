@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -189,6 +190,23 @@ def test_required_counters_are_read_or_the_run_is_refused(counted, tmp_path):
                 tmp_path, f"--require-counters: {name} is {status[name]} (", *arguments, ranks=ranks
             )
             assert "; what exists here: " in message
+
+
+def documented(kind):
+    """The fields that FORMAT.md names for an entry of `meters`, or for `energy`."""
+    text = (program.ROOT / "miniapp" / "FORMAT.md").read_text()
+    section = text.split("### `meters` and `energy`")[1].split("\n### ")[0]
+    table, energy = section.split("Energy: ")
+    if kind == "meters":
+        return set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    return set(re.findall(r"`(\w+)`", energy))
+
+
+def test_every_field_is_documented(counted, sysfs, tmp_path):
+    write(sysfs, class__hwmon__hwmon0__power1_input=30_000_000)
+    energy = measure(sysfs, tmp_path / "run")["energy"]
+    assert set().union(*counted[1]["meters"]) == documented("meters")
+    assert {*energy, *energy["channels"][0]} <= documented("energy")
 
 
 def test_without_any_meter_energy_is_null_with_every_reason(sysfs, tmp_path):
