@@ -78,16 +78,17 @@ static void list_readable(char *text, size_t bytes) {
 }
 
 /// Refuses the first counter that was asked for and cannot be read.
-static void require_all(const struct counters *counters, struct error *error) {
+static void require_all(struct counters *counters, struct error *error) {
     for (int t = 0; t < counters->threads; t++) {
         const struct meter_handle *papi = &counters->thread[t]->papi;
         for (int i = 0; i < papi->n_channels; i++) {
-            const struct meter_channel *channel = &papi->channel[i];
-            if (channel->status == meter_ok) continue;
+            if (papi->channel[i].status == meter_ok) continue;
+            const struct meter_channel channel = papi->channel[i];
             char readable[300];
+            meter_close(&counters->thread[0]->papi); // a thread counts with one meter at a time
             list_readable(readable, sizeof readable);
-            error_set(error, "--require-counters: %s is %s (%s); what exists here: %s", channel->name,
-                      meter_status_name(channel->status), channel->reason, readable);
+            error_set(error, "--require-counters: %s is %s (%s); what exists here: %s", channel.name,
+                      meter_status_name(channel.status), channel.reason, readable);
             return;
         }
     }
