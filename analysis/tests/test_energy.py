@@ -11,7 +11,7 @@ from spikemark.energy import analysis, levels, show
 from spikemark.energy.power_model import PowerModel
 from spikemark.energy.sampling import Sampling
 from spikemark.energy.timeline import Timeline
-from spikemark.energy.trace import Trace
+from spikemark.energy.trace import Trace, thinned
 from spikemark.errors import BadInput
 
 PLANTED = Planted()
@@ -220,6 +220,6 @@ class TestModel:
 
 def test_thinning_keeps_the_mean():
     times = np.arange(10_001.0)
-    few = show.thinned(times, np.sin(times), 600)
+    few = thinned(times, np.sin(times), 600)
     assert len(few[0]) <= 600 and np.all(np.diff(few[0]) > 0)
-    assert show.thinned(times[:10], times[:10]) == (pytest.approx(times[:10]), pytest.approx(times[:10]))
+    assert thinned(times[:10], times[:10], 10) == (pytest.approx(times[:10]), pytest.approx(times[:10]))

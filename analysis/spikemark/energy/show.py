@@ -3,12 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from spikemark.report.values import number, percent, span
 
 from .analysis import ADVICE, Energy
 from .levels import SOURCE
+from .trace import thinned
 from .values import Value
 
 MOST_POINTS = 2000
@@ -114,7 +113,7 @@ def content(energy: Energy) -> dict[str, Any]:
 
 def _over_time(energy: Energy) -> dict[str, Any]:
     source, (zero, end) = energy.source, energy.source.timeline.measured
-    times, watts = thinned(*source.trace.points())
+    times, watts = thinned(*source.trace.points(), MOST_POINTS)
     spans = {
         "idle_before": source.timeline.idle_before,
         "busy": source.timeline.busy,
@@ -129,13 +128,3 @@ def _over_time(energy: Energy) -> dict[str, Any]:
         "phases": {name: at and [t - zero for t in at] for name, at in spans.items()},
         "power": {"time_s": (times - zero).tolist(), "power_w": watts.tolist()},
     }
-
-
-def thinned(times: np.ndarray, watts: np.ndarray, most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Means over neighbouring points, at most `most` of them."""
-    block = -(-len(times) // most)
-    if block == 1:
-        return times, watts
-    parts = np.arange(0, len(times), block)
-    counts = np.diff([*parts, len(times)])
-    return np.add.reduceat(times, parts) / counts, np.add.reduceat(watts, parts) / counts

@@ -236,10 +236,11 @@ def _sentence(here: StudyTable) -> str:
         return f"Nothing to compare yet: no run with as many ranks as cores is complete. {words}"
     times = ", ".join(f"{number(row['time_s'].value)} s on {counted(row['ranks'], 'rank')}" for row in ours)
     known = [row for row in ours if isinstance(row["all_uj"], Estimate)]
-    energy = f"energy is missing: {_why(ours[0])}"
-    if known:
-        values = span([row["all_uj"].value for row in known], 2)
-        energy = f"{values} µJ per synaptic event, recurrent or external"
+    energy = (
+        f"{span([row['all_uj'].value for row in known], 2)} µJ per synaptic event, recurrent or external"
+        if known
+        else f"energy is missing: {_why(ours[0])}"
+    )
     return f"{words} Here {number(ours[0]['neurons'])} neurons took {times}; {energy}."
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from spikemark.energy import analysis
 from spikemark.energy.analysis import Energy
-from spikemark.energy.show import thinned
+from spikemark.energy.trace import thinned
 from spikemark.energy.values import Value
 from spikemark.errors import BadInput
 
