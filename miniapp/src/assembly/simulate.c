@@ -13,19 +13,32 @@ struct stretch {
     uint32_t first_step, cycles;
     struct measured *measured; ///< NULL in the warm-up
     struct inject *inject;
-    bool counts;          ///< kind of the clock
-    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
-    double start_s;       ///< the other clock at `first`
-    bool unread;          ///< an exchange has been made since the clock was read
+    struct counters *counters; ///< NULL unless counters are read at the seams
+    bool counts;               ///< kind of the clock
+    uint64_t first, last;      ///< the clock as first and last read by the master thread, ticks
+    double start_s;            ///< the other clock at `first`
+    bool unread;               ///< an exchange has been made since the clock was read
 };
 
+/// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
+/// phase.
+static void mark(const struct stretch *stretch, int thread, int phase) {
+    if (stretch->counters) counters_mark(stretch->counters, thread, phase);
+}
+
 /// Reads the clock and adds the time since the last reading to a phase.
-static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     if (!stretch->measured) return;
     uint64_t now = clock_ticks(stretch->counts);
     cycle_log_add(&stretch->measured->log, cycle, phase, now - stretch->last);
     stretch->measured->clock_reads++;
     stretch->last = now;
+}
+
+/// Both, for a phase that the master thread runs alone.
+static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+    tick(stretch, cycle, phase);
+    mark(stretch, 0, phase);
 }
 
 static void deliver(const struct model *model, int thread) {
@@ -129,21 +142,26 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
-        if (thread == 0) stamp(stretch, cycle, phase_deliver);
+        if (thread == 0) tick(stretch, cycle, phase_deliver);
+        mark(stretch, thread, phase_deliver);
         update(model, thread, step, steps);
+        mark(stretch, thread, phase_update);
 #pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
         if (thread == 0) {
-            stamp(stretch, cycle, phase_update);
+            tick(stretch, cycle, phase_update);
             inject(model, stretch, cycle);
             collocate(model, stretch);
             stamp(stretch, cycle, phase_collocate);
             exchange(model, stretch, cycle, step + steps);
         }
 #pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
     }
     deliver(model, thread); // what the last exchange brought, counted with its cycle
+    mark(stretch, thread, phase_deliver);
 #pragma omp barrier
-    if (thread == 0) stamp(stretch, stretch->cycles - 1, phase_deliver);
+    if (thread == 0) tick(stretch, stretch->cycles - 1, phase_deliver);
 }
 
 static void run_stretch(struct model *model, struct stretch *stretch) {
@@ -162,14 +180,15 @@ static void reset_counts(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
 }
 
-void simulate(struct model *model, struct measured *measured) {
+void simulate(struct model *model, struct counters *counters, struct measured *measured) {
     const struct description *description = model->description;
     struct inject waits = inject_open(description, model->rank);
     struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles, .inject = &waits};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
                                 .cycles = description->cycles,
                                 .measured = measured,
-                                .inject = &waits};
+                                .inject = &waits,
+                                .counters = counters && counters->by_phase ? counters : NULL};
     *measured = (struct measured){0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
     trace_open(&measured->trace, description->given.record_spikes != 0);
@@ -179,7 +198,10 @@ void simulate(struct model *model, struct measured *measured) {
     build_synchronise(model);
     struct usage_node node = usage_node_seconds();
     double process_s = usage_process_seconds();
+    if (counters) counters_start(counters);
+    measured->span.from_s = clock_epoch();
     run_stretch(model, &main_part);
+    measured->span.to_s = clock_epoch();
     double span_s = clock_now() - main_part.start_s;
     double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
     measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
@@ -188,6 +210,8 @@ void simulate(struct model *model, struct measured *measured) {
     struct usage_node after = usage_node_seconds();
     measured->node_busy_s = after.busy_s - node.busy_s;
     measured->node_stolen_s = after.stolen_s - node.stolen_s;
+    if (counters) counters_stop(counters);
+    measured->peak_bytes = usage_peak_bytes();
     if (description->given.barrier == 0 && model->ranks > 1)
         cycle_log_unmeasured(&measured->log, phase_synchronise);
 }
