@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_bench, cli_budget, cli_peers, cli_preset, cli_study, cli_waiting
+from spikemark import cli_bench, cli_budget, cli_energy, cli_peers, cli_preset, cli_study, cli_waiting
 from spikemark.cli_lines import list_lines, short
 from spikemark.errors import BadInput
 
@@ -133,6 +133,7 @@ for command in (
     cli_waiting.coverage,
     cli_budget.budget,
     cli_budget.whatif,
+    cli_energy.energy,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")
