@@ -19,7 +19,7 @@ def test_counts_with_the_zeros_that_it_leaves_out(tmp_path):
     file = tmp_path / "0.callgrind"
     file.write_text(OUTPUT)
     found = callgrind.counts(file)
-    assert found == dict(Ir=100, Dr=40, Dw=30, I1mr=1, D1mr=5, D1mw=3, ILmr=1, DLmr=2, DLmw=0)
+    assert tuple(found) == callgrind.EVENTS and list(found.values()) == [100, 40, 30, 1, 5, 3, 1, 2, 0]
 
 
 @pytest.mark.parametrize("old, new", [("totals:", "summary:"), (" I1mr", ""), ("events:", "event:")])
@@ -31,7 +31,7 @@ def test_refuses_other_files(tmp_path, old, new):
 
 
 def test_missing_output_is_named(tmp_path):
-    with pytest.raises(BadInput, match="0.callgrind: not found; Valgrind wrote no counts"):
+    with pytest.raises(BadInput, match=r"0\.callgrind: not found; Valgrind wrote no counts"):
         callgrind.counts(tmp_path / "0.callgrind")
 
 
@@ -45,7 +45,7 @@ def test_caches_that_can_be_given():
     ["", "32768", "32768,8", "32k,8,64", "-1,8,64", "49152,8,64", "32768,0,64", "32768,8,8", "32768,8,48"],
 )
 def test_refuses_caches_that_valgrind_would(text):
-    with pytest.raises(BadInput, match="--ll: .*allowed"):
+    with pytest.raises(BadInput, match=r"--ll: .*allowed"):
         callgrind.cache(text, "--ll")
 
 
