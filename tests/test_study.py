@@ -51,6 +51,10 @@ SMALL = {
             {"preset.name": "mam-benchmark", "preset.neurons_per_area": 500, "time.simulate_ms": 500},
         ],
     },
+    "delivery": {
+        "set": {"network.projections.0.indegree": 30, "network.projections.1.indegree": 30},
+        "sizes": [1000, 10_000, 100_000, 300_000],  # lists of 600 to 2
+    },
 }
 
 
@@ -58,7 +62,7 @@ def shrunk(name: str, folder: Path) -> Path:
     """The experiment of the study with a small grid in place of its own, and few repetitions."""
     content = yaml.safe_load(find(name).read_text())
     small = SMALL[name]
-    content["set"] |= small.get("set", {})
+    content["set"] = content.get("set", {}) | small.get("set", {})
     if name == "schedules":
         content["set"]["time.simulate_ms"] = 20
         far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
@@ -68,6 +72,11 @@ def shrunk(name: str, folder: Path) -> Path:
         content |= {"grid": small["grid"], "repetitions": 2}
     elif name == "networks":
         content |= {"grid": small["grid"], "threads": 1}
+    elif name == "delivery":
+        content["description"] = str(find(name).parent / content["description"])
+        content["repetitions"] = 1
+        for entry in content["grid"]:
+            entry["network.populations.0.size"] = small["sizes"]
     else:
         exchanges = content["grid"][0]["exchange"]
         content["grid"] = [entry | {"exchange": exchanges} for entry in small["grid"]]
@@ -166,6 +175,18 @@ def test_energy_is_measured_or_its_absence_explained(done):
     tables = json.loads(done("energy-simula").tables.read_text())["tables"]
     for row in found:
         assert row["gross_j"] is not None or tables["here"]["missing"]
+
+
+def test_delivery_counts_what_threads_do(done):
+    points = rows(done("delivery"), "points")
+    assert len(points) == 4 * len(SMALL["delivery"]["sizes"])
+    by_setup = {(row["setup"], round(row["length"])): row for row in points}
+    assert min(row["length"] for row in points) < 2 < 500 < max(row["length"] for row in points)
+    empty = {setup: row["empty_percent"] for (setup, length), row in by_setup.items() if length <= 2}
+    two = next(value for setup, value in empty.items() if setup.startswith("1 × 2"))
+    others = [value for setup, value in empty.items() if not setup.startswith("1 × 2")]
+    assert two > 10 and max(map(abs, others)) < 1e-9  # a rank is sent no spike that it has no list of
+    assert {row["role"] for row in points} == {"fitted", "held out"}
 
 
 def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):

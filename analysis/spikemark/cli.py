@@ -11,7 +11,16 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_bench, cli_budget, cli_energy, cli_peers, cli_preset, cli_study, cli_waiting
+from spikemark import (
+    cli_bench,
+    cli_budget,
+    cli_cache,
+    cli_energy,
+    cli_peers,
+    cli_preset,
+    cli_study,
+    cli_waiting,
+)
 from spikemark.cli_lines import list_lines, short
 from spikemark.errors import BadInput
 
@@ -127,6 +136,7 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+app.command()(cli_cache.cachesim)
 for command in (
     cli_waiting.fit,
     cli_waiting.predict,
