@@ -24,6 +24,7 @@ MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/(exchange(_check)?\.c|exchange/.*|routes\.c)"
     r"|assembly/(agree|build|lane|layout|tally|trace|report|main)\.c",
     r"#\s*pragma\s+omp": r"assembly/(build|simulate)\.c",
+    r"\bSCOREP_\w+": r"measurement/regions\.h",
     r"\bclock_(now|ticks|cost)\(": r"measurement/(clock\.h|pause\.c)|assembly/(simulate|main)\.c",
 }
 # A variable at the left margin, defined rather than declared, that is not constant.
