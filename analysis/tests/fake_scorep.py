@@ -123,14 +123,13 @@ def write_trace(folder: Path, phases: list[str], times: np.ndarray, counts: dict
         groups = [
             define.location_group(f"MPI Rank {rank}", system_tree_parent=node) for rank in range(len(times))
         ]
-        firsts = [trace.event_writer("Master thread", group=group) for group in groups]
+        locations = [define.location("Master thread", group=group) for group in groups]
+        firsts = [trace.event_writer_from_location(location) for location in locations]
         seconds = [trace.event_writer("OMP thread 1", group=group) for group in groups]
-        everyone = define.group(
-            "", otf2.GroupType.COMM_LOCATIONS, otf2.Paradigm.MPI, members=[first.location for first in firsts]
-        )
-        world = define.comm(
-            "world", define.group("", otf2.GroupType.COMM_GROUP, otf2.Paradigm.MPI, members=everyone.members)
-        )
+        mpi = otf2.Paradigm.MPI
+        define.group("", otf2.GroupType.COMM_LOCATIONS, mpi, members=locations)
+        everyone = define.group("", otf2.GroupType.COMM_GROUP, mpi, members=locations)
+        world = define.comm("world", everyone)
         region = {name: define.region(name) for name in ("warmup", "simulate", "MPI_Barrier", *phases)}
         metric = {name: define.metric(name, value_type=otf2.Type.UINT64, unit="#") for name in COUNTS}
         for rank, (first, second) in enumerate(zip(firsts, seconds, strict=True)):

@@ -18,7 +18,15 @@ def results_of(folder, grid, **experiment) -> Results:
     """Synthetic records of all runs of a grid."""
     preset = {"name": "mam-benchmark", "options": OPTIONS}
     chosen = Experiment(
-        **{"name": "x", "title": "x", "preset": preset, "grid": grid, "shuffle_seed": 1, **experiment}
+        **{
+            "name": "x",
+            "title": "x",
+            "preset": preset,
+            "grid": grid,
+            "ranks": 1,
+            "shuffle_seed": 1,
+            **experiment,
+        }
     )
     results, runs = Results(folder), expand(chosen)
     sweep.plan(chosen, runs, results)
@@ -87,11 +95,11 @@ def test_what_is_no_number_stands_in_the_call_path(tmp_path):
 
 def test_number_of_the_description_is_a_parameter(tmp_path):
     """Also in runs whose entry of the grid does not name it, since the record does."""
-    grid = [{"inject.mean_us": [5, 10]}, {"inject.mean_us": 10, "time.simulate_ms": 20}]
-    results = results_of(tmp_path, grid, threads=[1, 2])
+    grid = [{"inject.mean_us": [5, 10]}, {"inject.sd_us": 2}]
+    results = results_of(tmp_path, grid, threads=[1, 2], set={"inject.mean_us": 1, "inject.sd_us": 0})
     parameters, found = read(extra_p(results)[0])
-    assert parameters == ["threads", "inject.mean_us", "time.simulate_ms"]
-    assert (1, 5, 10) in found["simulate", "time_max"]
+    assert parameters == ["threads", "inject.mean_us", "inject.sd_us"]
+    assert set(found["simulate", "time_max"]) == {(t, *i) for t in (1, 2) for i in ((5, 0), (10, 0), (1, 2))}
 
 
 def test_option_that_is_no_size_is_a_parameter(tmp_path):

@@ -1,6 +1,5 @@
 """Reads the call-path profile of Score-P, `profile.cubex`, with pycubexr."""
 
-import contextlib
 from pathlib import Path
 
 from spikemark.errors import BadInput
@@ -44,15 +43,10 @@ def _processes(cube) -> dict[int, list]:
 
 def _seen(cube, threads: list) -> Seen:
     """The values of a call path are in the order of the locations' ids."""
-    from pycubexr.utils.exceptions import MissingMetricError
-
     seen, first = Seen(), threads[0].id
     time, visits = (cube.get_metric_values(cube.get_metric_by_name(name)) for name in ("time", "visits"))
     present = {metric.name: metric for metric in cube.all_metrics()}
-    counts = {}
-    for name in COUNTS:
-        with contextlib.suppress(KeyError, MissingMetricError):  # of a build without user metrics
-            counts[name] = cube.get_metric_values(present[name])
+    counts = {name: cube.get_metric_values(present[name]) for name in COUNTS if name in present}
     for cnode in cube.all_cnodes():
         if not _measured(cnode):
             continue
