@@ -1,5 +1,7 @@
 """A small part of the coverage study, and its table."""
 
+from pathlib import Path
+
 import pytest
 from scipy import stats
 
@@ -39,6 +41,17 @@ def test_the_truth_of_independent_cycles_is_the_published_theory():
     assert conventional == pytest.approx(case.cycles * per_cycle, rel=0.01)
     assert aware == pytest.approx(case.cycles * per_cycle / 10**0.5, rel=0.02)
     assert 0 < overlapped < aware / 5
+
+
+def test_the_page_in_docs_has_every_process_and_reaches_the_goal():
+    page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text()
+    rows = [
+        line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ") and "%)" in line
+    ]
+    expected = [[c.name, str(c.cycles), schedule] for c in PLANTED for schedule, _ in coverage.ASKED]
+    assert [row[:3] for row in rows] == expected
+    marked = sum(" !" in cell for row in rows for cell in row[3:])
+    assert marked == 0
 
 
 def test_page_has_a_cell_for_every_result(found):

@@ -15,12 +15,13 @@ from spikemark.waiting.source import source
 from spikemark.waiting.whatif import COMBINED, whatif
 
 CYCLES, EXCHANGE_S, OVERHEAD_S = 10_000, 2e-6, 1e-6
-JITTER, DRIFT = 1.0, 0.5
-BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "further": 0, "latency": 1.0}
+JITTER, DRIFT, RARE, SHARE = 1.0, 0.5, 20.0, 0.002
+BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "rare": RARE, "further": 0, "latency": 1.0}
 CHANGED = {
     "halve-jitter": lambda p: {**p, "jitter": p["jitter"] / 2},
     "replace-slowest": lambda p: {**p, "effects": np.append(p["effects"][:-1], p["effects"][:-1].mean())},
     "level-ranks": lambda p: {**p, "effects": 0 * p["effects"]},
+    "no-rare-cycles": lambda p: {**p, "rare": 0.0},
     "double-delay-ratio": lambda p: {**p, "window": 2 * p["window"]},
     "halve-latency": lambda p: {**p, "latency": p["latency"] / 2},
     "double-ranks": lambda p: {**p, "further": len(p["effects"])},
@@ -37,7 +38,8 @@ def draw(process, cycles, seed) -> np.ndarray:
         effects = np.concatenate([effects, np.repeat(windows, process["window"], axis=1)])
     jitter = process["jitter"] * SD_S * rng.standard_normal(effects.shape)
     drift = np.repeat(ar1(0.8, (len(effects), cycles // 10), rng), 10, axis=1)
-    return 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift
+    rare = process["rare"] * SD_S * (rng.random(effects.shape) < SHARE)
+    return 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift + rare
 
 
 def truth(name: str) -> tuple[float, float]:
@@ -124,6 +126,6 @@ def test_on_the_command_line(spikemark, tmp_path):  # noqa: F811
 
     status, output, _ = spikemark("budget", run, "--json")
     parts = json.loads(output)["parts"]
-    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "barrier"]
+    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "rare", "barrier"]
     status, output, _ = spikemark("budget", run, "--delay-ratio", "20")
     assert status == 0 and "averages out over 20 cycles" in output and "POP" in output

@@ -45,12 +45,12 @@ class Situation:
     def split(self) -> Split:
         return Split(self.source.compute, max(self.told_apart, 2))
 
-    def scaled(self, persistent: float, jitter: float, drift: float) -> "Situation":
+    def scaled(self, persistent: float, jitter: float, drift: float, rare: float = 1.0) -> "Situation":
         """With the parts of the cycle times scaled; what ranks share stays."""
         split = self.split
         share = split.shares()[0] if self.share is None else self.share
-        times = split.scaled(persistent, jitter, drift, share)
-        times += split.shared.astype(times.dtype)
+        times = split.scaled(persistent, jitter, drift, rare, share)
+        times += (split.shared + rare * split.rare.mean(axis=0)).astype(times.dtype)
         loose = persistent - split.slow_factor(persistent, jitter, drift, share)
         return self.with_times(times, lambda last: loose * last)
 
@@ -64,7 +64,7 @@ class Situation:
         ranks, cycles = self.source.ranks, self.source.cycles
         slowest = np.argmax(lump(times, self.window, cycles // self.window * self.window), axis=0)
         last = np.bincount(slowest, minlength=ranks) / len(slowest) - 1 / ranks
-        low, high = series.mean(loose(last) @ (self.source.compute - self.split.shared)).interval()
+        low, high = series.mean(loose(last) @ (self.split.regular - self.split.shared)).interval()
         source = replace(self.source, compute=np.maximum(times, 0))
         return replace(self, source=source, half_s=self.half_s + (high - low) / 2 * cycles)
 
@@ -87,6 +87,11 @@ def replace_slowest(now: Situation) -> Situation:
 def level_ranks(now: Situation) -> Situation:
     """No lasting differences between ranks, as with areas of equal work."""
     return now.scaled(0.0, 1.0, 1.0)
+
+
+def no_rare_cycles(now: Situation) -> Situation:
+    """Cycles of a rank far beyond its usual ones take as long as these."""
+    return now.scaled(1.0, 1.0, 1.0, 0.0)
 
 
 def double_delay_ratio(now: Situation) -> Situation:
@@ -116,7 +121,7 @@ def double_ranks(now: Situation) -> Situation:
         )
     rng = np.random.default_rng([now.draw, ranks])
     scatter = float(parts.rank_means.var(ddof=1)) * (ranks - 1) / rng.chisquare(ranks - 1)
-    sd = max(scatter - parts.rank_mean_error**2, 0.0) ** 0.5
+    sd = max(scatter - parts.rank_mean_known[0] ** 2, 0.0) ** 0.5
     effects = sd * (rng.standard_normal(ranks) + rng.standard_normal() / ranks**0.5)
     further = np.empty_like(compute)
     for effect, times in zip(effects, further, strict=True):
@@ -131,6 +136,7 @@ CHANGES: dict[str, Callable[[Situation], Situation]] = {
     "halve-jitter": halve_jitter,
     "replace-slowest": replace_slowest,
     "level-ranks": level_ranks,
+    "no-rare-cycles": no_rare_cycles,
     "double-delay-ratio": double_delay_ratio,
     "halve-latency": halve_latency,
     "double-ranks": double_ranks,

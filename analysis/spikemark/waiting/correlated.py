@@ -20,6 +20,7 @@ from spikemark.waiting.predictor import Expected, Predictor
 from spikemark.waiting.source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
+LEAST = 1e-4
 
 
 class Correlated(Predictor):
@@ -47,9 +48,8 @@ class Correlated(Predictor):
             error = float(np.hypot(spread * known.error, other))
             return Expected((value + float(overhead.mean())) * windows, error * windows, known.degrees)
         found = waits(_draws(parts, plan), plan, self.source.exchange_s)
-        course = series.mean(
-            found.series[0] + overhead
-        )  # as measured; how well one run tells the expectation
+        # the run as measured tells how well one run knows the expectation, the others the expectation
+        course = series.mean(found.series[0] + overhead)
         totals = found.series[1:].sum(axis=1) + found.drain[1:] + overhead.sum()
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
         whole = windows / self.source.windows(plan)
@@ -61,7 +61,8 @@ def _distribution(parts: Components) -> Distribution:
     residuals = [parts.residual(rank) for rank in range(parts.ranks)]
     lowest = min(float(x.min()) for x in residuals)
     highest = max(float(x.max()) for x in residuals)
-    return Distribution.of(residuals, parts.own**0.5, lowest, highest)
+    sd = max(parts.own**0.5, LEAST * parts.across**0.5)  # also where ranks differ but never change
+    return Distribution.of(residuals, sd, lowest, highest)
 
 
 def _slowest(parts: Components, ranks: int) -> tuple[float, np.ndarray, float]:

@@ -94,8 +94,7 @@ class Slowest:
 def _of_choices(below: np.ndarray, ranks: int) -> np.ndarray:
     """Mean over all sets of `ranks` of the product of their rows of `below` [rank, point]: [point].
 
-    The elementary symmetric polynomial over their number, as the recursion P[j] of sets of j among the first
-    m.
+    The elementary symmetric polynomial over their number: sets of j among the first m, m one by one.
     """
     sets = np.zeros((ranks + 1, below.shape[1]))
     sets[0] = 1.0

@@ -20,11 +20,16 @@ class Expected:
     degrees: float
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Interval of a positive quantity: symmetric in its logarithm."""
+        """Interval of a positive quantity, of which the estimate is log-normal about the truth.
+
+        With s the relative error, the estimate's logarithm lies s^2 / 2 too low on average.
+        """
         if not self.value_s > 0:
             return 0.0, max(0.0, quantile(self.degrees, level) * self.error_s)
-        factor = float(np.exp(quantile(self.degrees, level) * self.error_s / self.value_s))
-        return self.value_s / factor, self.value_s * factor
+        relative = self.error_s / self.value_s
+        centre = self.value_s * float(np.exp(relative**2 / 2))
+        factor = float(np.exp(quantile(self.degrees, level) * relative))
+        return centre / factor, centre * factor
 
 
 @dataclass(frozen=True)
