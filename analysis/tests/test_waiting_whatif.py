@@ -9,6 +9,7 @@ from synthetic import write_run
 from test_cli import spikemark  # noqa: F401
 
 from spikemark.errors import BadInput
+from spikemark.waiting import PREDICTORS
 from spikemark.waiting.changes import CHANGES, Situation
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S, ar1
 from spikemark.waiting.source import source
@@ -91,6 +92,13 @@ def test_the_base_is_what_was_measured(base, outcomes):
     assert outcomes["base"].prediction.waiting_s == pytest.approx(waiting)
 
 
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_twice_the_ranks_are_what_the_predictor_says(base, name):
+    (asked,) = whatif(base, ["double-ranks"], name)[1:]
+    made = PREDICTORS[name].fit(base.source).predict("conventional", ranks=2 * RANKS)
+    assert (asked.prediction, asked.interval) == (made, made.interval)
+
+
 def test_scaling_nothing_changes_nothing(base):
     same = base.scaled(1.0, 1.0, 1.0)
     np.testing.assert_allclose(same.source.compute, base.source.compute, rtol=1e-12)
@@ -103,6 +111,7 @@ def test_beyond_what_was_validated_it_is_refused(base):
     assert found[2].prediction is None and "ranks=64: at most 32, 4 times those" in found[2].refused
     three = Situation(source(base.source.compute[:3]))
     assert "need at least 4 measured ones" in whatif(three, ["double-ranks"])[1].refused
+    assert "slowest are known of the 8" in whatif(base, ["double-ranks+replace-slowest"])[1].refused
     few = Situation(source(base.source.compute[:, :100]), "structure_aware", 5)
     assert "needs 200, 20 windows" in whatif(few, ["double-delay-ratio"])[1].refused
     with pytest.raises(BadInput, match=r"change='more': known are halve-jitter"):

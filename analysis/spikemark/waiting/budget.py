@@ -19,7 +19,7 @@ import numpy as np
 
 from spikemark.waiting import series
 from spikemark.waiting.observed import Observed, observed
-from spikemark.waiting.split import Split
+from spikemark.waiting.split import Split, added_up
 
 USUAL_RATIO = 10  # D where the run does not say
 PARTS = ("persistent", "jitter", "drift", "rare")
@@ -59,7 +59,7 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     window = max(-(-wanted // run.window) * run.window, 2)
     split = Split(run.compute, window)
     shares = split.shares()
-    found = {share: _coalitions(run, split, share) for share in dict.fromkeys(shares)}
+    found = _coalitions(run, split, shares)
     slopes = _slopes(run, split, shares[0], found[shares[0]])
     courses = run.per_meeting(split.regular - split.shared)
     parts = {}
@@ -101,14 +101,21 @@ def efficiency(run: Observed) -> dict[str, float]:
     }
 
 
-def _coalitions(run: Observed, split: Split, share: float) -> dict:
-    """Of each coalition the waiting [meeting] and how often each rank is the last, [rank]."""
-    found = {}
+def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> dict:
+    """Of each drift share and coalition the waiting [meeting] and how often each rank is the last, [rank]."""
+    pieces = tuple(run.per_meeting(piece) for piece in split.pieces)
+    found, known = {share: {} for share in shares}, {}
     for members in COALITIONS:
-        times = run.per_meeting(split.scaled(*(float(part in members) for part in PARTS), share))
-        last = np.argmax(times, axis=0)
-        waiting = np.take_along_axis(times, last[None], axis=0)[0].astype(np.float64)
-        found[members] = waiting, np.bincount(last, minlength=len(times)) / run.meetings
+        scales = [float(part in members) for part in PARTS]
+        levels = scales[0] * run.window * split.effects
+        for share in shares:
+            weights = split.weights(*scales, share)
+            if (members, weights) not in known:  # not all depend on the share
+                times = added_up(levels, weights, pieces)
+                last = np.argmax(times, axis=0)
+                frequency = np.bincount(last, minlength=len(times)) / run.meetings
+                known[members, weights] = times.max(axis=0).astype(np.float64), frequency
+            found[share][members] = known[members, weights]
     return found
 
 

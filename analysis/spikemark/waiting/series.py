@@ -23,6 +23,7 @@ LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
 WINDOW = 5.0
+NEGLIGIBLE = 40.0
 LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
 
 
@@ -78,9 +79,11 @@ def error(covariance: np.ndarray) -> tuple[float, float]:
 def bootstrapped(covariance: np.ndarray, block: float) -> float:
     """Standard deviation of the means of resamples of blocks of mean length `block`, without corrections."""
     n = len(covariance)
-    k, stay = np.arange(1, n), 1 - 1 / block
-    weights = (1 - k / n) * stay**k + k / n * stay ** (n - k)
-    long_run = covariance[0] + 2 * float(weights @ covariance[1:])
+    near = int(min(n - 1, NEGLIGIBLE * block + 1))  # beyond, (1 - p)^k is less than rounding
+    k = np.arange(1, near + 1)
+    decay = (1 - 1 / block) ** k
+    ends = ((1 - k / n) * decay) @ (covariance[1 : near + 1] + covariance[: -near - 1 : -1])
+    long_run = covariance[0] + 2 * float(ends)
     return float(np.sqrt(max(long_run, LEAST * covariance[0]) / n))
 
 

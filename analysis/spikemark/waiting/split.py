@@ -125,16 +125,30 @@ class Split:
         whole = 1 + max(1 - persistent**2, 0.0) * missing
         return float(np.sqrt((drift**2 * share + jitter**2 * (1 - share)) * whole))
 
-    def scaled(
-        self, persistent: float, jitter: float, drift: float, rare: float, share: float | None = None
-    ) -> np.ndarray:
+    @cached_property
+    def pieces(self) -> tuple[np.ndarray, ...]:
+        """What `weights` weigh: e, its window means, rare long cycles; [rank, cycle], adding up to 0 over
+        ranks.
+        """
+        rare = (self.rare - self.rare.mean(axis=0)).astype(self._own.dtype)
+        return self._own, np.repeat(self._slow, self._lengths, axis=1), rare
+
+    def weights(
+        self, persistent: float, jitter: float, drift: float, rare: float, share: float
+    ) -> tuple[float, ...]:
+        """Of the pieces, where each part of the times is scaled."""
+        return jitter, self.slow_factor(persistent, jitter, drift, share) - jitter, rare
+
+    def scaled(self, persistent: float, jitter: float, drift: float, rare: float, share: float) -> np.ndarray:
         """Times without what is shared, [rank, cycle] in s, each part scaled; they add up to 0 over ranks."""
-        share = self.shares()[0] if share is None else share
-        slow = self.slow_factor(persistent, jitter, drift, share)
-        times = self._own * jitter if jitter else np.zeros_like(self._own)
-        if slow != jitter:
-            times += np.repeat((slow - jitter) * self._slow, self._lengths, axis=1)
-        times += (persistent * self.effects[:, None]).astype(times.dtype)
-        if rare:
-            times += rare * (self.rare - self.rare.mean(axis=0))
-        return times
+        weights = self.weights(persistent, jitter, drift, rare, share)
+        return added_up(persistent * self.effects, weights, self.pieces)
+
+
+def added_up(levels: np.ndarray, weights: tuple[float, ...], pieces: tuple[np.ndarray, ...]) -> np.ndarray:
+    """`levels` [rank] and weighted pieces [rank, step], in the precision of the pieces."""
+    times = np.repeat(levels.astype(pieces[0].dtype)[:, None], pieces[0].shape[1], axis=1)
+    for weight, piece in zip(weights, pieces, strict=True):
+        if weight:
+            times += weight * piece
+    return times
