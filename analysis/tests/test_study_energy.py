@@ -99,8 +99,8 @@ class TestHere:
             assert one[name] is None
         assert any("no meter of energy on this machine" in line for line in tables["here"]["missing"])
         assert one["recurrent_events"] > 0 and two["least"] == "time" and one["source"] == "none"
-        assert "no meter of energy on this machine" in done.findings.sentence
-        assert "missing" in page.text
+        assert "energy is missing: no meter was read" in done.findings.sentence
+        assert "no meter of energy on this machine" in page.text
         rows = tables["table3"]["rows"]
         assert (rows[0]["published_j"], rows[0]["recomputed_j"], rows[0]["consistent"]) == (
             1273.6,

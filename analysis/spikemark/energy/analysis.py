@@ -12,7 +12,7 @@ from .sampling import Sampling
 from .source import Source
 from .values import MICRO, Value, difference, missing
 
-ADVICE = "set record.energy=true on a machine with readable meters, or give --power FILE.csv from a meter"
+ADVICE = "run with record.energy=true where a meter can be read, or give --power FILE.csv from one outside"
 
 
 @dataclass(frozen=True)

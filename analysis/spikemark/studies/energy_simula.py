@@ -31,9 +31,9 @@ HERE = (
     "The same network on this machine. Synaptic events are counted, recurrent and external apart. Energy is"
     " that of the measured part; net is gross minus the idle power of the pause before."
 )
+UNREAD = "no meter was read during the runs (the table says why)"
 NO_BASELINE = Missing("no baseline was published for one board behind its supply")
 NO_ENERGY = Missing("the energy behind it was not published")
-NOT_MODELLED = Missing("nodes that are not full: the model is fitted to full ones", "–")
 QUANTITIES = {
     "time": lambda p: p.time_s, "net energy": lambda p: p.energy_j, "gross energy": lambda p: p.gross_j,
     "energy × delay": lambda p: p.delay_js,
@@ -239,7 +239,7 @@ def _sentence(here: StudyTable) -> str:
     energy = (
         f"{span([row['all_uj'].value for row in known], 2)} µJ per synaptic event, recurrent or external"
         if known
-        else f"energy is missing: {_why(ours[0])}"
+        else f"energy is missing: {UNREAD}"
     )
     return f"{words} Here {number(ours[0]['neurons'])} neurons took {times}; {energy}."
 
@@ -262,13 +262,8 @@ def _key_figures(here: StudyTable) -> list[KeyFigure]:
     if known:
         note = "net, recurrent and external events; published: 1.1 (ARM), 3.4 (x86)"
         return [*figures, KeyFigure(title, f"{span(known, 2)} µJ", "measured", note)]
-    reason = _why(here.rows[0]) if here.rows else NOT_RUN.reason
+    reason = UNREAD if here.rows else NOT_RUN.reason
     return [*figures, KeyFigure(title, "missing", "", reason, missing=True)]
-
-
-def _why(row: dict) -> str:
-    """Why there is no energy per event."""
-    return row["all_uj"].reason
 
 
 STUDY = Study(
