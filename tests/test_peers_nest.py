@@ -53,6 +53,7 @@ class FakeNest(SimpleNamespace):
         self.random = SimpleNamespace(
             uniform=lambda min=0.0, max=1.0: Term(f"uniform({min}, {max})"),
             normal=lambda mean, std: Term(f"normal({mean:g}, {std:g})"),
+            exponential=lambda beta: Term(f"exponential({beta:g})"),
         )
         self.math = SimpleNamespace(redraw=lambda what, min, max: Term(f"{what} in [{min:g}, {max:g}]"))
 
@@ -137,7 +138,7 @@ def with_neurons(description, neuron, **more):
 def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run):
     neuron = {"model": "lif_exp", "tau_m_ms": 20, "I_e_pA": 3, "V_init_mV": -60, "V_init_sd_mV": 5}
     external = {"rate_hz": 3, "synapses": 400, "weight": 0.9}
-    description = with_neurons(describe(), neuron, external=external)
+    description = with_neurons(describe(cycle_ms=0.5, delay_ratio=1), neuron, external=external)
     description["network"]["projections"][1]["weight"] = {"mean": -1.5, "sd": 0.25, "classes": 16}
     nest, status, output, _ = run(description, "--model", "described")
     assert status == 0
@@ -152,7 +153,7 @@ def test_neurons_weights_and_input_from_outside_are_those_of_the_description(run
     drives = [created for created in nest.created if created[0] == "poisson_generator"]
     assert drives == [("poisson_generator", 1, {"rate": 1200})] * 3
     driven = [synapse for _, _, rule, synapse in nest.connected if rule == "all_to_all"]
-    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.1}] * 3
+    assert driven == [{"synapse_model": "static_synapse", "weight": 0.9, "delay": 0.5}] * 3  # not below d_min
     weights = [synapse["weight"] for _, _, rule, synapse in nest.connected if rule != "all_to_all"]
     assert weights == [1, "normal(-1.5, 0.25)", 1, 1, 1, 1]
 
@@ -176,7 +177,9 @@ def test_constant_delays_and_defaults(run):
     description["network"]["projections"][0]["delay"] = {"distribution": "constant", "mean": 2.5}
     description["network"]["projections"][1]["delay"] = {"mean": 2.0, "sd": 1.0}
     description["network"]["projections"][2]["indegree"] = 0
+    description["network"]["projections"][3]["delay"] = {"distribution": "exponential", "mean": 1.0}
     nest, *_ = run(description)
+    assert nest.connected[2][3]["delay"] == "exponential(1) in [0.1, 5]"
     assert nest.connected[0][3]["delay"] == 2.5
     assert nest.connected[1][3]["delay"] == "normal(2, 1) in [0.1, 6]"
     assert nest.kernel["max_delay"] == pytest.approx(6)
@@ -229,7 +232,7 @@ REFUSALS = {
     "silent": (changed("network.populations.0.neuron.rate_hz", 0), "rate_hz: 0; allowed: above 0"),
     "delay": (
         changed("network.projections.0.delay.distribution", "gamma"),
-        "'gamma'; allowed: normal, constant",
+        "'gamma'; allowed: normal, exponential, constant",
     ),
     "in-degree": (changed("network.projections.0.indegree", {"mean": 9.5}), "allowed: a number"),
     "external": (

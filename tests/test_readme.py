@@ -1,5 +1,6 @@
-"""The commands of the README do what it says."""
+"""The commands of the README and of the tour of waiting do what they say."""
 
+import json
 import os
 import re
 import subprocess
@@ -8,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from spikemark.waiting.changes import CHANGES
+from spikemark.waiting.whatif import COMBINED
+
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text()
+WAITING = (ROOT / "docs" / "waiting-tour.md").read_text()
 
 
 def blocks(part: str) -> list[str]:
@@ -52,6 +57,16 @@ def test_the_tour_runs_and_its_example_is_refused_as_shown(checkout):
     assert refused.stderr == message + "\n"
 
 
+def test_the_tour_of_waiting_runs(checkout):
+    exports = blocks(TEXT[TEXT.index("**Run one network yourself**") :])[0]
+    tour = blocks((ROOT / "docs" / "waiting.md").read_text())
+    done = run("\n".join(["set -e", exports, *tour]), checkout)
+    assert done.returncode == 0, done.stderr
+    assert "mean cycle time" in done.stdout and "structure_aware, D = 10, 2 ranks" in done.stdout
+    predicted = json.loads(done.stdout[done.stdout.rindex("\n{\n") :])
+    assert list(predicted) == ["iid", "correlated", "replay"]
+
+
 def test_what_it_links_to_is_there():
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / target).exists(), target
@@ -63,3 +78,21 @@ def test_the_targets_it_names_exist():
     makefile = (ROOT / "Makefile").read_text()
     for name in names:
         assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE), name
+
+
+def test_the_tour_to_what_would_help_runs(checkout):
+    paths = [line[4:] for line in TEXT.split("\n") if line.startswith("    export")]
+    done = run("\n".join(["set -e", *paths, *blocks(WAITING)]), checkout)
+    assert done.returncode == 0, done.stderr
+    assert len(set(re.findall(r"checksum ([0-9a-f]{16})", done.stdout))) == 1
+    for name in ("persistent", "jitter", "drift", "rare", "barrier"):
+        assert len(re.findall(rf"  {name} ", done.stdout)) == 2
+    assert all(f" {name} " in done.stdout for name in (*CHANGES, *COMBINED))
+    found = json.loads(done.stdout[done.stdout.index("\n{\n") : done.stdout.index("\n}\n") + 3])
+    assert list(found) == ["base", "halve-jitter+double-delay-ratio"]
+    assert found["halve-jitter+double-delay-ratio"]["waiting_s"] < found["base"]["waiting_s"]
+
+
+def test_what_the_tour_links_to_is_there():
+    for target in re.findall(r"\]\(([^)#:]+)\)", WAITING):
+        assert (ROOT / "docs" / target).exists(), target

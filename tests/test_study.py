@@ -34,6 +34,10 @@ SMALL = {
         "grid": [{"schedule": "structure_aware"}, {"schedule": "overlapped"}],
         "each": {"delay_ratio": 10, "inject.correlation": [0, 0.9]},
     },
+    "energy-simula": {
+        "set": {"time.warmup_ms": 100, "time.simulate_ms": 500, "record.idle_pause_s": 0},
+        "grid": [{"preset.scale": 0.1}],
+    },
     "networks": {
         "grid": [
             {"preset.scale": 0.02, "time.simulate_ms": 400},
@@ -64,6 +68,8 @@ def shrunk(name: str, folder: Path) -> Path:
         far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
         content["grid"] = [entry | small["each"] for entry in small["grid"]]
         content["grid"][1]["exchange"] = far
+    elif name == "energy-simula":
+        content |= {"grid": small["grid"], "repetitions": 2}
     elif name == "networks":
         content |= {"grid": small["grid"], "threads": 1}
     elif name == "delivery":
@@ -159,6 +165,16 @@ def test_networks_fire_as_their_models_say(done):
     assert awake["published_hz"] == 3.2 and slow["published_hz"] is None
     assert awake["rate_hz"] == pytest.approx(3.2, rel=0.3)  # few neurons, and one second
     assert all(r["here"] is None for r in rows(found, "real_time"))  # none at its published size
+
+
+def test_energy_is_measured_or_its_absence_explained(done):
+    found = rows(done("energy-simula"), "here")
+    assert [row["ranks"] for row in found] == [1, 2]
+    assert found[0]["recurrent_events"] == found[1]["recurrent_events"] > 0
+    assert found[0]["external_events"] == found[1]["external_events"] > 0
+    tables = json.loads(done("energy-simula").tables.read_text())["tables"]
+    for row in found:
+        assert row["gross_j"] is not None or tables["here"]["missing"]
 
 
 def test_delivery_counts_what_threads_do(done):

@@ -59,10 +59,12 @@ def coverage(
 ) -> None:
     """How often the intervals of the predictors hold the truth, on processes that are planted."""
     from spikemark.waiting import coverage as study
-    from spikemark.waiting import show
+    from spikemark.waiting import coverage_ranks, show_coverage
 
-    found = study.study(trials, say=lambda text: typer.echo(text, err=True))
-    page = show.coverage_page(found, trials)
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
+
+    page = show_coverage.page(study.study(trials, say=say), coverage_ranks.study(trials, say=say), trials)
     if write is None:
         typer.echo(page)
     else:

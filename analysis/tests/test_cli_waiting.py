@@ -6,7 +6,7 @@ import pytest
 from synthetic import write_run
 
 from spikemark import cli
-from spikemark.waiting import PREDICTORS, coverage
+from spikemark.waiting import PREDICTORS, coverage, coverage_ranks
 
 
 @pytest.fixture
@@ -69,6 +69,7 @@ def test_predict_for_other_ranks(spikemark, conventional):
         (("--schedule", "structure_aware", "--delay-ratio", "500"), "needs 10000, 20 windows"),
         (("--schedule", "overlapped", "--delay-ratio", "9"), "delay_ratio=9: with lag=1"),
         (("--schedule", "conventional", "--lag", "1"), "lag=1: only the schedule overlapped"),
+        (("--schedule", "conventional", "--ranks", "17"), "ranks=17: at most 16, 4 times those"),
     ],
 )
 def test_bad_questions_are_refused_in_one_line(spikemark, conventional, arguments, complaint):
@@ -89,8 +90,11 @@ def test_coverage_writes_its_table(spikemark, tmp_path, monkeypatch):
     few = [coverage.PLANTED[0]]
     study = coverage.study
     monkeypatch.setattr(coverage, "study", lambda trials, say: study(trials, few, say=say))
+    ranks = coverage_ranks.study
+    monkeypatch.setattr(coverage_ranks, "study", lambda trials, say: ranks(trials, (4,), say=say))
     status, output, errors = spikemark("coverage", "--trials", "10", "--write", str(tmp_path / "page.md"))
     assert (status, output) == (0, "")
     assert few[0].name in errors
     page = (tmp_path / "page.md").read_text()
     assert f"| {few[0].name} | {few[0].cycles} | overlapped |" in page
+    assert "| unequal ranks, 4 measured | 16 |" in page

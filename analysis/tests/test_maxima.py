@@ -21,6 +21,12 @@ def test_independent_ranks_count_in_full(ranks, ar1, rank_sd):
     assert all(x.ranks == ranks for x in found)
 
 
+def test_long_runs_have_intervals_that_hold():
+    found = [independent_ranks(compute_times(4, 10_000, 1.0, 0.1, 0.95, 0.1, seed)) for seed in range(20)]
+    assert sum(x.low <= 4 <= x.high for x in found) >= 18
+    assert np.mean([x.high - x.low for x in found]) < 1
+
+
 def together(share: float, ranks: int = 8, windows: int = 20_000) -> np.ndarray:
     """Normal times of which a share of the variance is common to all ranks."""
     rng = np.random.default_rng(5)

@@ -57,6 +57,7 @@ def test_modes_do_not_depend_on_the_unit():
 
 
 def test_nothing_to_find():
-    assert modes(np.ones((2, 50))) == []
+    assert modes(np.ones((2, 50))) == [] == modes(0.1 * np.arange(20) * 1e-12 + 0.3)
+    assert len(modes(np.array([1.0, 1.1]))) == 1
     with pytest.raises(BadInput, match="no times"):
         modes(np.zeros((2, 0)))

@@ -62,6 +62,9 @@ def test_another_network_or_rate_is_refused(peer, words):
 
 def test_rates_within_one_percent_agree():
     assert factors.refusal(table({"mean_rate_hz": 2.52}), "peer", 1) is None
+    emerging = factors.EMERGING_RATE_TOLERANCE
+    assert factors.refusal(table({"mean_rate_hz": 2.53}), "peer", 1, emerging) is None
+    assert "more than 3%" in factors.refusal(table({"mean_rate_hz": 2.6}), "peer", 1, emerging)
 
 
 def test_what_was_not_measured_is_null_with_a_reason():

@@ -15,18 +15,25 @@ from spikemark.waiting.observed import Observed
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S, ar1
 
 D = 10
-ALONE = {"persistent": (1, 0, 0), "jitter": (0, 1, 0), "drift": (0, 0, 1)}
-TOGETHER = {"persistent and jitter": (1, 1, 0), "all": (1, 1, 1), "little of each but jitter": (0.2, 1, 0.3)}
+SHARE = 0.01  # of rare long cycles
+ALONE = {"persistent": (1, 0, 0), "jitter": (0, 1, 0), "drift": (0, 0, 1), "rare": (0.1, 0.1, 0, 20)}
+TOGETHER = {
+    "persistent and jitter": (1, 1, 0),
+    "all": (1, 1, 1),
+    "little of each but jitter": (0.2, 1, 0.3),
+    "all and rare": (1, 1, 0.5, 20),
+}
 
 
 def pieces(scales, cycles, seed, correlation=0.8) -> dict[str, np.ndarray]:
     """The drift is constant within windows of D cycles; `correlation` is that of consecutive windows."""
     rng = np.random.default_rng(seed)
-    persistent, jitter, drift = scales
+    persistent, jitter, drift, rare = (*scales, 0)[:4]
     return {
         "persistent": persistent * RANK_EFFECTS_S[:, None] * np.ones(cycles),
         "jitter": jitter * SD_S * rng.standard_normal((RANKS, cycles)),
         "drift": drift * SD_S * np.repeat(ar1(correlation, (RANKS, cycles // D), rng), D, axis=1),
+        "rare": rare * SD_S * (rng.random((RANKS, cycles)) < SHARE),
     }
 
 
@@ -43,7 +50,7 @@ def truth(scales) -> dict[str, float]:
         for name in order:
             times = times + parts[name]
             waiting = float((times.max(axis=0) - times.mean(axis=0)).mean())
-            found[name] += (waiting - before) / 6
+            found[name] += (waiting - before) / 24
             before = waiting
     return found
 
@@ -65,7 +72,7 @@ def test_planted_parts_are_recovered_within_their_intervals(scales):
 @pytest.mark.parametrize("name", ALONE)
 def test_a_part_alone_takes_nearly_all(name):
     found = budget(planted(ALONE[name]))
-    assert found.parts[name].value_s > 0.9 * found.waiting_s
+    assert found.parts[name].value_s > 0.85 * found.waiting_s
 
 
 @pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware"])

@@ -1,9 +1,13 @@
-"""A small part of the coverage study, and its table."""
+"""A small part of the coverage studies, and their tables."""
 
+from itertools import product
+from pathlib import Path
+
+import numpy as np
 import pytest
 from scipy import stats
 
-from spikemark.waiting import PREDICTORS, coverage, planted, show
+from spikemark.waiting import PREDICTORS, coverage, coverage_ranks, planted, show_coverage
 from spikemark.waiting.plan import plan
 from spikemark.waiting.planted import PLANTED
 
@@ -12,9 +16,17 @@ FEWEST = int(stats.binom.ppf(0.001, TRIALS, coverage.WANTED))  # of intervals th
 CASES = [case for case in PLANTED if case.name in ("equal ranks, AR(1) 0.9", "unequal ranks, AR(1) 0.5")]
 
 
+MEASURED = (4, 8)
+
+
 @pytest.fixture(scope="module")
 def found():
     return coverage.study(TRIALS, CASES)
+
+
+@pytest.fixture(scope="module")
+def further():
+    return coverage_ranks.study(TRIALS, MEASURED)
 
 
 def test_intervals_hold_the_truth(found):
@@ -23,6 +35,23 @@ def test_intervals_hold_the_truth(found):
         if one.predictor != "iid":
             assert one.held * TRIALS >= FEWEST, one
             assert abs(one.bias) < 0.05, one
+
+
+def test_intervals_hold_for_more_ranks_than_were_measured(further):
+    assert len(further) == 2 * len(MEASURED) * len(coverage_ranks.TIMES) * len(PREDICTORS)
+    for one in further:
+        if one.predictor != "iid":
+            assert one.held * TRIALS >= FEWEST, one
+            assert abs(one.bias) < 0.1, one
+            assert one.width < 0.25 or "unequal" in one.planted, one
+
+
+def test_the_truth_of_unequal_ranks_is_what_drawn_ones_wait():
+    effects = planted.RANK_EFFECTS_S
+    times = planted.unequal_ranks(effects, 0.8, np.random.default_rng(1), 400_000)
+    lumped = times.reshape(planted.RANKS, -1, 10).sum(axis=2)
+    drawn = (lumped.max(axis=0) - lumped.mean(axis=0)).mean()
+    assert planted.expected_waiting_of_ranks_s(effects, 0.8, 10) == pytest.approx(drawn, rel=0.01)
 
 
 def test_the_published_theory_misses_where_cycles_are_correlated(found):
@@ -41,10 +70,30 @@ def test_the_truth_of_independent_cycles_is_the_published_theory():
     assert 0 < overlapped < aware / 5
 
 
-def test_page_has_a_cell_for_every_result(found):
-    page = show.coverage_page(found, TRIALS)
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and "%" in line]
-    assert len(rows) == len(CASES) * len(coverage.ASKED)
-    assert all(len(row) == 3 + len(PREDICTORS) for row in rows)
-    first = next(one for one in found if one.predictor == "iid")
-    assert f"{100 * first.held:.1f} %" in rows[0][3]
+def test_the_page_in_docs_has_every_process_and_reaches_the_goal():
+    page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text()
+    first, second = (rows(part) for part in page.split("## More ranks"))
+    expected = [[c.name, str(c.cycles), schedule] for c in PLANTED for schedule, _ in coverage.ASKED]
+    assert [row[:3] for row in first] == expected
+    asked = [
+        [f"{name}, {measured} measured", str(times * measured)]
+        for name, measured, times in product(
+            coverage_ranks.SPREADS, coverage_ranks.MEASURED, coverage_ranks.TIMES
+        )
+    ]
+    assert [row[:2] for row in second] == asked
+    assert not any(" !" in cell for row in first + second for cell in row)
+
+
+def test_page_has_a_cell_for_every_result(found, further):
+    first, second = (rows(part) for part in show_coverage.page(found, further, TRIALS).split("## More ranks"))
+    assert len(first) == len(CASES) * len(coverage.ASKED)
+    assert all(len(row) == 3 + len(PREDICTORS) for row in first)
+    assert f"{100 * next(one for one in found if one.predictor == 'iid').held:.1f} %" in first[0][3]
+    assert len(second) == len(further) // len(PREDICTORS)
+    assert second[0][-1] == f"{100 * next(one for one in further if one.predictor == 'replay').width:.0f} %"
+
+
+def rows(page: str) -> list[list[str]]:
+    lines = (line for line in page.splitlines() if line.startswith("| ") and "%)" in line)
+    return [line.strip("| ").split(" | ") for line in lines]

@@ -9,6 +9,7 @@ from spikemark.waiting import modes
 from spikemark.waiting.components import Components
 from spikemark.waiting.estimates import Estimates, estimates
 from spikemark.waiting.planted import ar1
+from spikemark.waiting.source import lump
 
 RANKS, CYCLES = 6, 6000
 CAUTIOUS = 0.9999  # so that no example fails by chance
@@ -77,6 +78,17 @@ def test_spread_that_makes_ranks_wait_is_unbiased_under_drift():
     rng = np.random.default_rng(2)
     found = [Components(50 + 5 * ar1(0.99, (8, 1000), rng)).across for _ in range(200)]
     assert np.mean(found) == pytest.approx(25, rel=0.05)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+@pytest.mark.parametrize("window", [2, 10, 50])
+def test_variance_of_sums_follows_from_the_autocorrelation(correlation, window):
+    """D sigma_e^2 (1 + 2 sum_{k<D} (1 - k/D) rho_k)."""
+    times = 50 + 5 * ar1(correlation, (8, 20_000), np.random.default_rng(5))
+    cycle, sums = Components(times), Components(lump(times, window, 20_000))
+    k = np.arange(1, window)
+    weighted = 2 * np.sum((1 - k / window) * cycle.autocovariance[1:window])
+    assert sums.own == pytest.approx(window * (cycle.autocovariance[0] + weighted), rel=0.05)
 
 
 def test_parts_add_up():

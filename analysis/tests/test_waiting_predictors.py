@@ -95,6 +95,14 @@ class TestEveryPredictor:
         for schedule in ("conventional", "overlapped"):
             assert fitted.predict(schedule, 2).waiting_s == pytest.approx(0.0, abs=1e-9)
 
+    def test_ranks_that_differ_but_never_change(self, kind):
+        fitted = kind.fit(np.repeat([[1e-3], [2e-3], [6e-3]], 200, axis=1))
+        for schedule in ("conventional", "structure_aware", "overlapped"):
+            made = fitted.predict(schedule, 2)
+            assert np.isfinite([made.waiting_s, *made.interval]).all()
+            if kind.name != "iid":
+                assert made.waiting_s == pytest.approx(200 * (6e-3 - 3e-3), rel=1e-2)
+
     def test_too_few_cycles_say_how_many_are_needed(self, kind):
         fitted = kind.fit(times(cycles=300))
         with pytest.raises(

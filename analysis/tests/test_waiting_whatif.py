@@ -9,18 +9,20 @@ from synthetic import write_run
 from test_cli import spikemark  # noqa: F401
 
 from spikemark.errors import BadInput
+from spikemark.waiting import PREDICTORS
 from spikemark.waiting.changes import CHANGES, Situation
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S, ar1
 from spikemark.waiting.source import source
 from spikemark.waiting.whatif import COMBINED, whatif
 
 CYCLES, EXCHANGE_S, OVERHEAD_S = 10_000, 2e-6, 1e-6
-JITTER, DRIFT = 1.0, 0.5
-BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "further": 0, "latency": 1.0}
+JITTER, DRIFT, RARE, SHARE = 1.0, 0.5, 20.0, 0.002
+BASE = {"effects": RANK_EFFECTS_S, "jitter": JITTER, "window": 1, "rare": RARE, "further": 0, "latency": 1.0}
 CHANGED = {
     "halve-jitter": lambda p: {**p, "jitter": p["jitter"] / 2},
     "replace-slowest": lambda p: {**p, "effects": np.append(p["effects"][:-1], p["effects"][:-1].mean())},
     "level-ranks": lambda p: {**p, "effects": 0 * p["effects"]},
+    "no-rare-cycles": lambda p: {**p, "rare": 0.0},
     "double-delay-ratio": lambda p: {**p, "window": 2 * p["window"]},
     "halve-latency": lambda p: {**p, "latency": p["latency"] / 2},
     "double-ranks": lambda p: {**p, "further": len(p["effects"])},
@@ -37,7 +39,8 @@ def draw(process, cycles, seed) -> np.ndarray:
         effects = np.concatenate([effects, np.repeat(windows, process["window"], axis=1)])
     jitter = process["jitter"] * SD_S * rng.standard_normal(effects.shape)
     drift = np.repeat(ar1(0.8, (len(effects), cycles // 10), rng), 10, axis=1)
-    return 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift
+    rare = process["rare"] * SD_S * (rng.random(effects.shape) < SHARE)
+    return 2 * MEAN_S + effects + jitter + DRIFT * SD_S * drift + rare
 
 
 def truth(name: str) -> tuple[float, float]:
@@ -89,6 +92,13 @@ def test_the_base_is_what_was_measured(base, outcomes):
     assert outcomes["base"].prediction.waiting_s == pytest.approx(waiting)
 
 
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_twice_the_ranks_are_what_the_predictor_says(base, name):
+    (asked,) = whatif(base, ["double-ranks"], name)[1:]
+    made = PREDICTORS[name].fit(base.source).predict("conventional", ranks=2 * RANKS)
+    assert (asked.prediction, asked.interval) == (made, made.interval)
+
+
 def test_scaling_nothing_changes_nothing(base):
     same = base.scaled(1.0, 1.0, 1.0)
     np.testing.assert_allclose(same.source.compute, base.source.compute, rtol=1e-12)
@@ -101,6 +111,7 @@ def test_beyond_what_was_validated_it_is_refused(base):
     assert found[2].prediction is None and "ranks=64: at most 32, 4 times those" in found[2].refused
     three = Situation(source(base.source.compute[:3]))
     assert "need at least 4 measured ones" in whatif(three, ["double-ranks"])[1].refused
+    assert "slowest are known of the 8" in whatif(base, ["double-ranks+replace-slowest"])[1].refused
     few = Situation(source(base.source.compute[:, :100]), "structure_aware", 5)
     assert "needs 200, 20 windows" in whatif(few, ["double-delay-ratio"])[1].refused
     with pytest.raises(BadInput, match=r"change='more': known are halve-jitter"):
@@ -124,6 +135,6 @@ def test_on_the_command_line(spikemark, tmp_path):  # noqa: F811
 
     status, output, _ = spikemark("budget", run, "--json")
     parts = json.loads(output)["parts"]
-    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "barrier"]
+    assert status == 0 and list(parts) == ["persistent", "jitter", "drift", "rare", "barrier"]
     status, output, _ = spikemark("budget", run, "--delay-ratio", "20")
     assert status == 0 and "averages out over 20 cycles" in output and "POP" in output

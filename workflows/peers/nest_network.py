@@ -19,6 +19,7 @@ from pathlib import Path
 from nest_neurons import KINDS, NOTES, Refusal, population
 
 SEEDS = 2**32 - 1
+DISTRIBUTIONS = ("normal", "exponential", "constant")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -66,12 +67,15 @@ class Network:
         if not sources:
             raise Refusal(f"projection to {given['target']!r}: the source population has no neurons")
         delay = dict(given["delay"])
-        if delay.setdefault("distribution", "normal") not in ("normal", "constant"):
-            raise Refusal(f"delay.distribution: {delay['distribution']!r}; allowed: normal, constant")
+        kind = delay.setdefault("distribution", "normal")
+        if kind not in DISTRIBUTIONS:
+            raise Refusal(f"delay.distribution: {kind!r}; allowed: {', '.join(DISTRIBUTIONS)}")
         delay.setdefault("sd", 0)
         delay.setdefault("min", self.h)
-        delay.setdefault("max", delay["mean"] + 4 * delay["sd"])
-        if delay["distribution"] == "constant":
+        delay.setdefault(
+            "max", delay["mean"] * 5 if kind == "exponential" else delay["mean"] + 4 * delay["sd"]
+        )
+        if kind == "constant":
             delay.update(sd=0, max=delay["mean"])
         weight = given.get("weight", 1)
         weight = dict(weight) if isinstance(weight, dict) else {"mean": weight}
@@ -105,7 +109,7 @@ def build(nest, network, kind, synapse, threads):
         if p["size"] and p["external"]:
             drive = nest.Create("poisson_generator", 1, params={"rate": p["external"]["rate"]})
             synapses = {"synapse_model": "static_synapse", "weight": p["external"]["weight"]}
-            nest.Connect(drive, nodes[name], "all_to_all", {**synapses, "delay": network.h})
+            nest.Connect(drive, nodes[name], "all_to_all", {**synapses, "delay": network.cycle})
     for projection in network.projections:
         pool = nodes[projection["sources"][0]]
         for name in projection["sources"][1:]:
@@ -133,9 +137,12 @@ def _weight(nest, weight):
 
 def _delay(nest, delay):
     """Outside of [min, max] drawn again; NEST rounds to its grid, as the mini-app does."""
-    if not delay["sd"]:
+    if delay["distribution"] == "exponential":
+        spread = nest.random.exponential(beta=delay["mean"])
+    elif delay["sd"]:
+        spread = nest.random.normal(mean=delay["mean"], std=delay["sd"])
+    else:
         return delay["mean"]
-    spread = nest.random.normal(mean=delay["mean"], std=delay["sd"])
     return nest.math.redraw(spread, min=delay["min"], max=delay["max"])
 
 

@@ -17,6 +17,7 @@ GRID = 2048
 CERTAINTY = 5.0  # standard errors of the density by which a peak stands out
 DEPTH = 0.2  # of its height, by which it stands out
 LEAST_SHARE = 0.005
+ROUNDING = 1e-9  # relative range below which times do not vary
 KERNEL = 1 / (2 * np.sqrt(np.pi))  # integral of the squared normal kernel
 
 
@@ -38,7 +39,7 @@ def modes(times: np.ndarray) -> list[Mode]:
     if values.size == 0:
         raise BadInput("modes: no times")
     low, high = np.quantile(values, (0.001, 0.999))
-    if not high > low:
+    if not high - low > ROUNDING * abs(high):
         return []
     logarithmic = low > 0 and high / low > SPAN
     if logarithmic:
@@ -52,7 +53,9 @@ def modes(times: np.ndarray) -> list[Mode]:
     density = ndimage.gaussian_filter1d(counts / (values.size * step), width / step, mode="constant")
     peaks, found = signal.find_peaks(np.pad(density, 1), prominence=0)
     noise = np.sqrt(density[peaks - 1] * KERNEL / (values.size * width))
-    peaks = peaks[found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)] - 1
+    stands_out = found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)
+    stands_out[np.argmax(density[peaks - 1])] = True  # however few the times are
+    peaks = peaks[stands_out] - 1
     return _divide(values, density, peaks, (edges[1:] + edges[:-1]) / 2, logarithmic)
 
 

@@ -67,10 +67,12 @@ def _conclude(plan, programs, store, conditions, failed) -> Comparison:
     trials = table(plan, {program.name: program.title for program in programs}, store, conditions)
     peers = [program.name for program in programs if program.name != REFERENCE]
     threads = sorted(set(plan.experiment.threads))
-    found = factors.factors(trials, peers, threads)
+    described = all("rate_hz" in p["neuron"] for p in plan.description["network"]["populations"])
+    tolerance = factors.RATE_TOLERANCE if described else factors.EMERGING_RATE_TOLERANCE
+    found = factors.factors(trials, peers, threads, tolerance)
     complaints = [f"failed: {trial.label}: {reason}" for trial, reason in failed.items()]
     for peer, count in dict.fromkeys((e["peer"], e["threads"]) for e in found):
-        if reason := factors.refusal(trials, peer, count):
+        if reason := factors.refusal(trials, peer, count, tolerance):
             complaints.append(f"no comparison with {peer} on {count} threads: {reason}")
     content = {
         "format_version": FORMAT_VERSION,

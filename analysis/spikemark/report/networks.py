@@ -159,7 +159,7 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
             found.setdefault(key, []).append(m)
     entries = [
         Network(
-            _title(members[0], title),
+            title_of(members[0], title),
             sorted(members, key=lambda m: (m.planned.seed, m.planned.repetition, m.planned.id)),
         )
         for members in found.values()
@@ -191,7 +191,8 @@ def fold(recording: activity.Recording) -> tuple[Groups, str]:
     return groups, words.strip()
 
 
-def _title(m: Measured, otherwise: str) -> str:
+def title_of(m: Measured, otherwise: str) -> str:
+    """Name of the network of a run: its preset, or `otherwise`, and what was varied of it."""
     own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
     varied = [
         name if value is True else f"{name} = {value}"

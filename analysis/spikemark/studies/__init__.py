@@ -1,6 +1,13 @@
 """Studies: published comparisons repeated here. A study is one file with a `STUDY`, listed here."""
 
-from spikemark.studies import delivery, exchange_music, exchange_shehzad, networks, schedules
+from spikemark.studies import (
+    delivery,
+    energy_simula,
+    exchange_music,
+    exchange_shehzad,
+    networks,
+    schedules,
+)
 from spikemark.studies.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -10,6 +17,7 @@ STUDIES: dict[str, Study] = {
         exchange_music.STUDY,
         schedules.STUDY,
         networks.STUDY,
+        energy_simula.STUDY,
         delivery.STUDY,
     )
 }

@@ -10,6 +10,7 @@ from spikemark.report.values import number
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 from spikemark.studies.waits import Waits
 from spikemark.waiting import PREDICTORS, Predictor
+from spikemark.waiting.asked import asked
 from spikemark.waiting.source import source
 
 GOALS = {"replay": 10, "correlated": 15}  # per cent, of setups where iid is off by at least
@@ -90,14 +91,8 @@ def _fits(conventional: list[Waits]) -> dict[str, Predictor] | Missing:
 
 
 def _predict(predictor: Predictor, w: Waits) -> Estimate | Missing:
-    lanes = {lane.name: lane for lane in w.runs[0].run.record.lanes}
-    schedule = w.setup.configuration.schedule
-    lag = lanes["far"].lag if schedule == "overlapped" else None
-    group_period = lanes["group"].period if schedule == "hierarchical" else None
     try:
-        made = predictor.predict(
-            schedule, w.setup.configuration.delay_ratio, lag=lag, group_period=group_period
-        )
+        made = predictor.predict(**asked(w.runs[0].run))
     except BadInput as reason:
         return Missing(f"not predicted: {reason}")
     return Estimate(*(1e6 * x / made.cycles for x in (made.waiting_s, *made.interval)))

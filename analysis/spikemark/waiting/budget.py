@@ -1,4 +1,4 @@
-"""Where the waiting of a run comes from: lasting differences between ranks, jitter, drift, and what is left.
+"""Where the waiting of a run comes from: lasting differences, jitter, drift, rare long cycles, the rest.
 
 Waiting is E[max over ranks] - mean, and maxima do not add: jitter hides part of a lasting difference. So each
 part is what it adds to the waiting when it joins the others, averaged over all orders of joining (Shapley
@@ -19,10 +19,10 @@ import numpy as np
 
 from spikemark.waiting import series
 from spikemark.waiting.observed import Observed, observed
-from spikemark.waiting.split import Split
+from spikemark.waiting.split import Split, added_up
 
 USUAL_RATIO = 10  # D where the run does not say
-PARTS = ("persistent", "jitter", "drift")
+PARTS = ("persistent", "jitter", "drift", "rare")
 COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinations(PARTS, n)]
 
 
@@ -59,15 +59,15 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     window = max(-(-wanted // run.window) * run.window, 2)
     split = Split(run.compute, window)
     shares = split.shares()
-    found = {share: _coalitions(run, split, share) for share in dict.fromkeys(shares)}
+    found = _coalitions(run, split, shares)
     slopes = _slopes(run, split, shares[0], found[shares[0]])
-    courses = run.per_meeting(run.compute - split.shared)
+    courses = run.per_meeting(split.regular - split.shared)
     parts = {}
     for name in PARTS:
         value, low, high = (_joining(name, {c: w.mean() for c, (w, _) in found[x].items()}) for x in shares)
         course = _joining(name, {c: w for c, (w, _) in found[shares[0]].items()})
         known = series.mean(course + _centred(_joining(name, slopes) @ courses))
-        parts[name] = _part(known, run.meetings, [low - value, high - value])
+        parts[name] = _part(known, run.meetings, [low - value, high - value], True)
     implied = found[shares[0]][frozenset(PARTS)][0]
     measured = implied if run.waiting is None else run.waiting
     parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
@@ -101,14 +101,21 @@ def efficiency(run: Observed) -> dict[str, float]:
     }
 
 
-def _coalitions(run: Observed, split: Split, share: float) -> dict:
-    """Of each coalition the waiting [meeting] and how often each rank is the last, [rank]."""
-    found = {}
+def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> dict:
+    """Of each drift share and coalition the waiting [meeting] and how often each rank is the last, [rank]."""
+    pieces = tuple(run.per_meeting(piece) for piece in split.pieces)
+    found, known = {share: {} for share in shares}, {}
     for members in COALITIONS:
-        times = run.per_meeting(split.scaled(*(float(part in members) for part in PARTS), share))
-        last = np.argmax(times, axis=0)
-        waiting = np.take_along_axis(times, last[None], axis=0)[0].astype(np.float64)
-        found[members] = waiting, np.bincount(last, minlength=len(times)) / run.meetings
+        scales = [float(part in members) for part in PARTS]
+        levels = scales[0] * run.window * split.effects
+        for share in shares:
+            weights = split.weights(*scales, share)
+            if (members, weights) not in known:  # not all depend on the share
+                times = added_up(levels, weights, pieces)
+                last = np.argmax(times, axis=0)
+                frequency = np.bincount(last, minlength=len(times)) / run.meetings
+                known[members, weights] = times.max(axis=0).astype(np.float64), frequency
+            found[share][members] = known[members, weights]
     return found
 
 
@@ -119,7 +126,7 @@ def _slopes(run: Observed, split: Split, share: float, found: dict) -> dict:
     """
     slopes = {}
     for members, (_, last) in found.items():
-        persistent, jitter, drift = (float(part in members) for part in PARTS)
+        persistent, jitter, drift, _ = (float(part in members) for part in PARTS)
         if members == {"persistent"} and not split.effects.any():
             last = np.eye(len(last))[np.argmax(split.components.rank_means)]
         slopes[members] = (last - 1 / len(last)) * (
@@ -138,30 +145,28 @@ def _joining(name: str, values: dict):
     return total
 
 
-def _part(mean: series.Mean, meetings: int, shifts=(0.0,)) -> Part:
+def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False) -> Part:
     """The total; its interval is that of the mean, wider by `shifts`, and not below 0 unless the value is.
 
     The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
     """
     half = mean.interval()[1] - mean.value
     low, high = mean.value - half + min(0.0, *shifts), mean.value + half + max(0.0, *shifts)
-    if mean.value >= 0:
-        low = max(low, 0.0)
+    if never_negative or mean.value >= 0:
+        low = max(low, min(mean.value, 0.0))
     return Part(mean.value * meetings, (float(low) * meetings, float(high) * meetings))
 
 
 def _common_mode(split: Split) -> Part:
     """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
-    parts, shared = split.components, split.shared - split.components.mean
-    variance, cycles = float(shared.var()), len(shared)
-    if not parts.common > 0 or not variance > 0:
+    parts, course = split.components, split.shared - split.components.mean
+    variance, cycles = float(course.var()), len(course)
+    if not variance > 0:
         return Part(0.0, (0.0, 0.0))
-    low, median, high = np.quantile(shared, [0.4, 0.5, 0.6])
-    influence = shared - np.sign(shared - median) * (high - low) / 0.4
-    factor = parts.common / variance
-    known = series.mean(factor * (_centred(influence) - median))
-    doubt = series.mean(shared**2 - parts.step_variances / parts.ranks).interval()
-    doubt = (doubt[1] - doubt[0]) / 2 / variance * abs(median)
+    low, median, high = np.quantile(course, [0.4, 0.5, 0.6])
+    doubt = (parts.shared.interval()[1] - parts.shared.value) / variance * abs(median)
+    influence = course - np.sign(course - median) * (high - low) / 0.4
+    known = series.mean(parts.common / variance * (_centred(influence) - median))
     return _part(known, cycles, [-doubt, doubt])
 
 

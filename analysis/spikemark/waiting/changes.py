@@ -8,13 +8,12 @@ from math import ceil
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.waiting import further, series
 from spikemark.waiting import plan as plans
-from spikemark.waiting import series
 from spikemark.waiting.source import Source, lump
 from spikemark.waiting.split import Split
 
 SLOWEST = 0.02
-FEWEST_RANKS = 4  # measured ones, to know how ranks differ
 
 
 @dataclass(frozen=True)
@@ -22,9 +21,8 @@ class Situation:
     """Cycle times, and how the ranks are to meet.
 
     `told_apart` is the D that tells jitter from drift, `share` the drift share (`split`) where it is not to
-    be the estimate, `draw` says which ranks come where further ones do. `half_s` is by how much an interval
-    of the waiting over the run must be wider on either side, because parts of the times that were changed are
-    known less well than the changed times show.
+    be the estimate. `half_s` is by how much an interval of the waiting over the run must be wider on either
+    side, because parts of the times that were changed are known less well than the changed times show.
     """
 
     source: Source
@@ -32,25 +30,34 @@ class Situation:
     delay_ratio: int = 1
     told_apart: int = 10
     share: float | None = None
-    draw: int = 0
-    drawn: bool = False  # are there ranks that were not measured?
+    times_ranks: int = 1  # times the measured ones
     half_s: float = 0.0
+
+    @property
+    def ranks(self) -> int:
+        return self.times_ranks * self.source.ranks
 
     @property
     def window(self) -> int:
         """D in effect: 1 for the schedules that do not use it."""
-        return plans.plan(self.schedule, self.delay_ratio, self.source.ranks).delay_ratio
+        return plans.plan(self.schedule, self.delay_ratio, self.ranks).delay_ratio
 
     @cached_property
     def split(self) -> Split:
         return Split(self.source.compute, max(self.told_apart, 2))
 
-    def scaled(self, persistent: float, jitter: float, drift: float) -> "Situation":
+    def with_share(self, share: float) -> "Situation":
+        """With another drift share of the same times."""
+        other = replace(self, share=share)
+        other.__dict__["split"] = self.split  # the cached one
+        return other
+
+    def scaled(self, persistent: float, jitter: float, drift: float, rare: float = 1.0) -> "Situation":
         """With the parts of the cycle times scaled; what ranks share stays."""
         split = self.split
         share = split.shares()[0] if self.share is None else self.share
-        times = split.scaled(persistent, jitter, drift, share)
-        times += split.shared.astype(times.dtype)
+        times = split.scaled(persistent, jitter, drift, rare, share)
+        times += (split.shared + rare * split.rare.mean(axis=0)).astype(times.dtype)
         loose = persistent - split.slow_factor(persistent, jitter, drift, share)
         return self.with_times(times, lambda last: loose * last)
 
@@ -64,7 +71,7 @@ class Situation:
         ranks, cycles = self.source.ranks, self.source.cycles
         slowest = np.argmax(lump(times, self.window, cycles // self.window * self.window), axis=0)
         last = np.bincount(slowest, minlength=ranks) / len(slowest) - 1 / ranks
-        low, high = series.mean(loose(last) @ (self.source.compute - self.split.shared)).interval()
+        low, high = series.mean(loose(last) @ (self.split.regular - self.split.shared)).interval()
         source = replace(self.source, compute=np.maximum(times, 0))
         return replace(self, source=source, half_s=self.half_s + (high - low) / 2 * cycles)
 
@@ -76,6 +83,10 @@ def halve_jitter(now: Situation) -> Situation:
 
 def replace_slowest(now: Situation) -> Situation:
     """The slowest 2 % of the ranks, at least one, become as fast as the others are on average."""
+    if now.times_ranks > 1:
+        raise BadInput(
+            f"ranks={now.ranks}: the slowest are known of the {now.source.ranks} measured ones only"
+        )
     effects, ranks = now.split.effects, now.source.ranks
     out = np.zeros(ranks, dtype=bool)
     out[np.argsort(now.split.components.rank_means)[ranks - ceil(SLOWEST * ranks) :]] = True
@@ -87,6 +98,11 @@ def replace_slowest(now: Situation) -> Situation:
 def level_ranks(now: Situation) -> Situation:
     """No lasting differences between ranks, as with areas of equal work."""
     return now.scaled(0.0, 1.0, 1.0)
+
+
+def no_rare_cycles(now: Situation) -> Situation:
+    """Cycles of a rank far beyond its usual ones take as long as these."""
+    return now.scaled(1.0, 1.0, 1.0, 0.0)
 
 
 def double_delay_ratio(now: Situation) -> Situation:
@@ -103,34 +119,16 @@ def halve_latency(now: Situation) -> Situation:
 
 
 def double_ranks(now: Situation) -> Situation:
-    """Twice the ranks, each with as much to compute as before.
-
-    The effects of further ranks are normal, with the spread that the measured ones show; how well that is
-    known for so few ranks is drawn as well. They fluctuate as measured ranks do, begun at another cycle.
-    """
-    compute, parts = now.source.compute, now.split.components
-    ranks, cycles = compute.shape
-    if ranks < FEWEST_RANKS:
-        raise BadInput(
-            f"ranks={ranks}: more ranks need at least {FEWEST_RANKS} measured ones, to know how ranks differ"
-        )
-    rng = np.random.default_rng([now.draw, ranks])
-    scatter = float(parts.rank_means.var(ddof=1)) * (ranks - 1) / rng.chisquare(ranks - 1)
-    sd = max(scatter - parts.rank_mean_error**2, 0.0) ** 0.5
-    effects = sd * (rng.standard_normal(ranks) + rng.standard_normal() / ranks**0.5)
-    further = np.empty_like(compute)
-    for effect, times in zip(effects, further, strict=True):
-        like = rng.integers(ranks)
-        own = compute[like] - parts.common_course - now.split.effects[like]
-        times[:] = np.roll(own, rng.integers(cycles)) + parts.common_course + effect
-    source = replace(now.source, compute=np.concatenate([compute, np.maximum(further, 0)]))
-    return replace(now, source=source, drawn=True)
+    """Twice the ranks, each with as much to compute as before."""
+    further.check(2 * now.ranks, now.source.ranks)
+    return replace(now, times_ranks=2 * now.times_ranks)
 
 
 CHANGES: dict[str, Callable[[Situation], Situation]] = {
     "halve-jitter": halve_jitter,
     "replace-slowest": replace_slowest,
     "level-ranks": level_ranks,
+    "no-rare-cycles": no_rare_cycles,
     "double-delay-ratio": double_delay_ratio,
     "halve-latency": halve_latency,
     "double-ranks": double_ranks,

@@ -85,22 +85,32 @@ class Components:
 
     @cached_property
     def correlation_time(self) -> float:
-        """Integrated autocorrelation time of e in steps; 1 for times that do not vary."""
-        tau = serial.integrated_time(self.autocovariance / self.autocovariance[0]) if self.varies else 1.0
-        return max(tau, 1.0)
+        """Integrated autocorrelation time of e in steps, at least 1."""
+        if not self.fluctuates:
+            return 1.0
+        return max(serial.integrated_time(self.autocovariance / self.autocovariance[0]), 1.0)
 
-    @cached_property
+    @property
     def varies(self) -> bool:
-        """Is there any spread across ranks beyond rounding?"""
-        return self.across > (8 * float(np.finfo(self.times.dtype).eps) * self.mean) ** 2
+        """Is there any spread across ranks?"""
+        return self.across > self._rounding
+
+    @property
+    def fluctuates(self) -> bool:
+        """Does what differs between ranks change from step to step?"""
+        return self.autocovariance[0] > self._rounding
+
+    @property
+    def _rounding(self) -> float:
+        return (8 * float(np.finfo(self.times.dtype).eps) * self.mean) ** 2
 
     @cached_property
     def rank_mean_known(self) -> tuple[float, float]:
         """Standard error of a rank mean, s, and its degrees of freedom."""
-        if not self.varies:
+        if not self.fluctuates:
             return 0.0, float(self.steps)
         error, block = series.error(self.autocovariance)
-        return error, self.steps / block
+        return error, self.steps / (2 * block)
 
     @cached_property
     def shrinkage(self) -> float:

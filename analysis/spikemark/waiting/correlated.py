@@ -6,20 +6,23 @@ D sigma_e^2 (1 + 2 sum_{k<D} (1 - k/D) rho_k). Else the process is drawn and goe
 that were measured, each begun at a random cycle, plus a_m. That keeps their autocorrelation and distribution,
 modes and phases too, and makes ranks independent.
 
-Other numbers of ranks: further ranks are each like any of the fitted ones; fewer are a random choice of them.
+Other numbers of ranks: fewer are a random choice of the fitted ones; further ones have effects
+of their own and an e like that of fitted ranks (`further`).
 """
 
 import numpy as np
 
-from spikemark.waiting import series
+from spikemark.waiting import further, series
 from spikemark.waiting.components import Components
 from spikemark.waiting.distribution import Distribution, Slowest
+from spikemark.waiting.further import Cast
 from spikemark.waiting.meeting import waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 from spikemark.waiting.source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
+LEAST = 1e-4
 
 
 class Correlated(Predictor):
@@ -41,48 +44,67 @@ class Correlated(Predictor):
             cost = series.mean(overhead)
             return Expected(cost.value * windows, cost.error * windows, cost.degrees)
         if plan.lockstep:
-            value, influence, other = _slowest(parts, plan.ranks)
-            known = series.mean(influence + overhead)
-            spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # known from M - 1 deviations, not M
-            error = float(np.hypot(spread * known.error, other))
-            return Expected((value + float(overhead.mean())) * windows, error * windows, known.degrees)
+            return self._together(parts, overhead, plan)
+        if plan.ranks > parts.ranks:
+            return self._with_further(parts, overhead, plan)
         found = waits(_draws(parts, plan), plan, self.source.exchange_s)
-        course = series.mean(
-            found.series[0] + overhead
-        )  # as measured; how well one run tells the expectation
+        # the run as measured tells how well one run knows the expectation, the others the expectation
+        course = series.mean(found.series[0] + overhead)
         totals = found.series[1:].sum(axis=1) + found.drain[1:] + overhead.sum()
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
         whole = windows / self.source.windows(plan)
         errors = [course.error * windows, drawing * whole, found.drain_error[0]]
         return Expected(float(totals.mean()) * whole, float(np.linalg.norm(errors)), course.degrees)
 
+    def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
+        """By quadrature."""
+        own, effects = _distribution(parts), [parts.rank_effects]
+        if plan.ranks > parts.ranks:
+            casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
+            effects = [np.append(parts.rank_effects, plan.step * cast.effects) for cast in casts]
+        slowest = Slowest.of(own, effects[0], plan.ranks)
+        waiting = [slowest.expected(), *(Slowest.of(own, a, plan.ranks).expected() for a in effects[1:])]
+        windows = self.source.cycles / plan.window
+        mean = [a.mean() for a in effects]
+        value, others = further.middle((np.subtract(waiting, mean) + overhead.mean()) * windows)
+        known = series.mean(_influence(parts, slowest) + overhead)
+        spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # known from M - 1 deviations, not M
+        return Expected(value, spread * known.error * windows, known.degrees, others)
+
+    def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
+        """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
+        windows = self.source.cycles / plan.window
+        waiting, first = [], None
+        for draw, cast in enumerate(self.further.casts(plan.ranks, parts.own**0.5 / plan.step)):
+            found = waits(_drawn(parts, plan, cast, draw), plan, self.source.exchange_s)
+            first = first or found
+            waiting.append(float(found.series.mean() * windows + found.drain))
+        value, others = further.middle(np.array(waiting) + overhead.mean() * windows)
+        course = series.mean(first.series + overhead)
+        error = float(np.hypot(course.error * windows, first.drain_error))
+        return Expected(value, self.spoken_for(plan) * error, course.degrees, others)
+
 
 def _distribution(parts: Components) -> Distribution:
     residuals = [parts.residual(rank) for rank in range(parts.ranks)]
     lowest = min(float(x.min()) for x in residuals)
     highest = max(float(x.max()) for x in residuals)
-    return Distribution.of(residuals, parts.own**0.5, lowest, highest)
+    sd = max(parts.own**0.5, LEAST * parts.across**0.5)  # also where ranks differ but never change
+    return Distribution.of(residuals, sd, lowest, highest)
 
 
-def _slowest(parts: Components, ranks: int) -> tuple[float, np.ndarray, float]:
-    """E[max] - mean of a window; how each window moves it, [window], of mean about 0; all in s.
+def _influence(parts: Components, slowest: Slowest) -> np.ndarray:
+    """How each window moves E[max] - mean, [window], of mean about 0, in s.
 
-    The latter is the projection of the maximum on single ranks (Hajek): sum over ranks of E[max given y_m].
-    The third is the standard error from not knowing further ranks, 0 where there are none.
+    The projection of the maximum on single ranks (Hajek): sum over ranks of E[max given y_m].
     """
-    effects = parts.rank_effects
-    slowest = Slowest.of(_distribution(parts), effects, ranks)
-    value = slowest.expected()
-    step = slowest.grid[1] - slowest.grid[0]
-    influence, by_rank = np.zeros(parts.steps), np.zeros(parts.ranks)
+    value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
+    influence = np.zeros(parts.steps)
     for rank in range(parts.ranks):
-        table = ranks / parts.ranks * (slowest.given(rank) - value)
-        place = (parts.residual(rank) + (effects[rank] - slowest.grid[0])) / step
-        moved = table[np.clip(place, 0, len(table) - 1).astype(np.int32)]
-        influence += moved
-        by_rank[rank] = moved.mean()
-    other = float(by_rank.std(ddof=1) * parts.ranks**0.5) if ranks > parts.ranks else 0.0
-    return value, influence - (parts.step_means - parts.mean - parts.common_course), other
+        table = slowest.ranks / parts.ranks * (slowest.given(rank) - value)
+        place = (parts.residual(rank) + (parts.rank_effects[rank] - slowest.grid[0])) / step
+        influence += table[np.clip(place, 0, len(table) - 1).astype(np.int32)]
+    return influence - (parts.step_means - parts.mean - parts.common_course)
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:
@@ -92,21 +114,33 @@ def _draws(parts: Components, plan: Plan) -> np.ndarray:
     What all share stays: nobody waits for it, but with a lag it matters how long a window lasts.
     """
     rng, ranks = np.random.default_rng(SEED), plan.ranks
-    order = np.argsort(parts.rank_means) if plan.step == plan.window else np.arange(parts.ranks)
+    order = _order(parts, plan)
     runs = 1 + int(np.clip(MOST_VALUES // (ranks * parts.steps), 1, MOST_RUNS))
     residuals = [parts.residual(rank) for rank in range(parts.ranks)]
     found = np.empty((runs, ranks, parts.steps), dtype=parts.times.dtype)
     for run in range(runs):
-        chosen = order[_chosen(rng, parts.ranks, ranks)]
+        chosen = (
+            order if ranks == parts.ranks else order[np.sort(rng.choice(parts.ranks, ranks, replace=False))]
+        )
         for place, rank in enumerate(chosen):
-            moved = 0 if run == 0 and place < parts.ranks else rng.integers(parts.steps)
+            moved = 0 if run == 0 else rng.integers(parts.steps)
             found[run, place] = parts.rank_effects[rank] + np.roll(residuals[rank], moved)
     found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
 
-def _chosen(rng: np.random.Generator, fitted: int, ranks: int) -> np.ndarray:
-    """As many ranks as wanted: a random choice, or all and further ones like them."""
-    if ranks < fitted:
-        return np.sort(rng.choice(fitted, ranks, replace=False))
-    return np.concatenate([np.arange(fitted), rng.integers(fitted, size=ranks - fitted)])
+def _drawn(parts: Components, plan: Plan, cast: Cast, draw: int) -> np.ndarray:
+    """One run of the fitted ranks and of further ones, [rank, step]; the first with the e_m as measured."""
+    rng, fitted = np.random.default_rng([SEED, draw]), _order(parts, plan)
+    found = np.empty((plan.ranks, parts.steps), dtype=parts.times.dtype)
+    begin = rng.integers(parts.steps, size=parts.ranks) if draw else np.zeros(parts.ranks, dtype=int)
+    begin = np.append(begin, (cast.begin * parts.steps).astype(int))
+    effects = np.append(parts.rank_effects[fitted], plan.step * cast.effects)
+    for place, rank in enumerate(np.append(fitted, cast.like)):
+        found[place] = effects[place] + np.roll(parts.residual(rank), begin[place])
+    return found + (parts.mean + parts.common_course).astype(found.dtype)
+
+
+def _order(parts: Components, plan: Plan) -> np.ndarray:
+    """Without groups the numbers of the ranks mean nothing."""
+    return np.argsort(parts.rank_means) if plan.step == plan.window else np.arange(parts.ranks)

@@ -23,7 +23,7 @@ class Covered:
     cycles: int
     plan: Plan
     predictor: str
-    truth_s: float  # expected waiting over a run
+    truth_s: float  # expected waiting over a run, mean over trials
     held: float  # share of the intervals that hold it
     bias: float  # mean prediction / truth - 1
     width: float  # mean width of an interval / truth
@@ -49,11 +49,15 @@ def study(
                 fitted = kind.fit(times)
                 for i, (schedule, ratio) in enumerate(ASKED):
                     made = fitted.predict(schedule, ratio)
-                    results[name, i].append((made.waiting_s, *made.interval))
+                    results[name, i].append((made.waiting_s, *made.interval, truths[i]))
         for (name, i), values in results.items():
-            value, low, high = np.array(values).T
-            truth = truths[i]
-            held = float(((low <= truth) & (truth <= high)).mean())
-            bias, width = float(value.mean() / truth - 1), float((high - low).mean() / truth)
-            found.append(Covered(case.name, case.cycles, plans[i], name, truth, held, bias, width))
+            found.append(covered(case.name, case.cycles, plans[i], name, np.array(values)))
     return found
+
+
+def covered(what: str, cycles: int, wanted: Plan, predictor: str, trials: np.ndarray) -> Covered:
+    """From the prediction, the ends of its interval, and the truth of each trial, [trial, 4] in s."""
+    value, low, high, truth = trials.T
+    held = float(((low <= truth) & (truth <= high)).mean())
+    bias, width = float((value / truth).mean() - 1), float(((high - low) / truth).mean())
+    return Covered(what, cycles, wanted, predictor, float(truth.mean()), held, bias, width)

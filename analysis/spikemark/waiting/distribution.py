@@ -63,17 +63,13 @@ class Slowest:
 
     @classmethod
     def of(cls, own: Distribution, effects: np.ndarray, ranks: int) -> "Slowest":
-        """Ranks with the effects a_m [rank] in s, or `ranks` of them chosen at random.
-
-        Where `ranks` are more, all of them and further ones, each like any of these.
-        """
+        """Ranks with the effects a_m [rank] in s, or `ranks` of them chosen at random."""
         step = own.times[1] - own.times[0]
         first, last = own.times[0] + effects.min(), own.times[-1] + effects.max()
         grid = np.linspace(first, last, int(np.clip((last - first) / step, 2, 4 * MOST_BINS)) + 1)
         below = np.stack([own.cdf(grid - a) for a in effects])
-        if ranks < len(effects):
-            return cls(grid, below, _of_choices(below, ranks), ranks)
-        return cls(grid, below, below.prod(axis=0) * below.mean(axis=0) ** (ranks - len(effects)), ranks)
+        all_below = below.prod(axis=0) if ranks == len(effects) else _of_choices(below, ranks)
+        return cls(grid, below, all_below, ranks)
 
     def expected(self) -> float:
         """E[max], s: the end of the grid minus the integral of P(max <= x)."""
@@ -94,8 +90,7 @@ class Slowest:
 def _of_choices(below: np.ndarray, ranks: int) -> np.ndarray:
     """Mean over all sets of `ranks` of the product of their rows of `below` [rank, point]: [point].
 
-    The elementary symmetric polynomial over their number, as the recursion P[j] of sets of j among the first
-    m.
+    The elementary symmetric polynomial over their number: sets of j among the first m, m one by one.
     """
     sets = np.zeros((ranks + 1, below.shape[1]))
     sets[0] = 1.0

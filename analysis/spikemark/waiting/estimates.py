@@ -39,7 +39,7 @@ def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
         own_sd_s=_root(parts.own, own, level),
         common_sd_s=_root(parts.shared.value, parts.shared, level),
         rank_effects_s=[Estimate(float(a), float(a - half), float(a + half)) for a in parts.rank_effects],
-        rho_1=_rho_1(parts, level) if parts.varies else None,
+        rho_1=_rho_1(parts, level) if parts.fluctuates else None,
         correlation_time=parts.correlation_time,
         minor_share=share,
         minor_factor=factor,
@@ -74,7 +74,7 @@ def _modes(parts: Components, level: float) -> tuple[Estimate | None, Estimate |
     def times(rank: int) -> np.ndarray:
         return parts.times[rank] - parts.common_course - parts.rank_effects[rank]
 
-    if not parts.varies:
+    if not parts.fluctuates:
         return None, None
     bins = modes.histogram([times(rank) for rank in range(parts.ranks)])
     found = modes.find(*bins, parts.times.size / parts.correlation_time)

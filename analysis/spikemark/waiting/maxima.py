@@ -17,6 +17,7 @@ from spikemark.errors import BadInput
 from spikemark.waiting import series
 
 FEWEST_WINDOWS = 20
+MOST_VALUES = 5000  # of the series whose mean is taken
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def independent_ranks(times: np.ndarray) -> IndependentRanks:
     largest = np.zeros(windows)
     for own in array:
         np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
-    mean = series.mean(-np.log(largest / windows))
+    batch = max(1, windows // MOST_VALUES)  # means of neighbours: as good for the mean, and faster
+    mean = series.mean(statistics.lump(-np.log(largest / windows)[None], batch)[0] / batch)
     half = series.quantile(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
     value = 1 / mean.value
     return IndependentRanks(ranks, value, float(value * np.exp(-half)), float(value * np.exp(half)))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spikemark.errors import BadInput
+from spikemark.models import lanes
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,7 @@ def _hierarchical(name: str, delay_ratio: int, ranks: int, lag: None, group_peri
     if period < 1 or (delay_ratio % period and period % delay_ratio):
         raise BadInput(f"group_period={period}: a divisor or a multiple of delay_ratio={delay_ratio}")
     base = 0 if period >= delay_ratio else period  # who meets everybody anyway
-    return Plan(name, delay_ratio, ranks, delay_ratio, group=square_group(ranks), base=base)
-
-
-def square_group(ranks: int) -> int:
-    """The divisor of `ranks` closest to their square root, as the mini-app groups them."""
-    divisors = [d for d in range(1, ranks + 1) if ranks % d == 0]
-    return min(divisors, key=lambda d: abs(d - ranks**0.5))
+    return Plan(name, delay_ratio, ranks, delay_ratio, group=lanes.square(ranks), base=base)
 
 
 SCHEDULES: dict[str, Callable[..., Plan]] = {

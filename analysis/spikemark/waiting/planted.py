@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal
+from scipy import signal, special
 
-from spikemark.models import recursion
+from spikemark.models import recursion, serial
 from spikemark.waiting.plan import Plan
 
 MEAN_S, SD_S = 50e-6, 5e-6
@@ -81,6 +81,21 @@ def common_mode(correlation: float) -> Draw:
 def heavy_tails(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
     """Independent log-normal times above a floor."""
     return 0.8 * MEAN_S + SD_S * rng.lognormal(0.3, 0.8, (runs, RANKS, cycles))
+
+
+def unequal_ranks(effects: np.ndarray, correlation: float, rng: np.random.Generator, cycles: int):
+    """Normal times [rank, cycle] in s of ranks with `effects` in s."""
+    return MEAN_S + SD_S * ar1(correlation, (len(effects), cycles), rng) + effects[:, None]
+
+
+def expected_waiting_of_ranks_s(effects: np.ndarray, correlation: float, window: int) -> float:
+    """Waiting in one window of `unequal_ranks` that all meet after it, mean over ranks, by quadrature."""
+    rho = correlation ** np.arange(window + 1)
+    sd = SD_S * window * serial.lumped_cv_ratio(rho, window)
+    means = window * (effects - effects.mean())
+    grid = np.linspace(means.min() - 9 * sd, means.max() + 9 * sd, 3000)
+    below = np.exp(special.log_ndtr((grid - means[:, None]) / sd).sum(axis=0))
+    return float(grid[-1] - np.trapezoid(below, grid))
 
 
 PLANTED = [

@@ -2,10 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from spikemark.waiting import further
 from spikemark.waiting import plan as plans
+from spikemark.waiting.further import Further
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.series import LEVEL, quantile
 from spikemark.waiting.source import Source, source
@@ -13,18 +16,28 @@ from spikemark.waiting.source import Source, source
 
 @dataclass(frozen=True)
 class Expected:
-    """Waiting over all cycles in s, mean over ranks; its standard error, with how many degrees of freedom."""
+    """Waiting over all cycles in s, mean over ranks; its standard error, with how many degrees of freedom.
+
+    `others_s`: by how much less and more it may be because of ranks that were not measured.
+    """
 
     value_s: float
     error_s: float
     degrees: float
+    others_s: tuple[float, float] = (0.0, 0.0)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Interval of a positive quantity: symmetric in its logarithm."""
+        """Interval of a positive quantity, of which the estimate is log-normal about the truth.
+
+        With s the relative error, the estimate's logarithm lies s^2 / 2 too low on average.
+        """
+        less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, quantile(self.degrees, level) * self.error_s)
-        factor = float(np.exp(quantile(self.degrees, level) * self.error_s / self.value_s))
-        return self.value_s / factor, self.value_s * factor
+            return 0.0, max(0.0, quantile(self.degrees, level) * self.error_s) + more
+        relative = self.error_s / self.value_s
+        centre = self.value_s * float(np.exp(relative**2 / 2))
+        factor = float(np.exp(quantile(self.degrees, level) * relative))
+        return max(centre / factor - less, 0.0), centre * factor + more
 
 
 @dataclass(frozen=True)
@@ -72,16 +85,27 @@ class Predictor(ABC):
         """Waiting and run time under another schedule, D, number of ranks (the fitted ones), lag.
 
         `lag` defaults to that of the schedule, `group_period` see `plan.plan`. Raises BadInput for a
-        schedule or numbers that do not exist, and for fewer cycles than D needs.
+        schedule or numbers that do not exist, for fewer cycles than D needs, and for more ranks than the
+        fitted ones can speak for (`further.check`).
         """
         wanted = plans.plan(
             schedule, delay_ratio, self.source.ranks if ranks is None else ranks, lag, group_period
         )
         self.source.check(wanted)
+        further.check(wanted.ranks, self.source.ranks)
         found = self.expected(wanted)
         computing = float(self.source.compute.mean(dtype=np.float64)) * self.source.cycles
         runtime = computing + found.value_s + self.source.transport_s(wanted)
         return Prediction(found.value_s, runtime, found.interval(), wanted, self.source.cycles)
+
+    @cached_property
+    def further(self) -> Further:
+        """Ranks that were not measured."""
+        return Further(self.source.compute)
+
+    def spoken_for(self, plan: Plan) -> float:
+        """By how much an error grows where further ranks do what the measured ones did, not anything new."""
+        return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
 
     @abstractmethod
     def expected(self, plan: Plan) -> Expected:

@@ -1,21 +1,19 @@
 """`replay`: no distribution at all. The measured traces meet as planned.
 
 Other numbers of ranks where all meet and leave together: of fewer, the mean over all choices of them,
-exactly. More ranks are the measured ones and further ones, each a measured trace drawn at random and begun
-at a random cycle (what all ranks share stays in its place). With a lag or in groups, a few such choices are
-drawn.
+exactly; with a lag or in groups, a few such choices are drawn. More: the measured ranks and further ones,
+whose traces are measured ones begun at another time, with effects of their own (`further`).
 """
 
 import numpy as np
 from scipy import special
 
-from spikemark.waiting import series
-from spikemark.waiting.components import Components
+from spikemark.waiting import further, series
 from spikemark.waiting.meeting import Waits, waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 
-SEED, CASTS = 1, 4
+SEED, CHOICES = 1, 4
 
 
 class Replay(Predictor):
@@ -26,10 +24,12 @@ class Replay(Predictor):
 
     def expected(self, plan: Plan) -> Expected:
         """Mean over windows of what the traces wait, plus what the meetings cost."""
-        times = self.source.steps(plan)
+        times, overhead = self.source.steps(plan), self.source.overhead(plan)
+        if plan.ranks > self.source.ranks:
+            return self._with_further(times, overhead, plan)
         found = self._found(times, plan)
         course = np.mean([one.series for one in found], axis=0)
-        known = series.mean(course + self.source.overhead(plan))
+        known = series.mean(course + overhead)
         windows = self.source.cycles / plan.window
         totals = [one.series.sum() + one.drain for one in found]
         other = float(np.std(totals, ddof=1)) if len(found) > 1 else 0.0
@@ -37,16 +37,28 @@ class Replay(Predictor):
         errors = [known.error * windows, other, drain[1]]
         return Expected(known.value * windows + drain[0], float(np.linalg.norm(errors)), known.degrees)
 
+    def _with_further(self, times: np.ndarray, overhead: np.ndarray, plan: Plan) -> Expected:
+        """The error of one set of further ranks, and what the sets make of the waiting."""
+        batches = self.further.times(times, plan.step, plan.ranks)
+        found = [waits(batch, plan, self.source.exchange_s) for batch in batches]
+        windows = self.source.cycles / plan.window
+        waiting = np.concatenate([one.series.mean(axis=-1) * windows + one.drain for one in found])
+        value, others = further.middle(waiting + overhead.mean() * windows)
+        known = series.mean(found[0].series[0] + overhead)
+        error = float(np.hypot(known.error * windows, found[0].drain_error[0]))
+        return Expected(value, self.spoken_for(plan) * error, known.degrees, others)
+
     def _found(self, times: np.ndarray, plan: Plan) -> list[Waits]:
         exchange = self.source.exchange_s
         if plan.ranks == self.source.ranks:
             return [waits(times, plan, exchange)]
-        if plan.lockstep and plan.ranks < self.source.ranks:
+        if plan.lockstep:
             return [_of_all_choices(times, plan.ranks)]
         if plan.step == plan.window:  # no groups: the numbers of the ranks mean nothing
             times = times[np.argsort(times.mean(axis=1, dtype=np.float64))]
-        casts = (_cast(np.random.default_rng([SEED, cast]), times, plan.ranks) for cast in range(CASTS))
-        return [waits(cast, plan, exchange) for cast in casts]
+        draws = (np.random.default_rng([SEED, draw]) for draw in range(CHOICES))
+        chosen = (np.sort(rng.choice(len(times), plan.ranks, replace=False)) for rng in draws)
+        return [waits(times[some], plan, exchange) for some in chosen]
 
 
 def _of_all_choices(times: np.ndarray, ranks: int) -> Waits:
@@ -62,15 +74,3 @@ def _of_all_choices(times: np.ndarray, ranks: int) -> Waits:
 
 def _log_choose(n, k):
     return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(np.maximum(n - k, 0) + 1)
-
-
-def _cast(rng: np.random.Generator, times: np.ndarray, ranks: int) -> np.ndarray:
-    measured, steps = times.shape
-    if ranks < measured:
-        return times[np.sort(rng.choice(measured, ranks, replace=False))]
-    shared = Components(times).common_course
-    further = []
-    for _ in range(ranks - measured):
-        rank, shift = rng.integers(measured), rng.integers(1, steps)
-        further.append(np.roll(times[rank] - shared, shift) + shared)
-    return np.concatenate([times, np.asarray(further, dtype=times.dtype)])

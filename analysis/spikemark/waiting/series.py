@@ -10,8 +10,8 @@ autocorrelation, so that strong correlation is not taken for independence, and n
 there are blocks to compare. Three corrections make up for finite blocks and their number; `spikemark
 coverage` shows what comes of them. Blocks cut correlations: what decays with T loses a share T / (b + T).
 The mean is taken from the same data, which costs a share 2 b / n. And the variance is itself estimated:
-intervals use Student's t with n / b degrees of freedom, for series of rare large values n / b / (1 +
-(kurtosis - 3) / 2 b).
+intervals use Student's t with n / (2 b + kurtosis - 3) degrees of freedom: long blocks count more than short
+ones, and rare large values make few of them matter.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
 WINDOW = 5.0
+NEGLIGIBLE = 40.0
+LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,7 @@ def mean(series: np.ndarray) -> Mean:
         return Mean(float(x.mean()), 0.0, float(n), 1.0)
     found, block = error(covariance)
     excess = float(((x - x.mean()) ** 4).mean()) / covariance[0] ** 2 - 3
-    return Mean(
-        float(x.mean()), found, max(n / block / (1 + max(excess, 0.0) / (2 * block)), FEWEST_DEGREES), block
-    )
+    return Mean(float(x.mean()), found, max(n / (2 * block + max(excess, 0.0)), FEWEST_DEGREES), block)
 
 
 def autocovariance(x: np.ndarray) -> np.ndarray:
@@ -79,9 +79,12 @@ def error(covariance: np.ndarray) -> tuple[float, float]:
 def bootstrapped(covariance: np.ndarray, block: float) -> float:
     """Standard deviation of the means of resamples of blocks of mean length `block`, without corrections."""
     n = len(covariance)
-    k, stay = np.arange(1, n), 1 - 1 / block
-    weights = (1 - k / n) * stay**k + k / n * stay ** (n - k)
-    return float(np.sqrt(max(covariance[0] + 2 * float(weights @ covariance[1:]), 0.0) / n))
+    near = int(min(n - 1, NEGLIGIBLE * block + 1))  # beyond, (1 - p)^k is less than rounding
+    k = np.arange(1, near + 1)
+    decay = (1 - 1 / block) ** k
+    ends = ((1 - k / n) * decay) @ (covariance[1 : near + 1] + covariance[: -near - 1 : -1])
+    long_run = covariance[0] + 2 * float(ends)
+    return float(np.sqrt(max(long_run, LEAST * covariance[0]) / n))
 
 
 def decay_time(rho: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Fits, predictions and coverage as tables for people and as JSON."""
+"""Fits and predictions as tables for people and as JSON."""
 
 from typing import Any
 
@@ -6,28 +6,9 @@ from rich.table import Table
 
 from spikemark.models.latency_bandwidth import Estimate
 from spikemark.report.values import number
-from spikemark.waiting.coverage import NOMINAL, WANTED, Covered
 from spikemark.waiting.estimates import Estimates
-from spikemark.waiting.planted import RANKS
 from spikemark.waiting.predictor import Prediction
 from spikemark.waiting.source import Source
-
-COVERAGE_INTRODUCTION = """# How often the intervals hold
-
-Written by `spikemark coverage --trials {trials} --write docs/coverage.md`.
-
-Runs of {ranks} ranks are drawn from processes whose expected waiting is known from a long simulation. Each
-predictor is fitted on the conventional run and asked for the waiting of a conventional, a structure-aware
-(D = 10) and an overlapped (D = 10, lag 1) run of as many cycles. The table gives the share of trials in which
-the {nominal:.0f} % interval holds the truth, and in parentheses the mean error of the prediction.
-With {trials} trials a share is known to about ± {error:.1f} percentage points. Goal: at least {wanted:.0f} %.
-
-`iid` is the theory as published, and its interval only says how well the spread of the cycle times is known.
-It is expected to hold where that theory does: equal ranks, normal, and no serial correlation, or a schedule
-that does not sum over cycles. Everywhere else it is expected to miss, and it does. `correlated` and `replay`
-are expected to hold everywhere; where they stay below the goal there is an exclamation mark.
-
-"""
 
 
 def fitted(source: Source, found: Estimates) -> Table:
@@ -85,27 +66,6 @@ def predicted_content(made: dict[str, Prediction]) -> dict[str, Any]:
         name: {"waiting_s": one.waiting_s, "runtime_s": one.runtime_s, "interval": list(one.interval)}
         for name, one in made.items()
     }
-
-
-def coverage_page(found: list[Covered], trials: int) -> str:
-    """Markdown: one line per process and schedule, one column per predictor."""
-    predictors = list(dict.fromkeys(one.predictor for one in found))
-    error = 200 * (NOMINAL * (1 - NOMINAL) / trials) ** 0.5
-    lines = [f"| process | cycles | schedule | {' | '.join(f'`{name}`' for name in predictors)} |"]
-    lines.append("| --- " * (3 + len(predictors)) + "|")
-    cells: dict[tuple[str, int, str], dict[str, str]] = {}
-    for one in found:
-        missed = " !" if one.held < WANTED and one.predictor != "iid" else ""
-        text = f"{100 * one.held:.1f} %{missed} ({100 * one.bias:+.1f} %)"
-        cells.setdefault((one.planted, one.cycles, one.plan.schedule), {})[one.predictor] = text
-    for (process, cycles, schedule), row in cells.items():
-        lines.append(
-            f"| {process} | {cycles} | {schedule} | {' | '.join(row[name] for name in predictors)} |"
-        )
-    introduction = COVERAGE_INTRODUCTION.format(
-        trials=trials, ranks=RANKS, nominal=100 * NOMINAL, wanted=100 * WANTED, error=error
-    )
-    return introduction + "\n".join(lines) + "\n"
 
 
 def empty_table(title: str, heads: list[str], words: tuple[int, ...] = (0,)) -> Table:

@@ -14,6 +14,7 @@ MEANING = {
     "persistent": "lasting differences between ranks",
     "jitter": "averages out over {d} cycles, as 1/√{d}",
     "drift": "does not average out over {d} cycles",
+    "rare": "rare long cycles of single ranks",
     "barrier": "beyond what the compute times explain",
 }
 
@@ -78,5 +79,5 @@ def outcome_content(one: Outcome) -> dict[str, Any]:
 
 
 def _cells(part: Part, per: float) -> tuple[str, str]:
-    low, high = (x / per for x in part.interval)
-    return number(part.value_s / per), f"{number(low)} to {number(high)}"
+    value, low, high = (round(x / per, 4) for x in (part.value_s, *part.interval))  # 0.1 ns is rounding
+    return number(value), f"{number(low)} to {number(high)}"

@@ -10,7 +10,6 @@ from spikemark.record import COMPUTE_PHASES, Run
 from spikemark.waiting.plan import Plan
 
 FEWEST_WINDOWS = 20
-Fittable = "Run | np.ndarray | Sequence[Run] | Source"
 
 
 @dataclass(frozen=True)

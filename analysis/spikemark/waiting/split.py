@@ -1,19 +1,24 @@
-"""Cycle times split into what lasts, what lumping averages away, what it does not, and what all share.
+"""Cycle times split into what lasts, what averages out, what does not, rare long cycles, what all share.
 
-c[m, s] = shared[s] + a_m + e[m, s]; shared is the mean over ranks, a_m the persistent effect of a rank
-(`components`), e its own fluctuation. With windows of D cycles and V(k) the variance across ranks of means
-of e over k cycles,
+Rare long cycles of a rank are those above its median by more than RARE times the distance from the median to
+the quantile 0.84 (one SD of a normal), not counting what all ranks are above theirs; `rare` is that excess.
+It would else count as a lasting difference. The rest,
+
+    c[m, s] - rare[m, s] = shared[s] + a_m + e[m, s]:
+
+shared is the mean over ranks, a_m the persistent effect of a rank (`components`), e its own fluctuation. With
+windows of D cycles and V(k) the variance across ranks of means of e over k cycles,
 
     V(1) = V_jitter + V_drift,    V(D) = V_jitter / D + V_drift:
 
 jitter is what D-fold lumping averages away as 1/sqrt(D), drift what it does not. These are the variance
-components of a one-way layout with random effects of windows (Searle, Casella, McCulloch 1992). So
-jitter and drift are a matter of D: drift that changes within a window counts as jitter in part.
+components of a one-way layout with random effects of windows (Searle, Casella, McCulloch 1992). So jitter and
+drift are a matter of D: drift that changes within a window counts as jitter in part.
 
 A counterfactual keeps the traces and scales their deviations from the window means by h_jitter and the window
 means by sqrt(h_drift^2 r + h_jitter^2 (1 - r)), r = V_drift / V(D). Both variances come out as asked, at one
-cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the
-window means are scaled up by the variance that went into the estimates of the effects.
+cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the window means
+are scaled up by the variance that went into the estimates of the effects.
 """
 
 from dataclasses import dataclass
@@ -24,6 +29,8 @@ import numpy as np
 from spikemark.waiting import series
 from spikemark.waiting.components import Components
 
+RARE = 8.0
+
 
 @dataclass(frozen=True)
 class Split:
@@ -33,12 +40,27 @@ class Split:
     window: int
 
     @cached_property
+    def rare(self) -> np.ndarray:
+        """What rare long cycles take beyond what is usual for their rank, [rank, cycle]."""
+        median, upper = np.quantile(self.compute, [0.5, 0.84], axis=1, keepdims=True)
+        beyond = self.compute - median
+        beyond -= np.maximum(beyond.min(axis=0), 0)  # all ranks were slow
+        long = (beyond > RARE * (upper - median)) & (upper > median)  # equal times have no spread to go by
+        return np.where(long, beyond, 0).astype(self.compute.dtype)
+
+    @cached_property
+    def regular(self) -> np.ndarray:
+        """What is left without rare long cycles, [rank, cycle]."""
+        return self.compute - self.rare
+
+    @cached_property
     def components(self) -> Components:
-        return Components(self.compute)
+        """Of the regular times."""
+        return Components(self.regular)
 
     @cached_property
     def shared(self) -> np.ndarray:
-        """Mean over ranks, [cycle]."""
+        """Mean over ranks of the regular times, [cycle]."""
         return self.components.step_means
 
     @cached_property
@@ -58,7 +80,7 @@ class Split:
     @cached_property
     def _own(self) -> np.ndarray:
         """e, [rank, cycle], in the precision of `compute`; adds up to 0 over ranks."""
-        return (self.compute - self.shared - self.effects[:, None]).astype(self.compute.dtype)
+        return (self.regular - self.shared - self.effects[:, None]).astype(self.compute.dtype)
 
     @cached_property
     def _slow(self) -> np.ndarray:
@@ -99,18 +121,34 @@ class Split:
         """What the window means are scaled by."""
         if not self._slow_variance > 0:
             return drift
-        missing = self.components.shrinkage * self.components.rank_mean_error**2 / self._slow_variance
+        missing = self.components.shrinkage * self.components.rank_mean_known[0] ** 2 / self._slow_variance
         whole = 1 + max(1 - persistent**2, 0.0) * missing
         return float(np.sqrt((drift**2 * share + jitter**2 * (1 - share)) * whole))
 
-    def scaled(
-        self, persistent: float, jitter: float, drift: float, share: float | None = None
-    ) -> np.ndarray:
+    @cached_property
+    def pieces(self) -> tuple[np.ndarray, ...]:
+        """What `weights` weigh: e, its window means, rare long cycles; [rank, cycle], adding up to 0 over
+        ranks.
+        """
+        rare = (self.rare - self.rare.mean(axis=0)).astype(self._own.dtype)
+        return self._own, np.repeat(self._slow, self._lengths, axis=1), rare
+
+    def weights(
+        self, persistent: float, jitter: float, drift: float, rare: float, share: float
+    ) -> tuple[float, ...]:
+        """Of the pieces, where each part of the times is scaled."""
+        return jitter, self.slow_factor(persistent, jitter, drift, share) - jitter, rare
+
+    def scaled(self, persistent: float, jitter: float, drift: float, rare: float, share: float) -> np.ndarray:
         """Times without what is shared, [rank, cycle] in s, each part scaled; they add up to 0 over ranks."""
-        share = self.shares()[0] if share is None else share
-        slow = self.slow_factor(persistent, jitter, drift, share)
-        times = self._own * jitter if jitter else np.zeros_like(self._own)
-        if slow != jitter:
-            times += np.repeat((slow - jitter) * self._slow, self._lengths, axis=1)
-        times += (persistent * self.effects[:, None]).astype(times.dtype)
-        return times
+        weights = self.weights(persistent, jitter, drift, rare, share)
+        return added_up(persistent * self.effects, weights, self.pieces)
+
+
+def added_up(levels: np.ndarray, weights: tuple[float, ...], pieces: tuple[np.ndarray, ...]) -> np.ndarray:
+    """`levels` [rank] and weighted pieces [rank, step], in the precision of the pieces."""
+    times = np.repeat(levels.astype(pieces[0].dtype)[:, None], pieces[0].shape[1], axis=1)
+    for weight, piece in zip(weights, pieces, strict=True):
+        if weight:
+            times += weight * piece
+    return times

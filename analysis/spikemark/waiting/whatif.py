@@ -1,6 +1,6 @@
 """What waiting and run time would be if something about a run were different: `CHANGES`, one or several."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spikemark.errors import BadInput
 from spikemark.record import Run
@@ -12,8 +12,6 @@ from spikemark.waiting.source import source
 
 PREDICTOR = "replay"
 TOGETHER = "+"
-MOST_TIMES_RANKS = 4  # so many times the measured ranks is as far as the tests compare with known truth
-DRAWS = 40  # sets of further ranks; lowest and highest enclose another one with 95 %
 COMBINED = ("halve-jitter+level-ranks", "double-delay-ratio+halve-latency", "double-ranks+double-delay-ratio")
 
 
@@ -65,30 +63,20 @@ def _outcome(base: Situation, name: str, predictor: str) -> Outcome:
     try:
         now = _changed(base, name)
         made = _predict(now, predictor)
-        low, high = (end - made.waiting_s for end in made.interval)
-        ends = [replace(base, share=share) for share in base.split.shares()[1:]] if now.half_s else []
+        ends = [base.with_share(share) for share in base.split.shares()[1:]] if now.half_s else []
         shifts = [_predict(_changed(end, name), predictor).waiting_s - made.waiting_s for end in ends]
+        low, high = made.interval
         low, high = low - now.half_s + min(shifts, default=0.0), high + now.half_s + max(shifts, default=0.0)
-        draws = [replace(base, draw=draw) for draw in range(1, DRAWS)] if now.drawn else []
-        drawn = [made, *(_predict(_changed(other, name), predictor) for other in draws)]
-        drawn.sort(key=lambda one: one.waiting_s)
-        interval = max(drawn[0].waiting_s + low, 0.0), drawn[-1].waiting_s + high
-        return Outcome(name or "base", drawn[len(drawn) // 2], interval)
+        return Outcome(name or "base", made, (max(low, 0.0), high))
     except BadInput as reason:
         return Outcome(name or "base", None, refused=str(reason))
 
 
 def _changed(now: Situation, name: str) -> Situation:
-    most = MOST_TIMES_RANKS * now.source.ranks
     for part in name.split(TOGETHER) if name else ():
         now = CHANGES[part](now)
-        if now.source.ranks > most:
-            raise BadInput(
-                f"ranks={now.source.ranks}: at most {most}, {MOST_TIMES_RANKS} times those that were"
-                " measured; beyond, no prediction has been compared with the truth"
-            )
     return now
 
 
 def _predict(now: Situation, predictor: str) -> Prediction:
-    return PREDICTORS[predictor].fit(now.source).predict(now.schedule, now.delay_ratio)
+    return PREDICTORS[predictor].fit(now.source).predict(now.schedule, now.delay_ratio, now.ranks)

@@ -21,5 +21,5 @@ def draw(bars: list, name: str, alt: str) -> str:
         axes.set_ylim(-0.6, len(bars) - 0.4)
         axes.grid(axis="x")
         axes.set_xlabel("waiting (s / s simulated)")
-        legend_above(figure, handles, columns=4)
+        legend_above(figure, handles, columns=5)
         return markup(figure, name, alt)

@@ -11,7 +11,7 @@ BINS = 60
 
 
 def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, name: str, alt: str) -> str:
-    """`distributions`: sections.cycle_times.Distribution; times are drawn in µs within `limits_s`."""
+    """`distributions`: distributions.Distribution; times are drawn in µs within `limits_s`."""
     edges = (np.geomspace if logarithmic else np.linspace)(*limits_s, BINS + 1) * 1e6
     schedules = dict.fromkeys(d.schedule for d in distributions)
     # One swatch of every colour: a single grey one would be the conventional schedule's.
@@ -32,6 +32,9 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
             _histogram(axes, d.times_s, edges, color=colour, alpha=0.55, histtype="stepfilled")
             if d.maxima_s is not None:
                 _histogram(axes, d.maxima_s, edges, color=COLOUR["ink"], histtype="step", linewidth=1.2)
+            inside = [1e6 * m.at for m in d.modes if edges[0] <= 1e6 * m.at <= edges[-1]]
+            for at in inside:
+                axes.plot(at, 1.1, "v", color=COLOUR["ink"], markersize=5, clip_on=False)
             axes.set_title(d.label)
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)

@@ -24,7 +24,7 @@ NAMES = [
     *("ink", "muted", "rule", "paper", "band", "model"),
     *("deliver", "update", "collocate", "synchronise", "exchange", "other-1", "other-2", "other-3"),
     *("conventional", "placement-only", "structure-aware", "overlapped", "hierarchical", "other-schedule"),
-    *("persistent", "jitter", "drift", "barrier"),
+    *("persistent", "jitter", "drift", "rare", "barrier"),
 ]
 COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(NAMES)}
 

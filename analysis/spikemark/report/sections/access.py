@@ -11,6 +11,7 @@ from ..elements import Figure, Section, Table
 from ..figures import access as drawing
 from ..gather import Configuration, Measured
 from ..values import counted, number, percent, typical
+from .access_published import figure as published
 
 TITLE = "Irregular memory access"
 EXPLAINED = (
@@ -93,7 +94,9 @@ def section(view: View) -> Section:
     reasons = sorted({r for s in shares for r in s.reasons})
     missing = [f"The expectation for some runs: {reason}." for reason in reasons]
     text = [EXPLAINED, *_rates(view.case), *_equal(shares), *_two_lists(view.case)]
-    return Section("access", TITLE, text=text, figures=[_figure(view.case, shares)], missing=missing)
+    return Section(
+        "access", TITLE, text=text, figures=[_figure(view.case, shares), published()], missing=missing
+    )
 
 
 def _rates(case: Case) -> list[str]:

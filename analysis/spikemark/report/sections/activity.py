@@ -57,7 +57,7 @@ def _caption(network: Network) -> str:
         "From above: spikes of some neurons of each population, mean rates, rate of all neurons over time, "
         "and its power spectral density. "
     )
-    if any(g.inhibitory for g in network.groups):
+    if network.inhibitory:
         words += "Inhibitory populations are those with negative weights. "
     if any(g.published_hz is not None for g in network.groups):
         words += f"Diamonds: published rates (literature): {network.published.source}. "

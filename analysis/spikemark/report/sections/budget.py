@@ -7,6 +7,7 @@ import numpy as np
 from spikemark.errors import BadInput
 from spikemark.waiting import budget as budgets
 from spikemark.waiting import whatif as whatifs
+from spikemark.waiting.changes import CHANGES
 
 from ..cases import Case, View
 from ..elements import Figure, Section, Table
@@ -18,9 +19,10 @@ TITLE = "What the waiting is made of"
 USUAL_RATIO = 10
 EXPLAINED = (
     "Persistent: ranks that are always slower. Jitter: fluctuations of a rank that average out over D "
-    "cycles, as 1/√D. Drift: fluctuations that do not. Barrier: measured waiting that the compute times do "
-    "not explain. Each part is what it adds to the waiting, averaged over all orders of adding; they add up "
-    "to what was measured. What slows down all ranks alike makes nobody wait."
+    "cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond what is usual for the "
+    "rank. Barrier: measured waiting that the compute times do not explain. Each part is what it adds to the "
+    "waiting, averaged over all orders of adding; they add up to what was measured. What slows down all "
+    "ranks alike makes nobody wait."
 )
 EFFICIENCIES = {
     "load_balance": "load balance",
@@ -94,10 +96,12 @@ def section(view: View) -> Section:
             continue
         figures.append(_figure(ranks, bars, delay_ratio))
         tables.append((f"Efficiencies of POP on {counted(ranks, 'rank')}", _efficiencies(bars)))
-        changes = _changes(view.case, ranks)
-        if changes:
+        outcomes = _outcomes(view.case, ranks)
+        if outcomes:
             caption = f"What if: changes to the conventional schedule on {counted(ranks, 'rank')}"
-            tables.append((caption, changes))
+            tables.append((caption, _changes(outcomes)))
+            refused = [one for one in outcomes[0][0] if one.refused and one.name in CHANGES]
+            missing += [f"{one.name} on {counted(ranks, 'rank')}: {one.refused}." for one in refused]
     if view.case.ranks == [1]:
         missing.append("What the waiting is made of: one rank waits for nobody.")
     return Section(
@@ -133,7 +137,7 @@ def _figure(ranks: int, bars: list[Bar], delay_ratio: int) -> Figure:
 
 
 def _cell(part: tuple[float, float, float]) -> str:
-    value, low, high = (number(x, 2) for x in part)
+    value, low, high = (number(round(x, 8), 2) for x in part)
     return f"{value} ({low} to {high})"
 
 
@@ -145,8 +149,8 @@ def _efficiencies(bars: list[Bar]) -> Table:
     return Table(["schedule", *EFFICIENCIES.values()], rows, ["given", *["measured"] * len(EFFICIENCIES)])
 
 
-def _changes(case: Case, ranks: int) -> Table | None:
-    """Typical values over the conventional runs; the interval is that of a run, as a factor."""
+def _outcomes(case: Case, ranks: int) -> list[tuple[list[whatifs.Outcome], float]]:
+    """Of every conventional run, and its simulated time in s."""
     plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
     found = []
     for m in (m for c in plain for m in case.of(c, ranks) if m.run.cycles is not None):
@@ -154,20 +158,20 @@ def _changes(case: Case, ranks: int) -> Table | None:
             found.append((whatifs.whatif(whatifs.situation([m.run])), m.run.record.timing.model_s))
         except BadInput:
             continue
-    if not found:
-        return None
-    rows = [_row(position, found) for position in range(len(found[0][0]))]
+    return found
+
+
+def _changes(found: list[tuple[list[whatifs.Outcome], float]]) -> Table:
+    """Typical values over the runs; the interval is that of a run."""
+    possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
+    rows = [_row(position, found) for position in possible]
     columns = ["change", "waiting (s/s)", "95 % interval", "waiting", "run time"]
     return Table(columns, rows, ["given", "modelled", "modelled", "modelled", "modelled"])
 
 
 def _row(position: int, found: list) -> list[str]:
-    outcomes = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
-    name = outcomes[0][0].name
-    made = [(one, base, model_s) for one, base, model_s in outcomes if one.prediction is not None]
-    if len(made) < len(outcomes):
-        reason = next(one.refused for one, _, _ in outcomes if one.prediction is None)
-        return [name, "missing", "", reason, ""]
+    made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
+    name = made[0][0].name
     waiting = typical([one.prediction.waiting_s / model_s for one, _, model_s in made])
     low, high = (typical([one.interval[end] / model_s for one, _, model_s in made]) for end in (0, 1))
     row = [name, number(waiting), f"{number(low)} to {number(high)}"]

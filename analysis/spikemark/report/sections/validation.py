@@ -83,8 +83,8 @@ def section(view: View) -> Section:
     rows = [row for ranks in view.case.ranks if ranks > 1 for row in prepare(view.case, ranks)]
     if not rows:
         reason = (
-            "Predictions: no conventional run on several ranks with recorded cycle times and waiting that has "
-            "a partner under another schedule."
+            "Predictions: no conventional run on several ranks with recorded cycle times and waiting that "
+            "has a partner under another schedule."
         )
         return Section("validation", TITLE, missing=[reason])
     words = "; ".join(f"{name}: {kind.summary}" for name, kind in PREDICTORS.items())

@@ -1,0 +1,83 @@
+"""The distribution of one run's compute times between two exchanges, or of its cycles summed as if so."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spikemark import statistics
+from spikemark.errors import BadInput
+from spikemark.models import modes
+from spikemark.models.waiting_iid import IidWaiting
+from spikemark.waiting import maxima
+
+from .gather import Measured
+
+LEVEL = 0.99
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Times of one run, per cycle: those of windows are divided by `window`. Maxima: None with one rank."""
+
+    label: str
+    schedule: str
+    seed: int
+    repetition: int
+    window: int  # cycles
+    times_s: np.ndarray  # [rank, window]
+    maxima_s: np.ndarray | None  # [window]
+    interval_s: (
+        tuple[float, float] | None
+    )  # holds a maximum with probability LEVEL, if the times were iid normal
+    inside: float | None  # measured share of the maxima in it
+
+    @property
+    def name(self) -> str:
+        """The label without the window."""
+        return self.label.split(":")[0]
+
+    @property
+    def mean_s(self) -> float:
+        return float(self.times_s.mean())
+
+    @property
+    def sd_s(self) -> float:
+        return float(self.times_s.std(ddof=1))
+
+    @property
+    def longest_s(self) -> float:
+        return float(self.times_s.max())
+
+    @cached_property
+    def modes(self) -> list[modes.Mode]:
+        """The largest share first; none where the times do not vary."""
+        return modes.modes(self.times_s)
+
+    @cached_property
+    def independent_ranks(self) -> maxima.IndependentRanks | None:
+        """None where the run cannot tell: one rank, few windows, times that do not vary."""
+        try:
+            return maxima.independent_ranks(self.times_s)
+        except BadInput:
+            return None
+
+
+def distribution(measured: Measured, window: int | None = None) -> Distribution:
+    """Sums over `window` cycles, by default the run's own; the interval rests on their mean and SD."""
+    run, configuration = measured.run, measured.configuration
+    summed = window is not None
+    window = window if summed else run.window
+    lumped = statistics.lump(run.compute(), window) / window
+    label = configuration.label + (", summed: " if summed else ": ")
+    label += f"windows of {window} cycles" if window > 1 else "single cycles"
+    highest = interval = inside = None
+    if run.record.ranks > 1 and lumped.size > 1:
+        highest = lumped.max(axis=0)
+        interval = IidWaiting.fit(lumped).interval_of_maxima(level=LEVEL)
+        inside = statistics.share_inside(highest, interval)
+    planned = measured.planned
+    return Distribution(
+        *(label, run.schedule, planned.seed, planned.repetition, window),
+        *(lumped, highest, interval, inside),
+    )

@@ -1,0 +1,111 @@
+"""Ranks beyond the measured ones: how many may be asked for, what they are like, what is not known of them.
+
+Their effects are normal about the mean of all ranks, with the variance of the measured rank means less what
+noise adds to it. How well few ranks show that mean and that variance is drawn as well, so that sets of
+further ranks differ by all that is not known of them. They fluctuate as measured ranks do, begun at another
+time; what all ranks share stays in its place. Waiting is computed for `DRAWS` sets, chosen so that the set
+that a machine really has makes ranks wait less than the first or more than the last in 5 % of cases.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from spikemark.errors import BadInput
+from spikemark.waiting.components import Components
+from spikemark.waiting.split import Split
+
+MOST_TIMES = 4  # so many times the measured ranks is as far as `coverage` compares with known truth
+FEWEST = 4  # measured ones, to know how ranks differ
+DRAWS, CANDIDATES = 20, 2000
+GUMBEL, ROUNDING = 6**0.5 / np.pi, 1e-9  # scale of a Gumbel variable over its SD
+MOST_VALUES = 4_000_000  # held at a time
+
+
+def check(ranks: int, measured: int) -> None:
+    """Raises BadInput where so many ranks are more than the measured ones can speak for."""
+    if ranks > measured < FEWEST:
+        raise BadInput(
+            f"ranks={ranks}: more ranks than the {measured} measured ones need at least {FEWEST} measured"
+            " ones, to know how ranks differ"
+        )
+    if ranks > MOST_TIMES * measured:
+        raise BadInput(
+            f"ranks={ranks}: at most {MOST_TIMES * measured}, {MOST_TIMES} times those that were measured;"
+            " beyond, no prediction has been compared with the truth"
+        )
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Further ranks, as many as in each array: effects in s per cycle, which measured rank each fluctuates
+    like, and after which share of the run that begins.
+    """
+
+    effects: np.ndarray
+    like: np.ndarray
+    begin: np.ndarray
+
+
+@dataclass(frozen=True)
+class Further:
+    """Ranks like those of `compute` [rank, cycle] in s."""
+
+    compute: np.ndarray
+
+    @cached_property
+    def _parts(self) -> Components:
+        """Without rare long cycles, which would count as lasting differences."""
+        return Split(self.compute, 2).components
+
+    def casts(self, ranks: int, spread_s: float) -> list[Cast]:
+        """`DRAWS` sets that make up `ranks`, evenly spaced among `CANDIDATES` in what they make ranks wait.
+
+        For that, fluctuations, of SD `spread_s` per cycle, count as Gumbel variables, for which E[max] is the
+        logarithm of a sum of exponentials. The sets span 95 % of the candidates.
+        """
+        parts, measured = self._parts, len(self.compute)
+        shape = CANDIDATES, (MOST_TIMES - 1) * measured
+        rng = np.random.default_rng(measured)
+        variance, noise = float(parts.rank_means.var(ddof=1)), parts.rank_mean_known[0] ** 2
+        scatter = variance * (measured - 1) / rng.chisquare(measured - 1, CANDIDATES)
+        sd, centre = np.maximum(scatter - noise, 0) ** 0.5, rng.standard_normal(CANDIDATES) / measured**0.5
+        effects = (sd * (rng.standard_normal(shape).T + centre)).T[:, : ranks - measured]
+        like = np.argsort(parts.rank_means)[rng.integers(measured, size=shape)]
+        begin = rng.random(shape)
+        known = np.broadcast_to(parts.rank_effects, (CANDIDATES, measured))
+        every, scale = np.hstack([known, effects]), max(GUMBEL * spread_s, ROUNDING * parts.mean)
+        waiting = scale * special.logsumexp(every / scale, axis=1) - every.mean(axis=1)
+        chosen = np.argsort(waiting, kind="stable")[CANDIDATES // DRAWS // 2 :: CANDIDATES // DRAWS]
+        some = slice(ranks - measured)
+        return [Cast(effects[i], like[i, some], begin[i, some]) for i in chosen]
+
+    def times(self, steps: np.ndarray, step: int, ranks: int) -> Iterator[np.ndarray]:
+        """Batches [draw, rank, step] of measured and further ranks, `ranks` in all; in s.
+
+        `steps` [rank, step] are sums over `step` cycles of the measured ones.
+        """
+        measured, number = steps.shape
+        course = self._parts.common_course[: number * step].reshape(number, step).sum(axis=1)
+        own = (steps - course - step * self._parts.rank_effects[:, None]).astype(steps.dtype)
+        at_once = max(1, MOST_VALUES // (ranks * number))
+        changing = np.subtract(own, own.mean(axis=1, keepdims=True), dtype=np.float64)
+        casts = self.casts(ranks, float(changing.std()) / step)
+        for first in range(0, DRAWS, at_once):
+            some = casts[first : first + at_once]
+            batch = np.empty((len(some), ranks, number), dtype=steps.dtype)
+            batch[:, :measured] = steps
+            for times, cast in zip(batch[:, measured:], some, strict=True):
+                for place, like in enumerate(cast.like):
+                    begin = int(cast.begin[place] * number)
+                    times[place] = np.roll(own[like], begin) + (course + step * cast.effects[place])
+            yield np.maximum(batch, 0, out=batch)
+
+
+def middle(waiting_s: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """Median of the waiting with each set, and by how much the lowest and the highest are beyond it."""
+    value = float(np.median(waiting_s))
+    return value, (value - float(waiting_s.min()), float(waiting_s.max()) - value)
