@@ -22,6 +22,8 @@ def deliveries(run: Run) -> list[Delivery]:
     populations = description["network"]["populations"]
     arrivals = profile(run)
     largest = max(p["size"] for p in populations)
+    local = placement.neurons(description, run.placement, record.ranks, record.threads).sum(axis=2)
+    received = _received(description)[:, None] * local  # synapses, [population, rank]
     found = []
     for row in run.ranks.itertuples():
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
@@ -38,11 +40,28 @@ def deliveries(run: Run) -> list[Delivery]:
             starts=parts["lists"] / record.ranks,
             ring=parts["ring"] * of_neurons,
             profile=arrivals,
+            targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
             regular=all(p["neuron"]["model"] == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
+
+
+def _received(description: dict) -> np.ndarray:
+    """Synapses that a neuron of each population receives, [population]."""
+    found = {p["name"]: 0.0 for p in description["network"]["populations"]}
+    for projection in description["network"].get("projections", []):
+        found[projection["target"]] += indegree.mean(projection)
+    return np.array(list(found.values()))
+
+
+def _targets(neurons: np.ndarray, synapses: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """Shares of a rank's neurons and of its synapses, by population."""
+    if not neurons.sum() or not synapses.sum():
+        return ((1.0, 1.0),)
+    shares = zip(neurons / neurons.sum(), synapses / synapses.sum(), strict=True)
+    return tuple((float(n), float(s)) for n, s in shares if n > 0)
 
 
 def profile(run: Run) -> np.ndarray:

@@ -128,8 +128,8 @@ def test_what_a_run_has_not_met_before_is_a_miss():
 
 def test_a_larger_cache_misses_less():
     d = replace(NOTHING, events=8e5, first_accesses=8e4, synapses=4e6, starts=4e4, spikes=1000, neurons=4000)
-    d = replace(d, ring=4e5, profile=np.ones(20) / 20, routes=64e3, others=48e3)
-    misses = [sum(t.misses for t in cache.prediction(d, size).values()) for size in 2 ** np.arange(12, 24)]
+    d = replace(d, ring=4e5, profile=np.ones(20) / 20, routes=64e3, others=48e3, before=10**6)
+    misses = [sum(t.misses for t in cache.prediction(d, size).values()) for size in 2 ** np.arange(12, 26)]
     assert (np.diff(misses) <= 1e-6).all() and misses[-1] < 1 < misses[0]
 
 

@@ -6,7 +6,7 @@ What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, carr
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
   F + (E - F) b / L.
 - starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L).
-- ring: every synapse adds to a cell of a random target: E.
+- ring: every synapse adds to a cell of a random target: E. Populations differ in how many they receive.
 - words: the spikes themselves, F four-byte words that the exchange has just written, so that they are hits.
 
 A visit is a miss unless its line was touched within the last T steps, T being the time in which as many
@@ -49,6 +49,7 @@ class Delivery:
     starts: float  # size of the array of list starts
     ring: float
     profile: np.ndarray  # [slot] share of the events by steps from delivery to use
+    targets: tuple[tuple[float, float], ...] = ((1.0, 1.0),)  # share of the ring, and of the events there
     routes: float = 0.0
     others: float = 0.0  # what every step touches: neurons, buffers
     regular: bool = False  # neurons fire at intervals of their own
@@ -76,7 +77,7 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
     return {
         "lists": _term(touched.lists, ages),
         "starts": _term(touched.starts, ages),
-        "ring": Term(d.events, d.events * touched.row.missed(time)),
+        "ring": Term(d.events, d.events * sum(events * row.missed(time) for _, events, row in touched.rows)),
         "words": Term(4 * d.first_accesses / line, 0.0),
     }
 
@@ -146,14 +147,18 @@ class _Touched:
         self.starts = _Shared(entered, 1 + 4 / line, held, d.starts / line, d)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
         self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
-        self.ring, self.others = d.ring / line, d.others / line
-        per_row = self.ring / len(d.profile)  # lines
-        self.row = _Row(d.profile, d.events / d.steps / per_row if per_row else 0.0)
+        self.others = d.others / line
+        self.rows = []  # lines, share of the events, what becomes of a line
+        for room, events in d.targets:
+            lines = room * d.ring / line
+            each = events * d.events / d.steps / (lines / len(d.profile)) if lines else 0.0
+            self.rows.append((lines, events, _Row(d.profile, each)))
 
     def resident(self, age: float) -> float:
         """Different lines touched within `age` steps."""
         shared = sum(region.resident(age) for region in (self.lists, self.starts, self.routes))
-        return shared + self.ring * self.row.resident(age) + self.others * min(1.0, age)
+        ring = sum(lines * row.resident(age) for lines, _, row in self.rows)
+        return shared + ring + self.others * min(1.0, age)
 
     def time(self, lines: float) -> float:
         """Steps in which so many different lines are touched; infinite if there are not as many."""
