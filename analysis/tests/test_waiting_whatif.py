@@ -9,9 +9,10 @@ from synthetic import write_run
 from test_cli import spikemark  # noqa: F401
 
 from spikemark.errors import BadInput
+from spikemark.models.recursion import ar1
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.changes import CHANGES, Situation
-from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S, ar1
+from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S
 from spikemark.waiting.source import source
 from spikemark.waiting.whatif import COMBINED, whatif
 

@@ -138,6 +138,15 @@ def lanes_of(run) -> list[Lane]:
     return lanes
 
 
+def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Autoregressive series of first order along the last axis; normal, mean 0, variance 1."""
+    from scipy import signal
+
+    noise = rng.standard_normal(shape)
+    noise[..., 1:] *= np.sqrt(1 - correlation**2)
+    return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)
+
+
 @dataclass(frozen=True)
 class Truth:
     """Compute times as the mini-app injects them (field `inject` of a run description), in seconds.
@@ -169,12 +178,8 @@ class Truth:
 
     def draw(self, rng: np.random.Generator, ranks: int, cycles: int, runs: int | None = None) -> np.ndarray:
         """Compute times [rank, cycle], or [run, rank, cycle] for a number of `runs`."""
-        from scipy import signal
-
         shape = (ranks, cycles) if runs is None else (runs, ranks, cycles)
-        noise = rng.standard_normal(shape)
-        noise[..., 1:] *= np.sqrt(1 - self.correlation**2)
-        deviation = signal.lfilter([1.0], [1.0, -self.correlation], noise, axis=-1)
+        deviation = ar1(self.correlation, shape, rng)
         means = self.mean_s + self.rank_sd_s * rng.standard_normal((*shape[:-1], 1))
         times = means + self.sd_s * deviation
         if self.minor_share > 0:

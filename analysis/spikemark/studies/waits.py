@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
+from spikemark import statistics
 from spikemark.models import recursion
 from spikemark.report.gather import Configuration, Measured
 from spikemark.studies.runs import NO_BARRIER
@@ -45,10 +46,8 @@ class Waits:
         """Block means at barriers and at exchanges that overlap; without runs whose waiting was not timed."""
         found = {}
         for m in self.runs:
-            waiting = m.run.phase("synchronise").astype(np.float64)
-            if "overlap_wait" in m.run.record.phases:
-                waiting = waiting + m.run.phase("overlap_wait")
-            if not np.isnan(waiting).any():
+            waiting = statistics.measured_waiting_s(m.run)
+            if waiting is not None:
                 found[_place(m)] = blocks(waiting)
         return found
 

@@ -59,16 +59,16 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     window = max(-(-wanted // run.window) * run.window, 2)
     split = Split(run.compute, window)
     shares = split.shares()
-    found = _coalitions(run, split, shares)
-    slopes = _slopes(run, split, shares[0], found[shares[0]])
+    found, last = _coalitions(run, split, shares)
+    slopes = _slopes(split, shares[0], last)
     courses = run.per_meeting(split.regular - split.shared)
     parts = {}
     for name in PARTS:
-        value, low, high = (_joining(name, {c: w.mean() for c, (w, _) in found[x].items()}) for x in shares)
-        course = _joining(name, {c: w for c, (w, _) in found[shares[0]].items()})
+        value, low, high = (_joining(name, {c: w.mean() for c, w in found[x].items()}) for x in shares)
+        course = _joining(name, found[shares[0]])
         known = series.mean(course + _centred(_joining(name, slopes) @ courses))
         parts[name] = _part(known, run.meetings, [low - value, high - value], True)
-    implied = found[shares[0]][frozenset(PARTS)][0]
+    implied = found[shares[0]][frozenset(PARTS)]
     measured = implied if run.waiting is None else run.waiting
     parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
     return Budget(
@@ -101,10 +101,12 @@ def efficiency(run: Observed) -> dict[str, float]:
     }
 
 
-def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> dict:
-    """Of each drift share and coalition the waiting [meeting] and how often each rank is the last, [rank]."""
+def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> tuple[dict, dict]:
+    """Of each drift share and coalition the waiting [meeting]; of each coalition how often each rank is the
+    last, [rank], for the first share.
+    """
     pieces = tuple(run.per_meeting(piece) for piece in split.pieces)
-    found, known = {share: {} for share in shares}, {}
+    found, known, last = {share: {} for share in shares}, {}, {}
     for members in COALITIONS:
         scales = [float(part in members) for part in PARTS]
         levels = scales[0] * run.window * split.effects
@@ -112,20 +114,21 @@ def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> dict:
             weights = split.weights(*scales, share)
             if (members, weights) not in known:  # not all depend on the share
                 times = added_up(levels, weights, pieces)
-                last = np.argmax(times, axis=0)
-                frequency = np.bincount(last, minlength=len(times)) / run.meetings
-                known[members, weights] = times.max(axis=0).astype(np.float64), frequency
+                known[members, weights] = times.max(axis=0).astype(np.float64)
+                if members not in last:
+                    slowest = np.argmax(times, axis=0)
+                    last[members] = np.bincount(slowest, minlength=len(times)) / run.meetings
             found[share][members] = known[members, weights]
-    return found
+    return found, last
 
 
-def _slopes(run: Observed, split: Split, share: float, found: dict) -> dict:
+def _slopes(split: Split, share: float, found: dict) -> dict:
     """By how much the waiting of each coalition grows with the effect of each rank, [rank].
 
     The effect is in the coalition or not, and out of e, which is scaled with the windows.
     """
     slopes = {}
-    for members, (_, last) in found.items():
+    for members, last in found.items():
         persistent, jitter, drift, _ = (float(part in members) for part in PARTS)
         if members == {"persistent"} and not split.effects.any():
             last = np.eye(len(last))[np.argmax(split.components.rank_means)]

@@ -7,7 +7,7 @@ not allow for the theory being wrong.
 
 import numpy as np
 
-from spikemark.models import order_statistics
+from spikemark.models.waiting_iid import IidWaiting
 from spikemark.waiting import series
 from spikemark.waiting.meeting import waits
 from spikemark.waiting.plan import Plan
@@ -37,8 +37,8 @@ class Iid(Predictor):
     def expected(self, plan: Plan) -> Expected:
         """Eq 10 where all ranks meet and leave together, else drawn cycle times through the plan."""
         if plan.lockstep:
-            value = self.sd_s * plan.window**0.5 * order_statistics.expected_maximum(plan.ranks)
-            value, power, drawing = value * self.source.cycles / plan.window, 1.0, 0.0
+            published = IidWaiting(self.mean_s, self.sd_s, self.source.ranks, self.source.cycles)
+            value, power, drawing = published.predict(plan.window, plan.ranks).waiting_s, 1.0, 0.0
         else:
             value, power, drawing = self._drawn(plan)
         relative = 0.5 * self.variance.error / self.variance.value if self.sd_s > 0 else 0.0

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.errors import BadInput
-from spikemark.record import COMPUTE_PHASES, Run
+from spikemark.record import Run
+from spikemark.waiting.source import cautions, check_range, compute_times
 
 FEWEST_MEETINGS = 20
 
@@ -59,8 +60,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         )
     window = lanes[0].period
     whole = given.record.timing.cycles // window * window
-    present = [name for name in COMPUTE_PHASES if name in given.record.phases]
-    compute = sum(given.phase(name)[:, :whole] for name in present)
+    compute = compute_times(given)[:, :whole]
 
     def per_meeting(phase: str) -> np.ndarray:
         mean = given.phase(phase).mean(axis=0, dtype=np.float64)
@@ -68,10 +68,8 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         sums[-1:] += mean[whole:].sum()  # a last, shorter window
         return sums
 
-    warnings = tuple(f"{path}: {text}" for text in given.record.warnings if text.startswith("oversubscribed"))
-    found = Observed(
-        compute, window, per_meeting("synchronise"), per_meeting("exchange"), given.delay_ratio, warnings
-    )
+    waiting, exchange = per_meeting("synchronise"), per_meeting("exchange")
+    found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
     return _checked(found, str(path / "cycles.npy"))
 
 
@@ -84,7 +82,5 @@ def _checked(found: Observed, what: str) -> Observed:
             f"{what}: cycles={times.shape[1]}: a budget needs at least {FEWEST_MEETINGS * found.window},"
             f" {FEWEST_MEETINGS} meetings"
         )
-    lowest, highest = times.min(), times.max()
-    if not (lowest >= 0 and highest < np.inf):
-        raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")
+    check_range(times, what)
     return found

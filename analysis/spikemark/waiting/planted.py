@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal, special
+from scipy import special
 
 from spikemark.models import recursion, serial
+from spikemark.models.recursion import ar1
 from spikemark.waiting.plan import Plan
 
 MEAN_S, SD_S = 50e-6, 5e-6
@@ -23,13 +24,6 @@ class Planted:
     name: str
     draw: Draw
     cycles: int = 4000
-
-
-def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Autoregressive series of first order along the last axis; mean 0, variance 1."""
-    noise = rng.standard_normal(shape)
-    noise[..., 1:] *= np.sqrt(1 - correlation**2)
-    return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)
 
 
 def normal(correlation: float) -> Draw:

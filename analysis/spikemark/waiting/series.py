@@ -55,7 +55,8 @@ def mean(series: np.ndarray) -> Mean:
     if not covariance[0] > (8 * np.finfo(float).eps * np.abs(x).max()) ** 2:  # rounding, not variation
         return Mean(float(x.mean()), 0.0, float(n), 1.0)
     found, block = error(covariance)
-    excess = float(((x - x.mean()) ** 4).mean()) / covariance[0] ** 2 - 3
+    squares = np.square(x - x.mean())
+    excess = float(np.square(squares).mean()) / covariance[0] ** 2 - 3
     return Mean(float(x.mean()), found, max(n / (2 * block + max(excess, 0.0)), FEWEST_DEGREES), block)
 
 
@@ -82,8 +83,8 @@ def bootstrapped(covariance: np.ndarray, block: float) -> float:
     near = int(min(n - 1, NEGLIGIBLE * block + 1))  # beyond, (1 - p)^k is less than rounding
     k = np.arange(1, near + 1)
     decay = (1 - 1 / block) ** k
-    ends = ((1 - k / n) * decay) @ (covariance[1 : near + 1] + covariance[: -near - 1 : -1])
-    long_run = covariance[0] + 2 * float(ends)
+    both_ends = covariance[1 : near + 1] + covariance[: -near - 1 : -1]
+    long_run = covariance[0] + 2 * float(((1 - k / n) * decay * both_ends).sum())
     return float(np.sqrt(max(long_run, LEAST * covariance[0]) / n))
 
 

@@ -98,14 +98,22 @@ def _of_run(run: Run) -> Source:
         raise BadInput(
             f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
         )
-    present = [name for name in COMPUTE_PHASES if name in run.record.phases]
-    times = sum(run.phase(name) for name in present)  # float32, as recorded
+    times = compute_times(run)
     _check(times, str(path / "cycles.npy"))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
-    warnings = tuple(f"{path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
-    return Source(times, measured - implied, exchange, warnings)
+    return Source(times, measured - implied, exchange, cautions(run))
+
+
+def compute_times(run: Run) -> np.ndarray:
+    """[rank, cycle] in s, float32 as recorded."""
+    return sum(run.phase(name) for name in COMPUTE_PHASES if name in run.record.phases)
+
+
+def cautions(run: Run) -> tuple[str, ...]:
+    """Warnings of the record that a reader of what is made of its times must know."""
+    return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
 def _joined(runs: Sequence[Run]) -> Source:
@@ -137,6 +145,11 @@ def _check(times: np.ndarray, what: str) -> None:
         raise BadInput(f"{what}: ranks=1: nobody to wait for; a fit needs at least 2")
     if times.shape[1] < FEWEST_WINDOWS:
         raise BadInput(f"{what}: cycles={times.shape[1]}: a fit needs at least {FEWEST_WINDOWS}")
+    check_range(times, what)
+
+
+def check_range(times: np.ndarray, what: str) -> None:
+    """Raises BadInput for compute times that are no finite numbers >= 0."""
     lowest, highest = times.min(), times.max()
     if not (lowest >= 0 and highest < np.inf):
         raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")

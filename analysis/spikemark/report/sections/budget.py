@@ -7,6 +7,7 @@ import numpy as np
 from spikemark.errors import BadInput
 from spikemark.waiting import budget as budgets
 from spikemark.waiting import whatif as whatifs
+from spikemark.waiting.budget import USUAL_RATIO
 from spikemark.waiting.changes import CHANGES
 
 from ..cases import Case, View
@@ -16,7 +17,6 @@ from ..gather import Configuration, Measured
 from ..values import change, counted, number, percent, typical
 
 TITLE = "What the waiting is made of"
-USUAL_RATIO = 10
 EXPLAINED = (
     "Persistent: ranks that are always slower. Jitter: fluctuations of a rank that average out over D "
     "cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond what is usual for the "
