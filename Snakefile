@@ -6,6 +6,7 @@ configfile: "plan.json"
 
 
 include: "workflows/rules/measure.smk"
+include: "workflows/rules/scorep.smk"
 
 
 rule measured:

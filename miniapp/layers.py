@@ -22,9 +22,11 @@ LAYER = {
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/(exchange(_check)?\.c|exchange/.*|routes\.c)"
-    r"|assembly/(agree|build|lane|layout|tally|trace|report|main)\.c",
-    r"#\s*pragma\s+omp": r"assembly/(build|simulate)\.c",
-    r"\bclock_(now|ticks|cost)\(": r"measurement/(clock\.h|pause\.c)|assembly/(simulate|main)\.c",
+    r"|assembly/(agree|build|gather|lane|layout|meters|power|power_record|tally|trace|report|main)\.c",
+    r"\bSCOREP_\w+": r"measurement/regions\.h",
+    r"#\s*pragma\s+omp": r"assembly/(build|counters|simulate)\.c",
+    r"\bclock_(now|epoch|ticks|cost)\(": r"measurement/(clock\.h|pause\.c|sampler\.c)"
+    r"|assembly/(counters|power|simulate|main)\.c",
 }
 # A variable at the left margin, defined rather than declared, that is not constant.
 GLOBAL = re.compile(

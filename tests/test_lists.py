@@ -54,8 +54,11 @@ def pypi() -> dict[str, str]:
 
 
 def conda() -> dict[str, str]:
-    content = yaml.safe_load((ROOT / "environment.yml").read_text())
-    return dict(requirement(line) for line in content["dependencies"])
+    lines = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (from_pypi,) = (line["pip"] for line in lines if isinstance(line, dict))
+    return dict(
+        requirement(line) for line in [*(line for line in lines if isinstance(line, str)), *from_pypi]
+    )
 
 
 def test_conda_offers_what_apt_and_pypi_do_and_nothing_else():

@@ -34,6 +34,10 @@ SMALL = {
         "grid": [{"schedule": "structure_aware"}, {"schedule": "overlapped"}],
         "each": {"delay_ratio": 10, "inject.correlation": [0, 0.9]},
     },
+    "energy-simula": {
+        "set": {"time.warmup_ms": 100, "time.simulate_ms": 500, "record.idle_pause_s": 0},
+        "grid": [{"preset.scale": 0.1}],
+    },
     "networks": {
         "grid": [
             {"preset.scale": 0.02, "time.simulate_ms": 400},
@@ -47,6 +51,10 @@ SMALL = {
             {"preset.name": "mam-benchmark", "preset.neurons_per_area": 500, "time.simulate_ms": 500},
         ],
     },
+    "delivery": {
+        "set": {"network.projections.0.indegree": 30, "network.projections.1.indegree": 30},
+        "sizes": [1000, 10_000, 100_000, 300_000],  # lists of 600 to 2
+    },
 }
 
 
@@ -54,14 +62,21 @@ def shrunk(name: str, folder: Path) -> Path:
     """The experiment of the study with a small grid in place of its own, and few repetitions."""
     content = yaml.safe_load(find(name).read_text())
     small = SMALL[name]
-    content["set"] |= small.get("set", {})
+    content["set"] = content.get("set", {}) | small.get("set", {})
     if name == "schedules":
         content["set"]["time.simulate_ms"] = 20
         far = next(entry["exchange"] for entry in content["grid"] if "exchange" in entry)
         content["grid"] = [entry | small["each"] for entry in small["grid"]]
         content["grid"][1]["exchange"] = far
+    elif name == "energy-simula":
+        content |= {"grid": small["grid"], "repetitions": 2}
     elif name == "networks":
         content |= {"grid": small["grid"], "threads": 1}
+    elif name == "delivery":
+        content["description"] = str(find(name).parent / content["description"])
+        content["repetitions"] = 1
+        for entry in content["grid"]:
+            entry["network.populations.0.size"] = small["sizes"]
     else:
         exchanges = content["grid"][0]["exchange"]
         content["grid"] = [entry | {"exchange": exchanges} for entry in small["grid"]]
@@ -150,6 +165,28 @@ def test_networks_fire_as_their_models_say(done):
     assert awake["published_hz"] == 3.2 and slow["published_hz"] is None
     assert awake["rate_hz"] == pytest.approx(3.2, rel=0.3)  # few neurons, and one second
     assert all(r["here"] is None for r in rows(found, "real_time"))  # none at its published size
+
+
+def test_energy_is_measured_or_its_absence_explained(done):
+    found = rows(done("energy-simula"), "here")
+    assert [row["ranks"] for row in found] == [1, 2]
+    assert found[0]["recurrent_events"] == found[1]["recurrent_events"] > 0
+    assert found[0]["external_events"] == found[1]["external_events"] > 0
+    tables = json.loads(done("energy-simula").tables.read_text())["tables"]
+    for row in found:
+        assert row["gross_j"] is not None or tables["here"]["missing"]
+
+
+def test_delivery_counts_what_threads_do(done):
+    points = rows(done("delivery"), "points")
+    assert len(points) == 4 * len(SMALL["delivery"]["sizes"])
+    by_setup = {(row["setup"], round(row["length"])): row for row in points}
+    assert min(row["length"] for row in points) < 2 < 500 < max(row["length"] for row in points)
+    empty = {setup: row["empty_percent"] for (setup, length), row in by_setup.items() if length <= 2}
+    two = next(value for setup, value in empty.items() if setup.startswith("1 × 2"))
+    others = [value for setup, value in empty.items() if not setup.startswith("1 × 2")]
+    assert two > 10 and max(map(abs, others)) < 1e-9  # a rank is sent no spike that it has no list of
+    assert {row["role"] for row in points} == {"fitted", "held out"}
 
 
 def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):

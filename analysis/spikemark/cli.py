@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from spikemark import cli_bench, cli_budget, cli_peers, cli_preset, cli_study, cli_waiting
+from spikemark import (
+    cli_bench,
+    cli_budget,
+    cli_cache,
+    cli_energy,
+    cli_peers,
+    cli_preset,
+    cli_scorep,
+    cli_study,
+    cli_waiting,
+)
 from spikemark.cli_lines import list_lines, short
 from spikemark.errors import BadInput
 
@@ -95,14 +105,19 @@ def run(
     folder: Folder,
     run_id: Annotated[str, typer.Argument(metavar="ID", help="A run of the plan.")],
     launcher: Annotated[str, typer.Option(help="How to start the ranks: mpirun or srun.")] = "mpirun",
+    scorep: Annotated[
+        bool, typer.Option("--scorep", help="The program instrumented for Score-P, beside the timed run.")
+    ] = False,
 ) -> None:
     """Carry out one run of a plan; the workflow calls this."""
-    from spikemark.measure import RunFailed, measure
+    from spikemark import measure
     from spikemark.results import Results
+    from spikemark.scorep import instrumented
 
     try:
-        typer.echo(measure(Results(folder), run_id, launcher))
-    except RunFailed as reason:
+        carry_out = instrumented.measure if scorep else measure.measure
+        typer.echo(carry_out(Results(folder), run_id, launcher))
+    except measure.RunFailed as reason:
         typer.echo(f"run {run_id} failed: {reason}", err=True)
         raise typer.Exit(1) from None
 
@@ -127,12 +142,16 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+app.command()(cli_cache.cachesim)
+app.command()(cli_scorep.scorep)
+app.command()(cli_scorep.export)
 for command in (
     cli_waiting.fit,
     cli_waiting.predict,
     cli_waiting.coverage,
     cli_budget.budget,
     cli_budget.whatif,
+    cli_energy.energy,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")

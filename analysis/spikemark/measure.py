@@ -59,9 +59,9 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
         began = time.monotonic()
         status, output, errors = watch(start, plan.experiment.time_limit_s)
         try:
-            _check(status, errors, unchecked, planned)
+            check_record(status, errors, unchecked, planned)
         except RunFailed as reason:
-            write_atomically(results.failure(run), _log(reason, planned, start, status, output, errors))
+            write_atomically(results.failure(run), log_text(reason, planned, start, status, output, errors))
             raise
         write_json(
             unchecked / "launch.json",
@@ -111,7 +111,8 @@ def _end(process: subprocess.Popen) -> None:
             return
 
 
-def _check(status: int | None, errors: str, directory: Path, planned: Planned) -> None:
+def check_record(status: int | None, errors: str, directory: Path, planned: Planned) -> None:
+    """Raises RunFailed with the reason if the program that ended so left no record of the planned run."""
     if status != 0:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
         raise RunFailed(lines[-1] if lines else _without_message(status))
@@ -144,7 +145,8 @@ def _without_message(status: int | None) -> str:
     return f"exit status {status} without a message: try the command of the log without --quiet"
 
 
-def _log(reason, planned, start, status, output, errors) -> str:
+def log_text(reason, planned, start, status, output, errors) -> str:
+    """What is kept of a failed run; the reason is its first line."""
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
     return (
         f"{reason}\n\nrun: {planned.label}\nid: {planned.id}\n"

@@ -30,6 +30,14 @@ def miniapp() -> Path:
     return _program("miniapp")
 
 
+def miniapp_scorep() -> Path:
+    """The simulator instrumented for Score-P: `build-scorep/miniapp`, or SPIKEMARK_MINIAPP_SCOREP.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("miniapp_scorep", "build-scorep/miniapp", "build it as docs/scorep.md says")
+
+
 def bench_kernels() -> Path:
     """The kernels of the simulator under Google Benchmark: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
 
@@ -46,12 +54,12 @@ def bench_exchange() -> Path:
     return _program("bench_exchange")
 
 
-def _program(name: str) -> Path:
+def _program(name: str, place: str | None = None, advice: str = "build it with `make build`") -> Path:
     variable = f"SPIKEMARK_{name.upper()}"
     named = os.environ.get(variable)
-    path = Path(named).resolve() if named else root() / "build" / name
+    path = Path(named).resolve() if named else root() / (place or f"build/{name}")
     if not (path.is_file() and os.access(path, os.X_OK)):
-        advice = f"{variable} must name an executable file" if named else "build it with `make build`"
+        advice = f"{variable} must name an executable file" if named else advice
         raise BadInput(f"{name}: {path} is not an executable file: {advice}")
     return path
 

@@ -9,6 +9,7 @@ FORMAT_VERSION = 1
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0)]
+Span = Annotated[list[Seconds], Field(min_length=2, max_length=2)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 
@@ -85,6 +86,12 @@ class Timing(Fields):
     clock: str | None = None  #: None in records from before the field
     timer_overhead: Seconds
     timer_read_s: Seconds
+    counter_read_s: Seconds | None = None
+    counter_overhead: Seconds | None = None
+    simulate_started_s: Seconds | None = None  #: Unix epoch; these and the above None in older records
+    simulate_ended_s: Seconds | None = None
+    idle_before_s: Span | None = None
+    idle_after_s: Span | None = None
     phases: dict[str, PhaseTime]
 
 
@@ -117,6 +124,52 @@ class Lane(Fields):
     spikes_sent: Count
 
 
+class Meter(Fields):
+    """One value that is no time, or why there is none; the first versions wrote neither value nor reason."""
+
+    name: str
+    unit: str
+    value: float | None = None
+    source: str
+    event: str | None = None
+    status: Literal["ok", "unavailable", "denied", "simulated", "modelled"]
+    reason: str | None = None
+    phase: str | None = None  #: None: the total over all phases
+
+
+class EnergyChannel(Fields):
+    """One meter of one node; `node` is the lowest rank there."""
+
+    node: Count
+    name: str
+    event: str
+    unit: Literal["J", "W"]
+    gross_j: Seconds | None
+
+
+class Energy(Fields):
+    """Energy of the measured part over all nodes; null, with a reason, where it could not be told."""
+
+    source: str
+    status: Literal["ok", "unavailable", "denied", "simulated", "modelled"]
+    gross_j: Annotated[float, Field(ge=0)] | None
+    idle_power_w: Annotated[float, Field(ge=0)] | None
+    net_j: float | None
+    duration_s: Seconds
+    readings: Count
+    coverage: Annotated[float, Field(ge=0, le=1)]
+    nodes: Positive
+    sampling_cost: Seconds
+    reason: str | None
+    channels: list[EnergyChannel]
+
+    @model_validator(mode="after")
+    def _null_has_reason(self) -> "Energy":
+        if None in (self.gross_j, self.idle_power_w, self.net_j) and not self.reason:
+            raise ValueError("an energy of null needs a reason")
+        return self
+
+
 class Record(Fields):
     """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
 
@@ -135,8 +188,9 @@ class Record(Fields):
     memory: Memory
     lanes: Annotated[list[Lane], Field(min_length=1)]
     phases: Annotated[list[str], Field(min_length=1)]
-    meters: list[Any]
-    energy: dict[str, Any] | None
+    meters: list[Meter]
+    energy: Energy | None
+    energy_reason: str | None = None  #: why energy is None; None in records from before the field
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":

@@ -50,6 +50,10 @@ class Results:
         """The run record of run id `run`, a directory."""
         return self.path / "runs" / run
 
+    def scorep(self, run: str) -> Path:
+        """What Score-P measured of run id `run`, with a record of its own."""
+        return self.path / "scorep" / run
+
     def failure(self, run: str) -> Path:
         """Why run id `run` failed; its first line is the reason."""
         return self.path / "failed" / f"{run}.log"

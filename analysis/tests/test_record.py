@@ -94,6 +94,56 @@ def test_further_fields_are_kept(run_dir):
     assert record.load(run_dir).record.timing.novelty == 3
 
 
+METER = {"name": "instructions", "unit": "count", "source": "papi"}
+ENERGY = {
+    "source": "powercap",
+    "status": "ok",
+    "gross_j": 12.5,
+    "idle_power_w": 40.0,
+    "net_j": -3.0,
+    "duration_s": 0.4,
+    "readings": 4,
+    "coverage": 1,
+    "nodes": 1,
+    "sampling_cost": 1e-4,
+    "reason": None,
+    "channels": [{"node": 0, "name": "package-0", "event": "/sys/x", "unit": "J", "gross_j": 12.5}],
+}
+
+
+def test_meters_and_energy(run_dir):
+    missing = METER | {"value": None, "event": None, "status": "denied", "reason": "permission denied"}
+    counted = METER | {"value": 7, "event": "PAPI_TOT_INS", "status": "ok", "reason": None, "phase": "update"}
+    edit(run_dir, lambda r: r.update(meters=[missing, counted], energy=ENERGY, energy_reason=None))
+    edit(run_dir, lambda r: r["timing"].update(idle_before_s=[1.5, 6.5], counter_read_s=1e-6))
+    read = record.load(run_dir).record
+    assert [meter.value for meter in read.meters] == [None, 7]
+    assert [meter.phase for meter in read.meters] == [None, "update"]
+    assert read.energy.channels[0].name == "package-0"
+    assert read.timing.idle_before_s == [1.5, 6.5]
+    assert read.timing.idle_after_s is None
+
+
+def test_a_record_from_before_meters_had_values(run_dir):
+    old = {"name": "resident_peak", "unit": "byte", "source": "/proc/self/status VmHWM", "status": "ok"}
+    edit(run_dir, lambda r: r.update(meters=[old]))
+    assert record.load(run_dir).record.meters[0].value is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gross_j": None}, "an energy of null needs a reason"),
+        ({"gross_j": -1.0}, "energy.gross_j"),
+        ({"status": "guessed"}, "energy.status"),
+        ({"coverage": 1.5}, "energy.coverage"),
+    ],
+)
+def test_energy_that_cannot_be_is_refused(change, message, run_dir):
+    edit(run_dir, lambda r: r.update(energy=ENERGY | change))
+    assert message in refused(run_dir)
+
+
 def test_further_columns_are_kept(run_dir):
     path = run_dir / "ranks.csv"
     header, *lines = path.read_text().splitlines()
@@ -282,11 +332,17 @@ def test_impossible_fields(run_dir, overrides, complaint):
     assert complaint in refused(run_dir)
 
 
+ADDED_LATER = ("energy_reason",)  # records from before lack them
+
+
 def test_every_field_of_the_format_is_needed(run_dir):
     whole = json.loads((run_dir / "record.json").read_text())
     for field in record.Record.model_fields:
         (run_dir / "record.json").write_text(json.dumps({k: v for k, v in whole.items() if k != field}))
-        assert field in refused(run_dir)
+        if field in ADDED_LATER:
+            assert record.load(run_dir)
+        else:
+            assert field in refused(run_dir)
 
 
 @pytest.mark.parametrize("content", ["[]", "3", "null", '"complete"'])

@@ -10,7 +10,7 @@ import pytest
 
 def test_list_names_what_is_registered():
     sections = program.registered()
-    assert set(sections) == {"placement", "schedule", "wire", "exchange", "neuron model"}
+    assert set(sections) == {"placement", "schedule", "wire", "exchange", "neuron model", "meter"}
     for names in sections.values():
         assert names
         assert len(set(names)) == len(names)

@@ -145,7 +145,7 @@ def test_lanes_between_areas_are_explained_and_recorded(run, tmp_path):
     assert own["synapses"] == run[1]["lanes"][0]["synapses"]
     assert there["messages"] == there["windows"]  # one way only
     assert record["checksum"] == run[1]["checksum"]
-    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
+    assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
 
 
 def test_timers_cost_little(run):
@@ -184,22 +184,8 @@ def test_oversubscription_is_a_warning(tmp_path):
     assert any(w.startswith("oversubscribed: 8 ranks x 64 threads") for w in record["warnings"])
 
 
-# What the MPI library leaves behind is reported too; only blocks taken by our sources count.
-LEAKS = "exitcode=0:fast_unwind_on_malloc=0"
-
-
-def checked(out, *arguments, options=LEAKS, **how):
-    """The record of the build without optimisation and with checks, which must find nothing."""
-    done = program.start(
-        program.EXAMPLE, "--out", out, *arguments, program=program.CHECKED, ASAN_OPTIONS=options, **how
-    )
-    assert not re.search(r"#[12] 0x\w+ in .*miniapp/src", done.stderr), done.stderr
-    assert not re.search("runtime error|ERROR: AddressSanitizer", done.stderr), done.stderr
-    return json.loads((out / "record.json").read_text())
-
-
 def test_the_build_without_optimisation_and_with_checks_gives_the_same_spikes(run, tmp_path):
-    assert checked(tmp_path / "run", ranks=2, threads=2)["checksum"] == run[1]["checksum"]
+    assert program.checked(tmp_path / "run", ranks=2, threads=2)["checksum"] == run[1]["checksum"]
 
 
 def test_the_build_with_checks_finds_nothing_in_any_exchange(tmp_path):
@@ -209,7 +195,7 @@ def test_the_build_with_checks_finds_nothing_in_any_exchange(tmp_path):
     absent = {line.split()[0] for line in lines if "; absent: " in line}
     for name in set(program.registered()["exchange"]) - {"self"} - absent:
         how = {"ranks": 3, "options": "exitcode=0:detect_leaks=0"}
-        found = checked(tmp_path / name, *short, "--set", f"exchange={name}", **how)
+        found = program.checked(tmp_path / name, *short, "--set", f"exchange={name}", **how)
         assert found["checksum"] == expected, name
 
 
@@ -222,7 +208,7 @@ def test_every_model_gives_the_same_spikes_without_optimisation(tmp_path):
             fields[f"network__populations__{i}__external"] = json.dumps(external)
         arguments = program.sets(**fields)
         record = program.record_of(tmp_path / model, *arguments, threads=2)
-        found = checked(tmp_path / f"{model}-checked", *arguments, ranks=2)
+        found = program.checked(tmp_path / f"{model}-checked", *arguments, ranks=2)
         assert record["totals"]["spikes"] > 0
         expected = 2000 * 8 * 1000 * 0.02  # neurons x synapses x rate x time
         assert abs(record["totals"]["external_events"] - expected) < 5 * expected**0.5
@@ -243,7 +229,7 @@ def test_weights_without_classes_take_eight_bytes(tmp_path):
     record = program.record_of(tmp_path / "run", *arguments, threads=2)
     assert record["memory"]["parts"]["synapses"] == 8 * record["totals"]["synapses"]
     assert record["totals"]["spikes"] > 1000
-    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+    assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
     done = program.start("--explain", program.EXAMPLE, *arguments)
     assert re.search(r"summed in 32 bits, one for each synapse \(eight bytes\)\n", done.stdout)
     predicted = float(re.search(r"synapses ([\d.]+),", done.stdout)[1]) * 2**20
@@ -261,7 +247,7 @@ def test_random_in_degrees_are_expected_and_counted(tmp_path):
     assert totals["synaptic_events"] == 2 * totals["synapses"]
     done = program.start("--explain", program.EXAMPLE, *arguments)
     assert "162000 synapses expected, since in-degrees are random, seed 1" in done.stdout
-    assert checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
+    assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
 
 
 @pytest.mark.parametrize(

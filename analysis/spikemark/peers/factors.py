@@ -87,9 +87,7 @@ def factors(
     return entries
 
 
-def refusal(
-    trials: "pd.DataFrame", peer: str, threads: int, tolerance: float = RATE_TOLERANCE
-) -> str | None:
+def refusal(trials: "pd.DataFrame", peer: str, threads: int, tolerance: float = RATE_TOLERANCE) -> str | None:
     """Why a peer must not be compared: not measured, another network, or another mean rate."""
     at = trials[trials["threads"] == threads]
     ours, theirs = (at[at["program"] == name] for name in (REFERENCE, peer))

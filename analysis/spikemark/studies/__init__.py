@@ -1,9 +1,23 @@
 """Studies: published comparisons repeated here. A study is one file with a `STUDY`, listed here."""
 
-from spikemark.studies import exchange_music, exchange_shehzad, networks, schedules
+from spikemark.studies import (
+    delivery,
+    energy_simula,
+    exchange_music,
+    exchange_shehzad,
+    networks,
+    schedules,
+)
 from spikemark.studies.study import Study
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (exchange_shehzad.STUDY, exchange_music.STUDY, schedules.STUDY, networks.STUDY)
+    for study in (
+        exchange_shehzad.STUDY,
+        exchange_music.STUDY,
+        schedules.STUDY,
+        networks.STUDY,
+        energy_simula.STUDY,
+        delivery.STUDY,
+    )
 }

@@ -1,6 +1,7 @@
 #include "assembly/explain.h"
 
 #include "assembly/estimate.h"
+#include "measurement/meter.h"
 #include "neuron/model.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +19,24 @@ static void explain_exchanges(void) {
     }
 }
 
+static void explain_meters(void) {
+    printf("meter\n");
+    for (int i = 0; meters[i]; i++) {
+        const struct meter *m = meters[i];
+        printf("  %-16s  %s%s%s (", m->name, m->summary, m->absent ? "; absent: " : "",
+               m->absent ? m->absent : "");
+        for (int q = 0; m->quantities[q].name; q++) printf("%s%s", q ? ", " : "", m->quantities[q].name);
+        printf(")\n");
+    }
+}
+
 void explain_list(void) {
     LIST("placement", placement_rules)
     LIST("schedule", schedule_rules)
     LIST("wire", wire_formats)
     explain_exchanges();
     LIST("neuron model", neuron_models)
+    explain_meters();
 }
 
 static void explain_memory(const struct description *description, const struct placement *placement,

@@ -6,7 +6,7 @@
 #include "assembly/layout.h"
 #include "assembly/options.h"
 #include "assembly/provenance.h"
-#include "assembly/report.h"
+#include "assembly/record.h"
 #include "base/alloc.h"
 #include "measurement/clock.h"
 #include <stdlib.h>
@@ -66,30 +66,7 @@ static bool prepare(const struct options *options, const struct layout *layout, 
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
     return schedule_placement(description, &rule, error) &&
            placement_open(placement, rule, &description->network, ranks, threads, error) &&
-           schedule_plan(schedule, description, placement, error);
-}
-
-/// Writes the record. Collective; rank 0 does the writing.
-static bool write_record(const struct report *report, struct run_directory *directory, MPI_Comm world,
-                         struct error *error) {
-    const struct description *d = report->description;
-    bool first = report->model->rank == 0;
-    if (d->given.record_cycles != 0) {
-        FILE *file = first ? run_directory_file(directory, "cycles.npy", error) : NULL;
-        if (!agree(world, error)) return false;
-        bool written = trace_write_cycles(&report->measured->log, world, file);
-        if (file) run_directory_close_file("cycles.npy", file, written, error);
-    }
-    if (d->given.record_spikes != 0) {
-        FILE *file = first ? run_directory_file(directory, "spikes.npy", error) : NULL;
-        if (!agree(world, error)) return false;
-        bool written = trace_write_spikes(&report->measured->trace, world, file);
-        if (file) run_directory_close_file("spikes.npy", file, written, error);
-    }
-    if (first && !error_stands(error) && report_write(report, directory, error) &&
-        run_directory_commit(directory, error))
-        report_summary(report, directory);
-    return agree(world, error);
+           schedule_plan(schedule, description, placement, error) && counters_check(description, error);
 }
 
 /// \return the exit status.
@@ -99,11 +76,19 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     struct placement placement;
     struct schedule schedule;
     struct run_directory directory = {NULL, NULL, false};
+    struct counters counters = {0};
+    struct power *power = ALLOC(struct power, 1);
     struct host host;
     struct model model;
     struct measured measured;
-    struct report report = {
-        .description = &description, .model = &model, .measured = &measured, .host = &host};
+    const char *sysfs = getenv("SPIKEMARK_SYSFS");
+    struct report report = {.description = &description,
+                            .model = &model,
+                            .measured = &measured,
+                            .host = &host,
+                            .counters = &counters,
+                            .power = power,
+                            .sysfs = sysfs && *sysfs ? sysfs : "/sys"};
 
     time_t now = time(NULL);
     strftime(report.started, sizeof report.started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
@@ -112,22 +97,32 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     MPI_Comm_rank(world, &rank);
     bool ready = prepare(options, layout, world, &description, &placement, &schedule, error);
     if (ready) layout_fits(world, &description, &placement, &schedule, error);
+    if (ready && !error_stands(error))
+        counters_open(&counters, &description, layout->threads, options->require_counters, error);
     if (ready && rank == 0 && !error_stands(error)) run_directory_open(&directory, options->out, error);
     if (!agree(world, error) || !build(&model, &description, &placement, &schedule, world, error)) {
+        counters_close(&counters);
+        free(power);
         run_directory_close(&directory);
         return status_bad_input;
     }
     MPI_Barrier(world);
     double build_s = clock_now() - start;
-    simulate(&model, &measured);
+    power_open(power, &description, report.sysfs, world);
+    power_begin(power);
+    simulate(&model, &counters, &measured);
+    power_end(power);
 
     report.clock_read_s = clock_cost();
     host_read(&host);
     struct rank_tally *ranks = tally(&model, &measured, &host, build_s, world);
     report.ranks = ranks;
-    bool written = write_record(&report, &directory, world, error);
+    bool written = record_write(&report, &directory, world, error);
     run_directory_close(&directory);
     free(ranks);
+    power_close(power);
+    free(power);
+    counters_close(&counters);
     measured_close(&measured);
     build_close(&model);
     schedule_close(&schedule);

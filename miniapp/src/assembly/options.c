@@ -9,12 +9,14 @@ const char *const options_help =
     "\n"
     "  miniapp RUN.json --out DIR [--set path.to.field=value]...   run, write the record to DIR\n"
     "                      (an earlier record there is replaced, anything else refused)\n"
+    "      --require-counters   refuse to run where a counter in record.counters cannot be read\n"
     "  miniapp --explain RUN.json [--ranks R] [--threads T] [--set ...]   what would run\n"
-    "  miniapp --list      placements, schedules, exchanges and neuron models\n"
+    "  miniapp --list      placements, schedules, exchanges, neuron models and meters\n"
     "  miniapp --version   version, commit and compiler\n"
     "\n"
     "Under mpirun -n R it runs on R ranks; OMP_NUM_THREADS sets the threads of each.\n"
-    "miniapp/FORMAT.md states both formats. Exit status: 0 done, 1 failed, 2 bad input.\n";
+    "miniapp/FORMAT.md states both formats. SPIKEMARK_SYSFS names a directory to read in place of\n"
+    "/sys. Exit status: 0 done, 1 failed, 2 bad input.\n";
 
 static bool read_count(const char *name, const char *text, int *count, struct error *error) {
     char *end;
@@ -43,6 +45,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         if (valued) {
             if (!take(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, error)) return false;
             i++;
+        } else if (strcmp(argv[i], "--require-counters") == 0) {
+            options->require_counters = true;
         } else if (strcmp(argv[i], "--list") == 0) {
             options->action = action_list;
         } else if (strcmp(argv[i], "--explain") == 0) {
@@ -52,9 +56,9 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         } else if (strcmp(argv[i], "--version") == 0) {
             options->action = action_version;
         } else if (argv[i][0] == '-' || options->description) {
-            return error_set(
-                error, "%s: unexpected; allowed: %s", argv[i],
-                "RUN.json --out DIR [--set field=value]... | --explain RUN.json | --list | --help");
+            return error_set(error, "%s: unexpected; allowed: %s", argv[i],
+                             "RUN.json --out DIR [--set field=value]... [--require-counters] | --explain "
+                             "RUN.json | --list | --help");
         } else {
             options->description = argv[i];
         }
@@ -64,6 +68,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         return error_set(error, "RUN.json: missing; allowed: the path of a run description (miniapp --help)");
     if (options->action == action_run && !options->out)
         return error_set(error, "--out: missing; allowed: the directory to write the record to");
+    if (options->action != action_run && options->require_counters)
+        return error_set(error, "--require-counters: only with a run; see miniapp --help");
     if (options->action != action_explain && (options->ranks || options->threads))
         return error_set(
             error, "--ranks, --threads: only with --explain; a run takes mpirun -n and OMP_NUM_THREADS");

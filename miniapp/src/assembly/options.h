@@ -14,7 +14,8 @@ struct options {
     const char *out;
     const char **overrides; ///< [n_overrides] of --set
     int n_overrides;
-    int ranks, threads; ///< for --explain; 0: as started
+    int ranks, threads;    ///< for --explain; 0: as started
+    bool require_counters; ///< refuse to run without those that are asked for
 };
 
 extern const char *const options_help;

@@ -61,16 +61,38 @@ static json_t *phases(const struct report *report) {
     return all;
 }
 
+/// Begin and end of a pause, or null.
+static json_t *pause_span(struct interval span) {
+    return isnan(span.from_s) ? json_null() : json_pack("[f, f]", span.from_s, span.to_s);
+}
+
+/// Share of the simulation that the master thread spent reading counters; NAN where it read none.
+static double counter_overhead(const struct report *report, double simulate_s) {
+    uint64_t reads = 0;
+    for (int p = 0; p < n_counted_phases; p++) reads += report->counters->thread[0]->marks[p];
+    return (double)reads * report->counters->read_s / simulate_s;
+}
+
 static json_t *timing(const struct report *report) {
     const struct description *d = report->description;
     double simulate_s = LARGEST(report, simulate_s);
     double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
     double overhead = (double)report->measured->clock_reads * report->clock_read_s / simulate_s;
-    return json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
-                     known(simulate_s), "model_s", known(model_s), "real_time_factor",
-                     known(simulate_s / model_s), "cycles", (int)d->cycles, "clock",
-                     clock_counts() ? "time stamp counter" : "clock_gettime", "timer_overhead",
-                     known(overhead), "timer_read_s", known(report->clock_read_s), "phases", phases(report));
+    json_t *all =
+        json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
+                  known(simulate_s), "model_s", known(model_s), "real_time_factor",
+                  known(simulate_s / model_s), "cycles", (int)d->cycles, "clock",
+                  clock_counts() ? "time stamp counter" : "clock_gettime", "timer_overhead", known(overhead),
+                  "timer_read_s", known(report->clock_read_s), "phases", phases(report));
+    json_t *more =
+        json_pack("{so so so so so so}", "counter_read_s", known(report->counters->read_s),
+                  "counter_overhead", known(counter_overhead(report, simulate_s)), "simulate_started_s",
+                  known(report->measured->span.from_s), "simulate_ended_s",
+                  known(report->measured->span.to_s), "idle_before_s", pause_span(report->power->idle_before),
+                  "idle_after_s", pause_span(report->power->idle_after));
+    json_object_update(all, more);
+    json_decref(more);
+    return all;
 }
 
 static json_t *memory(const struct report *report) {
@@ -180,17 +202,27 @@ static json_t *checksum(const struct report *report, bool with_state) {
     return json_sprintf("%016llx", (unsigned long long)sum);
 }
 
+static json_t *meters_of(const struct report *report) {
+    json_t *list = json_array();
+    meters_append(report->meters, list);
+    power_append(report->energy, list);
+    return list;
+}
+
 static json_t *record(const struct report *report) {
     json_t *names = json_array();
     for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
-    return json_pack(
-        "{si ss so so sO so so so si si so so so so so s[{ss ss ss ss}] sn}", "format_version", 1, "status",
-        "complete", "checksum", checksum(report, true), "spike_checksum", checksum(report, false),
-        "description", report->description->json.object, "provenance", provenance(report), "host",
-        host(report), "warnings", warnings(report), "ranks", report->model->ranks, "threads",
-        report->model->threads, "totals", totals(report), "timing", timing(report), "memory", memory(report),
-        "lanes", lanes(report), "phases", names, "meters", "name", "resident_peak", "unit", "byte", "source",
-        "/proc/self/status VmHWM", "status", report->ranks[0].peak_bytes ? "ok" : "unavailable", "energy");
+    const struct description *d = report->description;
+    const struct interval span = report->measured->span;
+    json_t *energy_reason, *energy = power_json(report->energy, d->given.record_energy != 0,
+                                                span.to_s - span.from_s, d->idle_pause_s > 0, &energy_reason);
+    return json_pack("{si ss so so sO so so so si si so so so so so so so so}", "format_version", 1, "status",
+                     "complete", "checksum", checksum(report, true), "spike_checksum",
+                     checksum(report, false), "description", report->description->json.object, "provenance",
+                     provenance(report), "host", host(report), "warnings", warnings(report), "ranks",
+                     report->model->ranks, "threads", report->model->threads, "totals", totals(report),
+                     "timing", timing(report), "memory", memory(report), "lanes", lanes(report), "phases",
+                     names, "meters", meters_of(report), "energy", energy, "energy_reason", energy_reason);
 }
 
 static bool write_ranks(const struct report *report, FILE *file) {
@@ -219,6 +251,19 @@ static bool write_ranks(const struct report *report, FILE *file) {
     return !ferror(file);
 }
 
+/// What reading energy meters found and cost.
+static void energy_summary(const struct report *report) {
+    if (report->description->given.record_energy == 0) return;
+    const struct power_record *energy = report->energy;
+    double cost = 0;
+    for (int n = 0; n < energy->nodes; n++) cost = fmax(cost, energy->node[n].cost);
+    if (power_record_any(energy))
+        printf("energy: %zu readings in all; reading them took %.2g %% of a processor\n", energy->count,
+               100 * cost);
+    else
+        printf("energy: no meter could be read; energy_reason in record.json says why\n");
+}
+
 void report_summary(const struct report *report, const struct run_directory *directory) {
     double simulate_s = LARGEST(report, simulate_s);
     double model_s = 1e-3 * report->description->given.cycle_ms * report->description->cycles;
@@ -230,6 +275,10 @@ void report_summary(const struct report *report, const struct run_directory *dir
            (unsigned long long)TOTAL(report, counts.spikes),
            (unsigned long long)TOTAL(report, counts.synaptic_events),
            (unsigned long long)(TOTAL(report, counts.checksum) + TOTAL(report, state_checksum)));
+    if (report->counters->by_phase)
+        printf("counters: reading them took %.2g %% of the time (%.2g us each)\n",
+               100 * counter_overhead(report, simulate_s), 1e6 * report->counters->read_s);
+    energy_summary(report);
 }
 
 bool report_write(const struct report *report, const struct run_directory *directory, struct error *error) {

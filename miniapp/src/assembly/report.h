@@ -4,6 +4,7 @@
 #ifndef ASSEMBLY_REPORT_H
 #define ASSEMBLY_REPORT_H
 
+#include "assembly/power_record.h"
 #include "assembly/run_directory.h"
 #include "assembly/tally.h"
 
@@ -13,6 +14,11 @@ struct report {
     const struct model *model;
     const struct measured *measured;
     const struct host *host;
+    const struct counters *counters;
+    const struct meter_sums *meters;
+    const struct power *power; ///< of the first rank
+    const struct power_record *energy;
+    const char *sysfs;              ///< read in place of /sys
     const struct rank_tally *ranks; ///< [model->ranks]
     double clock_read_s;
     char started[32]; ///< ISO 8601, UTC

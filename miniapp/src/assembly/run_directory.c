@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /// All that a record may hold; the last one is added by the workflow.
-static const char *const record_files[] = {"record.json", "ranks.csv", "cycles.npy", "spikes.npy",
-                                           "launch.json"};
+static const char *const record_files[] = {"record.json",  "ranks.csv",  "cycles.npy", "spikes.npy",
+                                           "counters.csv", "energy.csv", "launch.json"};
 
 enum { n_record_files = sizeof record_files / sizeof *record_files };
 

@@ -4,23 +4,34 @@
 #include "base/checksum.h"
 #include "measurement/clock.h"
 #include "measurement/pause.h"
+#include "measurement/regions.h"
 #include "measurement/usage.h"
 #include <math.h>
 #include <omp.h>
+
+COUNT_DEFINE(spikes);
+COUNT_DEFINE(synaptic_events);
 
 /// A stretch of cycles: the warm-up or the measured part.
 struct stretch {
     uint32_t first_step, cycles;
     struct measured *measured; ///< NULL in the warm-up
     struct inject *inject;
-    bool counts;          ///< kind of the clock
-    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
-    double start_s;       ///< the other clock at `first`
-    bool unread;          ///< an exchange has been made since the clock was read
+    struct counters *counters; ///< NULL unless counters are read at the seams
+    bool counts;               ///< kind of the clock
+    uint64_t first, last;      ///< the clock as first and last read by the master thread, ticks
+    double start_s;            ///< the other clock at `first`
+    bool unread;               ///< an exchange has been made since the clock was read
 };
 
+/// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
+/// phase.
+static void mark(const struct stretch *stretch, int thread, int phase) {
+    if (stretch->counters) counters_mark(stretch->counters, thread, phase);
+}
+
 /// Reads the clock and adds the time since the last reading to a phase.
-static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     if (!stretch->measured) return;
     uint64_t now = clock_ticks(stretch->counts);
     cycle_log_add(&stretch->measured->log, cycle, phase, now - stretch->last);
@@ -28,13 +39,23 @@ static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     stretch->last = now;
 }
 
+/// Both, for a phase that the master thread runs alone.
+static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+    tick(stretch, cycle, phase);
+    mark(stretch, 0, phase);
+}
+
 static void deliver(const struct model *model, int thread) {
+    REGION_BEGIN(deliver);
     struct part *part = model->parts[thread];
+    const uint64_t before = part->counts.synaptic_events;
     for (int l = 0; l < model->n_lanes; l++) {
         struct delivered delivered = lane_deliver(&model->lanes[l], thread, &part->ring);
         part->counts.synaptic_events += delivered.synaptic_events;
         part->counts.first_accesses += delivered.first_accesses;
     }
+    COUNT_ADD(synaptic_events, part->counts.synaptic_events - before);
+    REGION_END(deliver);
 }
 
 /// Lets MPI work on exchanges under way; done by the master thread, since MPI may want no other.
@@ -64,9 +85,11 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
         }
     }
     part->counts.spikes += part->n_spikes;
+    COUNT_ADD(spikes, part->n_spikes);
 }
 
 static void collocate(struct model *model, struct stretch *stretch) {
+    REGION_BEGIN(collocate);
     struct lane *sending[schedule_lanes_max]; // the others cost nothing per spike
     int n = 0;
     for (int l = 0; l < model->n_lanes; l++)
@@ -79,6 +102,7 @@ static void collocate(struct model *model, struct stretch *stretch) {
                                part->spikes[i].step);
         if (stretch->measured) trace_add(&stretch->measured->trace, part->spikes, part->n_spikes);
     }
+    REGION_END(collocate);
 }
 
 /// Ends the window of a lane and takes in what is due.
@@ -88,13 +112,22 @@ static void exchange_lane(struct model *model, struct lane *lane, struct stretch
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
         if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+        REGION_BEGIN(synchronise);
         lane_synchronise(lane);
+        REGION_END(synchronise);
         stamp(stretch, cycle, phase_synchronise);
     }
+    REGION_BEGIN(exchange);
     lane_start(lane, next_step);
-    if (overlaps) stamp(stretch, cycle, phase_exchange);
-    lane_finish(lane, last);
-    if (overlaps) stamp(stretch, cycle, phase_overlap_wait);
+    if (!overlaps) lane_finish(lane, last);
+    REGION_END(exchange);
+    if (overlaps) {
+        stamp(stretch, cycle, phase_exchange);
+        REGION_BEGIN(overlap_wait);
+        lane_finish(lane, last);
+        REGION_END(overlap_wait);
+        stamp(stretch, cycle, phase_overlap_wait);
+    }
     stretch->unread = !overlaps;
 }
 
@@ -114,9 +147,11 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
 /// Waits as long as the description has it for this cycle.
 static void inject(struct model *model, struct stretch *stretch, uint32_t cycle) {
     if (!stretch->inject->active) return;
+    REGION_BEGIN(inject);
     progress(model);
     pause_for(inject_next(stretch->inject), model->description->inject_sleeps);
     progress(model);
+    REGION_END(inject);
     stamp(stretch, cycle, phase_inject);
 }
 
@@ -129,21 +164,28 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
-        if (thread == 0) stamp(stretch, cycle, phase_deliver);
+        if (thread == 0) tick(stretch, cycle, phase_deliver);
+        mark(stretch, thread, phase_deliver);
+        REGION_BEGIN(update); // of a thread, with its wait for the others
         update(model, thread, step, steps);
+        mark(stretch, thread, phase_update);
 #pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
+        REGION_END(update);
         if (thread == 0) {
-            stamp(stretch, cycle, phase_update);
+            tick(stretch, cycle, phase_update);
             inject(model, stretch, cycle);
             collocate(model, stretch);
             stamp(stretch, cycle, phase_collocate);
             exchange(model, stretch, cycle, step + steps);
         }
 #pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
     }
     deliver(model, thread); // what the last exchange brought, counted with its cycle
+    mark(stretch, thread, phase_deliver);
 #pragma omp barrier
-    if (thread == 0) stamp(stretch, stretch->cycles - 1, phase_deliver);
+    if (thread == 0) tick(stretch, stretch->cycles - 1, phase_deliver);
 }
 
 static void run_stretch(struct model *model, struct stretch *stretch) {
@@ -162,24 +204,34 @@ static void reset_counts(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
 }
 
-void simulate(struct model *model, struct measured *measured) {
+void simulate(struct model *model, struct counters *counters, struct measured *measured) {
     const struct description *description = model->description;
     struct inject waits = inject_open(description, model->rank);
     struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles, .inject = &waits};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
                                 .cycles = description->cycles,
                                 .measured = measured,
-                                .inject = &waits};
+                                .inject = &waits,
+                                .counters = counters && counters->by_phase ? counters : NULL};
     *measured = (struct measured){0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
     trace_open(&measured->trace, description->given.record_spikes != 0);
 
+    COUNT_START(spikes);
+    COUNT_START(synaptic_events);
+    REGION_BEGIN(warmup);
     run_stretch(model, &warmup);
+    REGION_END(warmup);
     reset_counts(model);
     build_synchronise(model);
     struct usage_node node = usage_node_seconds();
     double process_s = usage_process_seconds();
+    if (counters) counters_start(counters);
+    measured->span.from_s = clock_epoch();
+    REGION_BEGIN(simulate);
     run_stretch(model, &main_part);
+    REGION_END(simulate);
+    measured->span.to_s = clock_epoch();
     double span_s = clock_now() - main_part.start_s;
     double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
     measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
@@ -188,6 +240,8 @@ void simulate(struct model *model, struct measured *measured) {
     struct usage_node after = usage_node_seconds();
     measured->node_busy_s = after.busy_s - node.busy_s;
     measured->node_stolen_s = after.stolen_s - node.stolen_s;
+    if (counters) counters_stop(counters);
+    measured->peak_bytes = usage_peak_bytes();
     if (description->given.barrier == 0 && model->ranks > 1)
         cycle_log_unmeasured(&measured->log, phase_synchronise);
 }

@@ -5,7 +5,9 @@
 #define ASSEMBLY_SIMULATE_H
 
 #include "assembly/build.h"
+#include "assembly/counters.h"
 #include "assembly/trace.h"
+#include "measurement/energy.h"
 #include "measurement/phases.h"
 
 /// What was measured, on one rank.
@@ -16,11 +18,14 @@ struct measured {
     double node_busy_s;   ///< processor time of the whole node in them, NAN where unknown
     double node_stolen_s; ///< taken away by a hypervisor, NAN where unknown
     uint64_t clock_reads;
-    struct trace trace; ///< spikes, if asked for
+    uint64_t peak_bytes;  ///< resident high-water mark of this process, 0 where unknown
+    struct interval span; ///< of the cycles, by the system clock
+    struct trace trace;   ///< spikes, if asked for
 };
 
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
-void simulate(struct model *model, struct measured *measured);
+/// \param counters may be NULL.
+void simulate(struct model *model, struct counters *counters, struct measured *measured);
 
 void measured_close(struct measured *measured);
 

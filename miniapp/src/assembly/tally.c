@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/checksum.h"
-#include "measurement/usage.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +59,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     add_lanes(own, model);
     build_bytes(model, own->part_bytes);
     own->log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
-    own->peak_bytes = usage_peak_bytes();
+    own->peak_bytes = measured->peak_bytes;
     own->build_s = build_s;
     own->simulate_s = measured->simulate_s;
     own->process_s = measured->process_s;

@@ -1,5 +1,6 @@
 #include "assembly/trace.h"
 
+#include "assembly/gather.h"
 #include "base/alloc.h"
 #include "base/npy.h"
 #include <stdlib.h>
@@ -35,33 +36,6 @@ static int by_step_then_gid(const void *a, const void *b) {
     return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/// Collective. Calls `take` on rank 0 with the block of every rank in turn: `count` items of `size` bytes.
-static bool for_each_rank(MPI_Comm comm, const void *own, size_t count, size_t size,
-                          bool (*take)(const void *, size_t, void *), void *context) {
-    enum { piece = 1 << 28 }; // bytes per message, within what an int can count
-    int rank, ranks;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    unsigned long long bytes = count * size;
-    bool taken = rank != 0 || take(own, count, context);
-    if (rank != 0) {
-        MPI_Send(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, comm);
-        for (size_t at = 0; at < bytes; at += piece)
-            MPI_Send((const char *)own + at, (int)(bytes - at < piece ? bytes - at : piece), MPI_BYTE, 0, 0,
-                     comm);
-    }
-    for (int other = 1; rank == 0 && other < ranks; other++) {
-        MPI_Recv(&bytes, 1, MPI_UNSIGNED_LONG_LONG, other, 0, comm, MPI_STATUS_IGNORE);
-        char *block = alloc(bytes, 1);
-        for (size_t at = 0; at < bytes; at += piece)
-            MPI_Recv(block + at, (int)(bytes - at < piece ? bytes - at : piece), MPI_BYTE, other, 0, comm,
-                     MPI_STATUS_IGNORE);
-        taken = take(block, bytes / size, context) && taken;
-        free(block);
-    }
-    return taken;
-}
-
 struct all_spikes {
     uint32_t (*spikes)[2];
     size_t count;
@@ -81,7 +55,7 @@ bool trace_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file) {
     MPI_Reduce(&own, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, comm);
 
     struct all_spikes all = {.spikes = rank == 0 ? alloc(total, sizeof *all.spikes) : NULL};
-    for_each_rank(comm, trace->spikes, trace->count, sizeof *trace->spikes, append_spikes, &all);
+    gather_blocks(comm, trace->spikes, trace->count, sizeof *trace->spikes, append_spikes, &all);
     if (rank != 0) return true;
     qsort(all.spikes, all.count, sizeof *all.spikes, by_step_then_gid);
     bool written = npy_header(file, "<u4", (size_t[]){all.count, 2}, 2) &&
@@ -99,5 +73,5 @@ bool trace_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file) 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     bool headed = rank != 0 || npy_header(file, "<f4", (size_t[]){(size_t)ranks, log->cycles, n_phases}, 3);
-    return for_each_rank(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
+    return gather_blocks(comm, log->time, log->cycles, sizeof *log->time, write_block, file) && headed;
 }

@@ -70,6 +70,14 @@ json_t *warnings(const struct report *report) {
         json_array_append_new(list,
                               json_string("virtual machine: other guests and the hypervisor take part in "
                                           "the times"));
+    if (strcmp(report->sysfs, "/sys") != 0)
+        json_array_append_new(
+            list,
+            json_sprintf("SPIKEMARK_SYSFS: energy meters were looked for in %s, not in /sys", report->sysfs));
+    if (report->counters->by_phase)
+        json_array_append_new(list,
+                              json_string("counters were read at the seams of every cycle: times are longer "
+                                          "than without, see timing.counter_overhead"));
     double foreign = foreign_load(report),
            stolen = report->ranks[0].node_stolen_s / report->ranks[0].simulate_s;
     if (foreign > 0.1)

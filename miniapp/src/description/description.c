@@ -1,6 +1,8 @@
 #include "description/description.h"
 
+#include "base/alloc.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -120,24 +122,52 @@ static bool read_inject(struct description *d, struct error *error) {
            fields_refuse(&inject, "wait", "spin, sleep", error);
 }
 
+/// true, false, or a list of names; which there are is known to the meters.
+static bool read_counters(struct description *d, const struct fields *record, struct error *error) {
+    static const char *const allowed = "true, false, or a list of different names";
+    json_t *field = json_object_get(record->object, "counters");
+    if (!field) json_object_set_new(record->object, "counters", field = json_false());
+    d->record_counters = json_is_true(field) || json_is_array(field);
+    if (json_is_boolean(field)) return true;
+    if (!json_is_array(field) || json_array_size(field) == 0)
+        return fields_refuse(record, "counters", allowed, error);
+    d->counters = ALLOC(const char *, json_array_size(field));
+    for (size_t i = 0; i < json_array_size(field); i++) {
+        const char *name = json_string_value(json_array_get(field, i));
+        for (int j = 0; name && j < d->n_counters; j++)
+            if (strcmp(d->counters[j], name) == 0) name = NULL;
+        if (!name) return fields_refuse(record, "counters", allowed, error);
+        d->counters[d->n_counters++] = name;
+    }
+    return true;
+}
+
+static bool read_record(struct description *d, struct error *error) {
+    static const char *const names[] = {"counters", "idle_pause_s"};
+    struct fields record;
+    return fields_enter(&d->json, "record", false, &record, error) &&
+           only_known("record", &record, names, COUNT(names), error) &&
+           read_section(d, "record", &record, error) && read_counters(d, &record, error) &&
+           fields_number(&record, "idle_pause_s", d->given.record_energy != 0 ? 5 : 0, 0, 3600,
+                         &d->idle_pause_s, error);
+}
+
 bool description_open(struct description *d, json_t *run, struct error *error) {
     static const char *const names[] = {"time", "delay_ratio", "schedule", "placement", "exchange",
                                         "wire", "network",     "record",   "inject"};
-    struct fields record;
     memset(d, 0, sizeof *d);
     d->json = (struct fields){.object = run};
     if (!json_is_object(run))
         return error_set(error, "the run description: not an object; allowed: a JSON object");
     return only_known("", &d->json, names, COUNT(names), error) && read_section(d, "", &d->json, error) &&
            read_time(d, error) && read_delay_ratio(d, error) && read_names(d, error) &&
-           fields_enter(&d->json, "record", false, &record, error) &&
-           only_known("record", &record, NULL, 0, error) && read_section(d, "record", &record, error) &&
-           read_inject(d, error) &&
+           read_record(d, error) && read_inject(d, error) &&
            network_open(&d->network, &d->json, (uint64_t)d->given.seed, d->given.resolution_ms, error);
 }
 
 void description_close(struct description *description) {
     network_close(&description->network);
+    free(description->counters);
     json_decref(description->json.object);
 }
 

@@ -22,6 +22,10 @@ struct description {
     const char *schedule;           ///< NULL: the field is a list of lanes
     const char *placement;          ///< NULL: the one that the schedule implies
     bool inject_sleeps;             ///< injected waits sleep, else they spin
+    bool record_counters;           ///< some are asked for
+    const char **counters;          ///< [n_counters] their names; none of them: all
+    int n_counters;
+    double idle_pause_s; ///< before the warm-up and after the measured part
     struct network network;
 };
 

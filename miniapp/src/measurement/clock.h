@@ -29,6 +29,13 @@ static inline double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/// Seconds since the Unix epoch, by the system clock: for what is compared with clocks of others.
+static inline double clock_epoch(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /// Whether ticks are those of the processor's counter.
 static inline bool clock_counts(void) {
     unsigned a, b, c, d;

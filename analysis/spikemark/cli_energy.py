@@ -1,0 +1,59 @@
+"""`spikemark energy`: the energy of a run, from its own readings or from a meter outside."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spikemark.cli_waiting import AsJson, print_table
+
+
+def energy(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Record of a run.")],
+    power: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Time and power from a meter outside, with units as in 'time [s],node1 [W]'.",
+            show_default="the run's own readings",
+        ),
+    ] = None,
+    channel: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this column of power; may be repeated.", show_default="the sum of all"),
+    ] = None,
+    offset: Annotated[float, typer.Option(help="Seconds added to the times of the file.")] = 0.0,
+    align: Annotated[
+        str, typer.Option(help="How the file finds the run: times, or knee, its step in power.")
+    ] = "times",
+    at_wall: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="The meter reads the whole machine before power conversion, with this accuracy.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Gross, idle and net energy of the simulation phase, and energy per synaptic event."""
+    from spikemark import record
+    from spikemark.energy import analysis, outside, show
+    from spikemark.errors import BadInput
+
+    run = record.load(run_dir)
+    if power is None:
+        given = {"channel": channel, "offset": offset, "at-wall": at_wall}
+        if useless := [name for name, value in given.items() if value]:
+            raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
+        found = analysis.of_run(run)
+    else:
+        found = analysis.measured(run, outside.source(run, power, channel, offset, align, at_wall))
+    if as_json:
+        typer.echo(json.dumps(show.content(found), indent=1))
+    elif found.kind is None:
+        typer.echo(show.without(found))
+    else:
+        print_table(show.table(found))
+        for line in show.lines(found):
+            typer.echo(line)

@@ -1,0 +1,129 @@
+"""Energy of the simulation phase of one run: gross, idle, net, and per synaptic event."""
+
+from dataclasses import dataclass, field
+
+from spikemark.record import Run
+
+from . import own, plateau, sampling
+from .levels import Reached, reached
+from .plateau import Plateau
+from .power_model import PowerModel
+from .sampling import Sampling
+from .source import Source
+from .values import MICRO, Value, difference, missing
+
+ADVICE = "run with record.energy=true where a meter can be read, or give --power FILE.csv from one outside"
+
+
+@dataclass(frozen=True)
+class PerEvent:
+    """Energy per synaptic event, in microjoule, for one definition of the event."""
+
+    definition: str
+    events: int
+    gross_uj: Value
+    net_uj: Value
+
+
+@dataclass(frozen=True)
+class Energy:
+    """`kind`: measured or modelled; None where there is no energy, and every value says why.
+
+    gross = integral of the power over the measured part; idle = idle power x its duration; net = gross -
+    idle. Gross comes first: procurement rules (EE HPC WG) do not let idle be subtracted. Intervals hold what
+    the sampling leaves open, not the accuracy of the meter. The energy-delay product is energy x duration.
+    """
+
+    run: Run = field(repr=False)
+    kind: str | None
+    duration_s: float
+    gross_j: Value
+    idle_w: Value
+    source: Source | None = field(default=None, repr=False)
+    sampling: Sampling | None = None
+    level: Reached | None = None
+    before: Plateau | None = None
+    after: Plateau | None = None
+
+    @property
+    def idle_j(self) -> Value:
+        return self.idle_w.times(self.duration_s)
+
+    @property
+    def net_j(self) -> Value:
+        return difference(self.gross_j, self.idle_j)
+
+    @property
+    def mean_w(self) -> Value:
+        return self.gross_j.times(1 / self.duration_s)
+
+    @property
+    def gross_delay_js(self) -> Value:
+        return self.gross_j.times(self.duration_s)
+
+    @property
+    def net_delay_js(self) -> Value:
+        return self.net_j.times(self.duration_s)
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no energy."""
+        return self.gross_j.reason
+
+    @property
+    def per_event(self) -> list[PerEvent]:
+        """For both definitions of an event; which one Simula et al. 2019 took, they do not say."""
+        totals = self.run.record.totals
+        counts = {
+            "recurrent": totals.synaptic_events,
+            "recurrent + external": totals.synaptic_events + totals.external_events,
+        }
+        return [PerEvent(name, n, _per(self.gross_j, n), _per(self.net_j, n)) for name, n in counts.items()]
+
+
+def _per(energy: Value, events: int) -> Value:
+    if not events:
+        return missing("no synaptic event")
+    return energy.times(MICRO / events)
+
+
+def measured(run: Run, source: Source) -> Energy:
+    """From readings that cover the measured part of the run."""
+    start, end = source.timeline.measured
+    trace = source.trace
+    before, after = plateau.before(trace, source.timeline), plateau.after(trace, source.timeline)
+    found = sampling.sampling(list(source.traces.values()), start, end)
+    return Energy(
+        run,
+        "measured",
+        source.timeline.duration_s,
+        sampling.energy(trace, start, end),
+        before.watts,
+        source,
+        found,
+        reached(found, trace, source.timeline, bool(before.watts), source.at_wall_percent),
+        before,
+        after,
+    )
+
+
+def modelled(run: Run, model: PowerModel, busy_cores: int, cards: int = 0) -> Energy:
+    """From the parameters of a machine: constant power over the measured part; no intervals."""
+    duration_s = run.record.timing.simulate_s
+    gross = Value(model.power_w(busy_cores, cards) * duration_s)
+    return Energy(run, "modelled", duration_s, gross, Value(model.idle_w))
+
+
+def none(run: Run, why: str) -> Energy:
+    """A run without any energy: every value is missing for the same reason."""
+    return Energy(run, None, run.record.timing.simulate_s, missing(why), missing(why))
+
+
+def of_run(run: Run) -> Energy:
+    """From the run's own readings, if it has any that cover the measured part; else the reason why not."""
+    if why := own.reason(run):
+        return none(run, why)
+    source = own.source(run)
+    if not source.trace.covers(*source.timeline.measured):
+        return none(run, f"the readings of {source.name} end before the measured part does")
+    return measured(run, source)

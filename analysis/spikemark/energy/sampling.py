@@ -1,0 +1,90 @@
+"""How well readings cover a span of time, and how sure they are about the mean power in it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from .trace import GAP, Trace
+from .values import Value, with_half
+
+LEVEL = 0.95
+BLOCKS = 10
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Readings within a span; of several channels those of the one with the worst."""
+
+    readings: int
+    interval_s: float  # median time between two
+    longest_s: float  # longest time between two of which the span holds a part
+    coverage: float  # share of the span that lies between two readings not more than GAP intervals apart
+
+    @property
+    def rate_hz(self) -> float:
+        return 1 / self.interval_s
+
+
+def sampling(traces: list[Trace], start: float, end: float) -> Sampling:
+    """Of the span from `start` to `end`, in the time of the traces."""
+    each = [_one(trace, start, end) for trace in traces]
+    return Sampling(
+        min(s.readings for s in each),
+        max(s.interval_s for s in each),
+        max(s.longest_s for s in each),
+        min(s.coverage for s in each),
+    )
+
+
+def _one(trace: Trace, start: float, end: float) -> Sampling:
+    times = trace.time_s
+    low, high = np.maximum(times[:-1], start), np.minimum(times[1:], end)
+    inside, apart = np.maximum(high - low, 0.0), np.diff(times)
+    close = apart <= GAP * trace.interval_s
+    longest = apart[inside > 0].max() if (inside > 0).any() else end - start
+    readings = int(((times >= start) & (times <= end)).sum())
+    return Sampling(readings, trace.interval_s, float(longest), float(inside[close].sum() / (end - start)))
+
+
+def energy(trace: Trace, start: float, end: float) -> Value:
+    """Joule from `start` to `end`, with what the sampling leaves open.
+
+    A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
+    to those around them. Instantaneous power may do anything between readings: the t interval of 95 %
+    follows from the differences of successive readings (von Neumann 1941), of which slow changes of the load
+    are no part.
+    """
+    value = trace.energy_j(start, end)
+    if trace.cumulative:
+        return Value(value, *_ends_j(trace, start, end))
+    inside = trace.power_w[(trace.time_s >= start) & (trace.time_s <= end)]
+    if len(inside) < 3:
+        return Value(value)
+    error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
+    return with_half(value, float(_quantile(len(inside) - 1) * error * (end - start)))
+
+
+def _ends_j(trace: Trace, start: float, end: float) -> tuple[float, float] | tuple[None, None]:
+    """Joule between the outermost readings inside, and between those around them."""
+    inside = np.flatnonzero((trace.time_s >= start) & (trace.time_s <= end))
+    if len(inside) < 2 or inside[0] == 0 or inside[-1] == len(trace.time_s) - 1:
+        return None, None
+    i, j = inside[0], inside[-1]
+    return float(trace.counter_j[j] - trace.counter_j[i]), float(
+        trace.counter_j[j + 1] - trace.counter_j[i - 1]
+    )
+
+
+def level(watts: np.ndarray) -> Value:
+    """Mean of a steady level [n] in W, with the t interval of 95 % of means over blocks of readings."""
+    number = min(BLOCKS, len(watts) // 2)
+    if number < 2:
+        return Value(float(np.mean(watts)))
+    means = [part.mean() for part in np.array_split(watts, number)]
+    half = _quantile(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
+    return with_half(float(np.mean(watts)), float(half))
+
+
+def _quantile(degrees: int) -> float:
+    return stats.t.ppf((1 + LEVEL) / 2, degrees)

@@ -1,0 +1,130 @@
+"""The energy of a run as a table for the terminal, and as JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+from spikemark.report.values import number, percent, span
+
+from .analysis import ADVICE, Energy
+from .levels import SOURCE
+from .trace import thinned
+from .values import Value
+
+MOST_POINTS = 2000
+
+
+def rows(energy: Energy) -> list[tuple[str, Value, str]]:
+    """What, value, unit: gross first."""
+    found = [
+        ("gross energy", energy.gross_j, "J"),
+        ("mean power", energy.mean_w, "W"),
+        ("idle power", energy.idle_w, "W"),
+        ("idle energy", energy.idle_j, "J"),
+        ("net energy", energy.net_j, "J"),
+    ]
+    for kind in ("gross", "net"):
+        found += [
+            (f"{kind} energy per synaptic event, {e.definition}", getattr(e, f"{kind}_uj"), "µJ")
+            for e in energy.per_event
+        ]
+    found += [
+        ("energy-delay product, gross", energy.gross_delay_js, "J s"),
+        ("energy-delay product, net", energy.net_delay_js, "J s"),
+    ]
+    return found
+
+
+def without(energy: Energy) -> str:
+    """One line for a run that has none."""
+    return f"{energy.run.path}: no energy: {energy.reason}; {ADVICE}"
+
+
+def table(energy: Energy):
+    """A rich table."""
+    from rich.table import Table
+
+    made = Table(title=f"Energy of the measured part, {number(energy.duration_s)} s", title_justify="left")
+    made.add_column(energy.kind)
+    for head in ("value", "95 % interval", "unit"):
+        made.add_column(head, justify="right" if head != "unit" else "left")
+    for what, value, unit in rows(energy):
+        made.add_row(what, number(value.value, 4) if value else "missing", interval(value), unit)
+    return made
+
+
+def interval(value: Value, digits: int = 4) -> str:
+    """The interval of a value; empty where unknown."""
+    return "" if value.low is None else span([value.low, value.high], digits)
+
+
+def lines(energy: Energy) -> list[str]:
+    """Where the readings come from, how good they are, and what is missing."""
+    found = []
+    if energy.source:
+        channels = ", ".join(energy.source.traces)
+        found.append(f"source: {energy.source.name} ({channels})")
+        found += [f"note: {note}" for note in energy.source.notes]
+    if energy.sampling:
+        s = energy.sampling
+        found.append(
+            f"sampling: {s.readings} readings, {number(s.rate_hz)} Hz, at most {number(s.longest_s)} s apart,"
+            f" cover {percent(s.coverage, 1)}"
+        )
+    if energy.before and energy.before.span:
+        first, last = (t - energy.source.timeline.measured[0] for t in energy.before.span)
+        found.append(
+            f"idle power from: {energy.before.where}, {number(-first)} to {number(-last)} s before its start"
+        )
+    if energy.after and energy.after.watts:
+        found.append(f"idle power after the run: {number(energy.after.watts.value, 4)} W")
+    if energy.level:
+        found.append(f"EE HPC WG: {energy.level.words}")
+        found += [
+            f"  level {c.level} asks for {c.aspect}: {c.needed}; here: {c.found}"
+            for c in energy.level.lacking
+        ]
+        found.append(f"  criteria: {SOURCE}")
+    reasons = dict.fromkeys(value.reason for _, value, _ in rows(energy) if not value)
+    return [*found, *(f"missing: {reason}" for reason in reasons)]
+
+
+def content(energy: Energy) -> dict[str, Any]:
+    """For JSON. Times of `power` and `phases` count from the begin of the measured part, in s."""
+    made = {
+        "run": str(energy.run.path),
+        "kind": energy.kind,
+        "source": energy.source.name if energy.source else None,
+        "reason": energy.reason,
+        "duration_s": energy.duration_s,
+        **{name: asdict(getattr(energy, name)) for name in (
+            "gross_j", "idle_w", "idle_j", "net_j", "mean_w", "gross_delay_js", "net_delay_js")},
+        "per_event": [asdict(e) for e in energy.per_event],
+        "sampling": energy.sampling and {**asdict(energy.sampling), "rate_hz": energy.sampling.rate_hz},
+        "level": energy.level and {
+            "reached": energy.level.words, "criteria": [asdict(c) for c in energy.level.criteria],
+            "source": SOURCE,
+        },
+        "advice": None if energy.kind else ADVICE,
+    }  # fmt: skip
+    if energy.source:
+        made |= {"notes": energy.source.notes, **_over_time(energy)}
+    return made
+
+
+def _over_time(energy: Energy) -> dict[str, Any]:
+    source, (zero, end) = energy.source, energy.source.timeline.measured
+    times, watts = thinned(*source.trace.points(), MOST_POINTS)
+    spans = {
+        "idle_before": source.timeline.idle_before,
+        "busy": source.timeline.busy,
+        "measured": source.timeline.measured,
+        "idle_after": source.timeline.idle_after,
+        "plateau": energy.before.span,
+    }
+    return {
+        "channels": [
+            {"name": name, "gross_j": trace.energy_j(zero, end)} for name, trace in source.traces.items()
+        ],
+        "phases": {name: at and [t - zero for t in at] for name, at in spans.items()},
+        "power": {"time_s": (times - zero).tolist(), "power_w": watts.tolist()},
+    }

@@ -1,0 +1,49 @@
+"""When a run paused, warmed up and was measured, in seconds since the Unix epoch."""
+
+from dataclasses import dataclass
+
+from spikemark.record import Run
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """`measured` is the simulation phase; a pause is None where the run made none."""
+
+    measured: Span
+    idle_before: Span | None = None
+    idle_after: Span | None = None
+
+    @property
+    def duration_s(self) -> float:
+        return self.measured[1] - self.measured[0]
+
+    @property
+    def busy(self) -> Span:
+        """Between the pauses: warm-up and measured part."""
+        start = self.idle_before[1] if self.idle_before else self.measured[0]
+        return start, self.idle_after[0] if self.idle_after else self.measured[1]
+
+    @property
+    def known(self) -> Span:
+        """From the first pause to the last."""
+        start = self.idle_before[0] if self.idle_before else self.measured[0]
+        return start, self.idle_after[1] if self.idle_after else self.measured[1]
+
+    def moved(self, seconds: float) -> "Timeline":
+        """Later by so many seconds."""
+
+        def move(span: Span | None) -> Span | None:
+            return span and (span[0] + seconds, span[1] + seconds)
+
+        return Timeline(move(self.measured), move(self.idle_before), move(self.idle_after))
+
+
+def of_run(run: Run) -> Timeline | None:
+    """None for a record from before these times were written."""
+    timing = run.record.timing
+    if timing.simulate_started_s is None or timing.simulate_ended_s is None:
+        return None
+    pauses = [span and tuple(span) for span in (timing.idle_before_s, timing.idle_after_s)]
+    return Timeline((timing.simulate_started_s, timing.simulate_ended_s), *pauses)

@@ -1,0 +1,93 @@
+"""How long delivery takes: t = n_first t_first + n_synapses t_next + n_spikes t_spike.
+
+A thread goes through n_spikes spikes that have come, enters n_first lists that hold a synapse of its own, and
+visits n_synapses, the first of each list among them (carried on from Lober et al. 2026, section 2.3). The
+three times are fitted by least squares that are not negative, of relative errors, so that short deliveries
+count as much as long ones. A spike whose list is empty on the thread tells t_spike from t_first; where there
+is none, only their sum can be known, and it is given as t_first.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from spikemark.errors import BadInput
+
+SAME = 1e-3  # share of spikes without a list below which t_spike cannot be told from t_first
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds; `spike` is None where it is part of `first`."""
+
+    first: float
+    next: float
+    spike: float | None
+
+    def predict(self, counts: np.ndarray) -> np.ndarray:
+        """Seconds for `counts` [point, (n_first, n_synapses, n_spikes)]."""
+        return np.asarray(counts, dtype=float) @ [self.first, self.next, self.spike or 0.0]
+
+    @property
+    def enter(self) -> float:
+        """Of a spike that enters a list, t_first + t_spike."""
+        return self.first + (self.spike or 0.0)
+
+
+def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
+    """The times that fit points best: `counts` [point, (n_first, n_synapses, n_spikes)], `seconds` [point].
+
+    Raises BadInput for times that are not positive and lists that are all of one length.
+    """
+    counts, seconds = np.asarray(counts, dtype=float), np.asarray(seconds, dtype=float)
+    if not len(seconds) or not (seconds > 0).all():
+        raise BadInput(f"seconds={seconds.tolist()}: a fit of delivery needs times above 0")
+    apart = bool((counts[:, 2] > (1 + SAME) * counts[:, 0]).any())
+    used = counts[:, : 3 if apart else 2]
+    relative = used / seconds[:, None]
+    scale = relative.max(axis=0)
+    if (scale <= 0).any() or np.linalg.matrix_rank(relative / scale, tol=1e-6) < used.shape[1]:
+        raise BadInput(
+            "list lengths: all alike; a fit of delivery needs runs with short lists and with long ones"
+        )
+    found = optimize.nnls(relative / scale, np.ones(len(seconds)))[0] / scale
+    return Times(float(found[0]), float(found[1]), float(found[2]) if apart else None)
+
+
+def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int) -> list[Times]:
+    """Fits to runs drawn with replacement; `groups`: of each configuration, counts and seconds of its runs.
+
+    Runs are drawn from all, and each configuration counts with the median of those drawn. Draws that cannot
+    be fitted are left out.
+    """
+    rng = np.random.default_rng(seed)
+    owner = np.concatenate([np.full(len(seconds), i) for i, (_, seconds) in enumerate(groups)])
+    counts = np.concatenate([counts for counts, _ in groups])
+    seconds = np.concatenate([seconds for _, seconds in groups])
+    found = []
+    for _ in range(draws):
+        drawn = rng.integers(len(owner), size=len(owner))
+        try:
+            found.append(fit(*medians(owner[drawn], counts[drawn], seconds[drawn])))
+        except BadInput:
+            continue
+    return found
+
+
+def medians(owner: np.ndarray, counts: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One point per owner, of the mean counts and the median time."""
+    names = np.unique(owner)
+    return (
+        np.array([counts[owner == name].mean(axis=0) for name in names]),
+        np.array([np.median(seconds[owner == name]) for name in names]),
+    )
+
+
+def interval(values: list[float]) -> tuple[float, float] | None:
+    """The middle 95 % of bootstrap values; None where there are fewer than two."""
+    if len(values) < 2:
+        return None
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)

@@ -1,0 +1,70 @@
+"""One run of a plan with the program instrumented for Score-P, beside the timed run."""
+
+import contextlib
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from spikemark import launch, project
+from spikemark.errors import BadInput
+from spikemark.files import write_atomically
+from spikemark.measure import RunFailed, check_record, log_text, watch
+from spikemark.results import Results
+
+#: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
+#: Score-P that has to write events out in between disturbs what it measures.
+SETTINGS = {
+    "SCOREP_ENABLE_PROFILING": "true",
+    "SCOREP_ENABLE_TRACING": "true",
+    "SCOREP_TOTAL_MEMORY": "400M",
+}
+FILES = ("profile.cubex", "traces.otf2")
+
+
+def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
+    """Carry out run id `run` of the plan under Score-P and return the directory, which `scorep.check` reads.
+
+    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan does not
+    have the run, it is there already, or the instrumented mini-app is missing.
+    """
+    plan, target = results.read_plan(), results.scorep(run)
+    planned = plan.run(run)
+    if planned is None:
+        raise BadInput(f"run {run!r} is not in {results.plan}")
+    if (target / "record" / "record.json").is_file():
+        raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
+    results.read_description(run)
+    workspace = results.path / "unchecked" / f"{run}.scorep"
+    measurement = workspace / "scorep"
+    description = results.description(run).resolve()
+    program = [str(project.miniapp_scorep()), str(description), "--out", str(workspace.resolve() / "record")]
+    start = launch.launch(launcher, program, planned.ranks, planned.threads)
+    settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
+    settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
+    start = replace(start, environment={**start.environment, **settings})
+    for empty in (target / "record", target):  # made by Snakemake; anything else is an error here
+        with contextlib.suppress(FileNotFoundError):
+            empty.rmdir()
+    failure = results.failure(f"{run}.scorep")
+    try:
+        shutil.rmtree(workspace, ignore_errors=True)
+        workspace.mkdir(parents=True)
+        failure.unlink(missing_ok=True)
+        status, output, errors = watch(start, plan.experiment.time_limit_s)
+        try:
+            check_record(status, errors, workspace / "record", planned)
+            for name in FILES:
+                if not (measurement / name).is_file():
+                    raise RunFailed(
+                        f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
+                    )
+        except RunFailed as reason:
+            write_atomically(failure, log_text(reason, planned, start, status, output, errors))
+            raise
+        os.rename(workspace / "record", measurement / "record")
+        target.parent.mkdir(exist_ok=True)
+        os.rename(measurement, target)
+    finally:
+        shutil.rmtree(workspace, ignore_errors=True)
+    return target

@@ -1,0 +1,38 @@
+"""What a profile or a trace says of one rank."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spikemark.errors import BadInput
+
+#: The region around the measured cycles; nothing outside of it counts.
+MEASURED = "simulate"
+BARRIER = "MPI_Barrier"
+#: User metrics, each also a column of ranks.csv.
+COUNTS = ("spikes", "synaptic_events")
+
+
+@dataclass
+class Seen:
+    """Of one rank, within MEASURED."""
+
+    seconds: Counter = field(default_factory=Counter)  # by region, with what it calls; of the first thread
+    visits: Counter = field(default_factory=Counter)  # by region; of the first thread
+    counts: Counter = field(default_factory=Counter)  # by user metric; of all threads
+
+
+def check_ranks(path: Path, found: list[int], ranks: int) -> None:
+    """Raises BadInput unless `found` are the ranks of the run, each once."""
+    if sorted(found) != list(range(ranks)):
+        said = f"ranks {', '.join(map(str, sorted(found)))}" if len(found) == ranks else f"{len(found)} ranks"
+        raise BadInput(f"{path}: holds {said}; the run had ranks 0 to {ranks - 1}")
+
+
+def check_measured(path: Path, seen: list[Seen]) -> None:
+    """Raises BadInput if a rank never entered MEASURED."""
+    for rank, one in enumerate(seen):
+        if not one.visits[MEASURED]:
+            raise BadInput(
+                f"{path}: rank {rank} has no region {MEASURED!r}: not of a build with SPIKEMARK_SCOREP"
+            )

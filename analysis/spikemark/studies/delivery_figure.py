@@ -1,0 +1,33 @@
+"""Time per synaptic event over the length of lists: measured and predicted, a colour for each setup."""
+
+from matplotlib.lines import Line2D
+
+from spikemark.report.figures.style import COLOUR, drawing, legend_above, markup
+
+COLOURS = ("deliver", "exchange", "update", "synchronise", "collocate", "other-1", "other-2", "other-3")
+
+
+def draw(shown: list, name: str, alt: str) -> str:
+    """`shown`: (delivery.Point, measured, predicted), both in nanoseconds per synaptic event."""
+    handles = []
+    with drawing(height=3.6) as (figure, (axes,)):
+        for i, label in enumerate(dict.fromkeys(p.label for p, _, _ in shown)):
+            colour = COLOUR[COLOURS[i % len(COLOURS)]]
+            dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour}
+            for p, measured, predicted in (entry for entry in shown if entry[0].label == label):
+                filled = "none" if p.held_out else colour
+                axes.plot(p.length, measured, **dot, markerfacecolor=filled, markeredgewidth=1.2)
+                axes.plot(p.length, predicted, "x", color=colour, markersize=5)
+            handles.append(Line2D([], [], label=label, **dot))
+        cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}
+        handles.append(Line2D([], [], label="predicted", **cross))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter(lambda value, _: f"{value:.1g}" if f"{value:e}"[0] in "25" else "")
+        axes.grid()
+        axes.set_xlabel("mean length of the lists entered (synapses)")
+        axes.set_ylabel("ns per synaptic event")
+        legend_above(figure, handles, columns=2)
+        return markup(figure, name, alt)

@@ -1,0 +1,274 @@
+"""Simula et al. 2019, Tables II to IV: energy to solution and per synaptic event, beside this machine."""
+
+from spikemark.energy import analysis
+from spikemark.energy.analysis import Energy
+from spikemark.energy.values import Value
+from spikemark.report.elements import Box, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import counted, number, span
+from spikemark.studies import published, simula
+from spikemark.studies.runs import NOT_RUN, group, mean, say_crowded, timed
+from spikemark.studies.simula import ARM, ETHERNET, INFINIBAND, X86, Point
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+EXPLAINED = (
+    "Simula et al. ran 20 480 neurons for 10 s on a cluster of x86 servers and on boards with ARM cores, and "
+    "measured the power from outside: energy is the time of the run times its power above the baseline, the "
+    "plateau of the pause at its start. Here every energy is computed again from the printed time and power. "
+    "The gross energy adds the baseline that the paper subtracts (564 W for the whole cluster, 49.2 W for"
+    " both boards at the wall); it moves the best point to more cores, since what idles all the while costs"
+    " least when the run is short."
+)
+CARDS = (
+    "Power of the cluster as a model: the baseline, so much per busy core, and so much per interconnect card"
+    f" in use, one for {simula.CORES_PER_NODE} cores (how runs were spread over nodes was not published)."
+    " Fitted to full nodes: one core alone draws 48 W above the baseline, sixteen 166 W, so that power does"
+    " not follow the number of busy cores within a node. Energy is that power, without the baseline, times"
+    " the printed time."
+)
+HERE = (
+    "The same network on this machine. Synaptic events are counted, recurrent and external apart. Energy is"
+    " that of the measured part; net is gross minus the idle power of the pause before."
+)
+UNREAD = "no meter was read during the runs (the table says why)"
+NO_BASELINE = Missing("no baseline was published for one board behind its supply")
+NO_ENERGY = Missing("the energy behind it was not published")
+QUANTITIES = {
+    "time": lambda p: p.time_s, "net energy": lambda p: p.energy_j, "gross energy": lambda p: p.gross_j,
+    "energy × delay": lambda p: p.delay_js,
+}  # fmt: skip
+Runs = dict[int, list[Measured]]  # by ranks
+
+
+def read(runs: list[Measured]) -> Findings:
+    """The published tables, computed again, and the runs of this machine beside them."""
+    found = group(runs, lambda m: m.run.record.ranks)
+    energies = {m.planned.id: analysis.of_run(m.run) for m in runs}
+    here = _here(found, energies)
+    say_crowded(here.rows, runs)
+    parts = [
+        Part("x86", "x86 servers", [EXPLAINED], tables=[_published("table2", "Table II: x86", X86)]),
+        Part("arm", "ARM boards", tables=[_published("table3", "Table III: ARM", ARM)]),
+        Part("events", "Energy per synaptic event", boxes=[Box("wary", line) for line in simula.slips()],
+             tables=[_per_event(here)]),
+        Part("interconnect", "Ethernet and InfiniBand", [CARDS], tables=[_interconnect()]),
+        Part("here", "This machine", [HERE], tables=[here]),
+    ]  # fmt: skip
+    return Findings(_sentence(here), _key_figures(here), parts)
+
+
+def _published(name: str, title: str, table: str) -> StudyTable:
+    points = simula.points(table)
+    best = simula.optima(points, **QUANTITIES)
+    rows = [
+        {
+            "cores": p.label,
+            "note": p.note,
+            "time_s": p.time_s,
+            "power_w": p.power_w,
+            "published_j": p.energy_j,
+            "recomputed_j": p.product_j,
+            "consistent": p.consistent,
+            "gross_j": NO_BASELINE if p.gross_j is None else p.gross_j,
+            "energy_delay_js": p.delay_js,
+            "least": ", ".join(best.get(i, [])),
+        }
+        for i, p in enumerate(points)
+    ]
+    columns = [
+        Column("cores", "cores", "given"),
+        Column("note", "", "given"),
+        Column("time_s", "time (s)", "literature", 4),
+        Column("power_w", "power above baseline (W)", "literature"),
+        Column("published_j", "energy (J)", "literature", 6),
+        Column("recomputed_j", "time × power (J)", "literature", 6),
+        Column("consistent", "agree"),
+        Column("gross_j", "with baseline (J)", "literature", 5),
+        Column("energy_delay_js", "energy × delay (J s)", "literature", 4),
+        Column("least", "least"),
+    ]
+    return StudyTable(name, f"{title}, energy to solution", columns, rows)
+
+
+def _per_event(here: StudyTable) -> StudyTable:
+    """Table IV, and what the energies of Tables II and III give under each definition of an event."""
+    definitions = dict(zip(("recurrent_uj", "all_uj", "all_at_3_uj"), simula.definitions(), strict=True))
+    rows = []
+    for row in published.rows("simula_table4"):
+        energy = float(row["energy_J_used"]) if row["energy_J_used"] else None
+        again = {
+            key: NO_ENERGY if energy is None else simula.microjoule(energy, d)
+            for key, d in definitions.items()
+        }
+        rows.append({
+            "who": row["simulator"],
+            "machine": f"{row['platform']}, {row['cores']} cores",
+            "energy_j": NO_ENERGY if energy is None else energy,
+            "published_uj": float(row["uJ_per_syn_event"]),
+            **again,
+        })  # fmt: skip
+    for row in here.rows:
+        rows.append({
+            "who": "mini-app", "machine": f"here, {counted(row['ranks'], 'rank')}", "energy_j": row["net_j"],
+            "here_recurrent_uj": row["recurrent_uj"], "here_all_uj": row["all_uj"],
+        })  # fmt: skip
+    columns = [
+        Column("who", "program"),
+        Column("machine", "machine"),
+        Column("energy_j", "net energy (J)", "", 5),
+        Column("published_uj", "published (µJ)", "literature", 2),
+        *(Column(key, f"{d.name} (µJ)", "literature") for key, d in definitions.items()),
+        Column("here_recurrent_uj", "here, recurrent (µJ)", "measured"),
+        Column("here_all_uj", "here, recurrent + external (µJ)", "measured"),
+    ]
+    return StudyTable("table4", "Table IV: energy per synaptic event", columns, rows)
+
+
+def _interconnect() -> StudyTable:
+    models = simula.interconnects()
+    rows = []
+    for p in simula.points(X86):
+        if p.cores < simula.CORES_PER_NODE:
+            continue
+        watts = models.get(p.note, models[ETHERNET]).above_idle_w(p.cores, p.cards)
+        rows.append({
+            "cores": p.cores, "interconnect": p.note if p.cards else "none", "cards": p.cards,
+            "time_s": p.time_s, "power_w": p.power_w, "modelled_w": watts,
+            "deviation_percent": 100 * (watts / p.power_w - 1), "energy_j": p.energy_j,
+            "modelled_j": watts * p.time_s,
+        })  # fmt: skip
+    columns = [
+        Column("cores", "cores", "given"),
+        Column("interconnect", "interconnect", "given"),
+        Column("cards", "cards", "modelled"),
+        Column("time_s", "time (s)", "literature", 4),
+        Column("power_w", "power (W)", "literature"),
+        Column("modelled_w", "power (W)", "modelled"),
+        Column("deviation_percent", "modelled − published (%)", "modelled", 2),
+        Column("energy_j", "energy (J)", "literature", 6),
+        Column("modelled_j", "energy (J)", "modelled"),
+    ]
+    note = "; ".join(
+        f"{m.name}: {number(m.idle_w)} W baseline, {number(m.core_w)} W a core, {number(m.card_w)} W a card"
+        for m in models.values()
+    )
+    return StudyTable("interconnect", "Interconnects as models of power", columns, rows, [f"{note}."])
+
+
+def _here(found: Runs, energies: dict[str, Energy]) -> StudyTable:
+    """One row per number of ranks."""
+    rows = []
+    for ranks, runs in sorted(found.items()):
+        totals, own = runs[0].run.record.totals, [energies[m.planned.id] for m in timed_runs(runs)]
+        rows.append({
+            "ranks": ranks,
+            "neurons": totals.neurons,
+            "time_s": mean(runs, lambda m: m.run.record.timing.simulate_s),
+            "real_time_factor": mean(runs, lambda m: m.real_time_factor),
+            "recurrent_events": totals.synaptic_events,
+            "external_events": totals.external_events,
+            "gross_j": _energy(own, lambda e: e.gross_j),
+            "net_j": _energy(own, lambda e: e.net_j),
+            "recurrent_uj": _energy(own, lambda e: e.per_event[0].net_uj),
+            "all_uj": _energy(own, lambda e: e.per_event[1].net_uj),
+            "energy_delay_js": _energy(own, lambda e: e.net_delay_js),
+            "source": ", ".join(dict.fromkeys(e.source.name for e in own if e.source)) or "none",
+        })  # fmt: skip
+    best = simula.optima(
+        rows, time=lambda r: _number(r["time_s"]), **{
+            "net energy": lambda r: _number(r["net_j"]), "gross energy": lambda r: _number(r["gross_j"]),
+            "energy × delay": lambda r: _number(r["energy_delay_js"])},
+    )  # fmt: skip
+    for i, row in enumerate(rows):
+        row["least"] = ", ".join(best.get(i, []))
+    columns = [
+        Column("ranks", "ranks", "given"),
+        Column("neurons", "neurons", "given"),
+        Column("time_s", "time (s)", "measured"),
+        Column("real_time_factor", "real-time factor", "measured"),
+        Column("recurrent_events", "recurrent events", "counted"),
+        Column("external_events", "external events", "counted"),
+        Column("gross_j", "gross energy (J)", "measured", 4),
+        Column("net_j", "net energy (J)", "measured", 4),
+        Column("recurrent_uj", "per recurrent event (µJ)", "measured"),
+        Column("all_uj", "per recurrent or external event (µJ)", "measured"),
+        Column("energy_delay_js", "net energy × delay (J s)", "measured"),
+        Column("source", "source of energy"),
+        Column("least", "least"),
+    ]
+    return StudyTable("here", "This machine, by ranks", columns, rows)
+
+
+def timed_runs(runs: list[Measured]) -> list[Measured]:
+    """Those whose times count; none where more ranks than cores ran."""
+    found = timed(runs)
+    return [] if isinstance(found, Missing) else found
+
+
+def _energy(energies: list[Energy], value) -> Estimate | Missing:
+    """Mean over repetitions; missing, with the reason of the first, where one of them has none."""
+    found: list[Value] = [value(energy) for energy in energies]
+    lacking = [v for v in found if not v]
+    if not found:
+        return NOT_RUN
+    return Missing(lacking[0].reason) if lacking else estimate([v.value for v in found])
+
+
+def _number(cell: Estimate | Missing) -> float | None:
+    return cell.value if isinstance(cell, Estimate) else None
+
+
+def _all_points() -> list[Point]:
+    return [p for table in (X86, ARM) for p in simula.points(table)]
+
+
+def _sentence(here: StudyTable) -> str:
+    everything = _all_points()
+    agree = sum(p.consistent for p in everything)
+    best = {q: min(simula.points(X86), key=value) for q, value in QUANTITIES.items()}
+    words = (
+        f"Of {len(everything)} published energies {agree} are time × power; on x86 the net energy was least"
+        f" on {_name(best['net energy'])}, the time and the gross energy on {_name(best['gross energy'])}."
+    )
+    ours = [row for row in here.rows if isinstance(row["time_s"], Estimate)]
+    if not ours:
+        return f"Nothing to compare yet: no run with as many ranks as cores is complete. {words}"
+    times = ", ".join(f"{number(row['time_s'].value)} s on {counted(row['ranks'], 'rank')}" for row in ours)
+    known = [row for row in ours if isinstance(row["all_uj"], Estimate)]
+    energy = (
+        f"{span([row['all_uj'].value for row in known], 2)} µJ per synaptic event, recurrent or external"
+        if known
+        else f"energy is missing: {UNREAD}"
+    )
+    return f"{words} Here {number(ours[0]['neurons'])} neurons took {times}; {energy}."
+
+
+def _name(p: Point) -> str:
+    return f"{p.label} cores" + (f" with {p.note}" if p.cards else "")
+
+
+def _key_figures(here: StudyTable) -> list[KeyFigure]:
+    everything = _all_points()
+    agree = sum(p.consistent for p in everything)
+    many = {p.note: p for p in simula.points(X86) if p.cores == 32}
+    ratio = many[ETHERNET].energy_j / many[INFINIBAND].energy_j
+    figures = [
+        KeyFigure("Published energies that are time × power", f"{agree} of {len(everything)}", "literature"),
+        KeyFigure("Energy on Ethernet over InfiniBand", number(ratio), "literature", "on 32 cores"),
+    ]
+    known = [row["all_uj"].value for row in here.rows if isinstance(row["all_uj"], Estimate)]
+    title = "Energy per synaptic event here"
+    if known:
+        note = "net, recurrent and external events; published: 1.1 (ARM), 3.4 (x86)"
+        return [*figures, KeyFigure(title, f"{span(known, 2)} µJ", "measured", note)]
+    reason = UNREAD if here.rows else NOT_RUN.reason
+    return [*figures, KeyFigure(title, "missing", "", reason, missing=True)]
+
+
+STUDY = Study(
+    "energy-simula",
+    "energy to solution and per synaptic event by cores and interconnect (Simula et al. 2019, Tables II-IV)",
+    "energy-simula",
+    read,
+)

@@ -1,0 +1,184 @@
+"""The energies that Simula et al. 2019 published, computed again from their times and powers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from spikemark.energy.power_model import PowerModel
+from spikemark.studies import published
+
+NEURONS = 20_480
+#: The machines of Tables II and III, and the data file of each.
+X86, ARM = "simula_table2", "simula_table3"
+#: A node of the x86 cluster holds that many; how runs on more were spread over nodes was not published.
+CORES_PER_NODE = 16
+ETHERNET, INFINIBAND = "ETH", "IB"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One published run of 10 s of the network; `power_w` is above the baseline, None if unknown."""
+
+    cores: int
+    label: str
+    note: str
+    time_s: float
+    power_w: float
+    energy_j: float
+    baseline_w: float | None
+    digits: int  # decimals of the printed energy
+
+    @property
+    def product_j(self) -> float:
+        """Time x power, as many decimals as printed."""
+        return round(self.time_s * self.power_w, self.digits)
+
+    @property
+    def consistent(self) -> bool:
+        """Is the printed energy the product of the printed time and power?"""
+        return self.product_j == self.energy_j
+
+    @property
+    def implied_w(self) -> float:
+        """The power that makes the printed energy from the printed time."""
+        return self.energy_j / self.time_s
+
+    @property
+    def gross_j(self) -> float | None:
+        """With the baseline."""
+        return None if self.baseline_w is None else (self.power_w + self.baseline_w) * self.time_s
+
+    @property
+    def delay_js(self) -> float:
+        """Energy-delay product of the printed energy."""
+        return self.energy_j * self.time_s
+
+    @property
+    def cards(self) -> int:
+        """Interconnect cards in use, at one per full node."""
+        return self.cores // CORES_PER_NODE if self.note in (ETHERNET, INFINIBAND) else 0
+
+
+@cache
+def parameter(name: str) -> float:
+    """A number of the text."""
+    return next(float(r["value"]) for r in published.rows("simula_parameters") if r["quantity"] == name)
+
+
+def points(table: str) -> list[Point]:
+    """The rows of Table II (`X86`) or III (`ARM`)."""
+    made = []
+    for row in published.rows(table):
+        if table == X86:
+            label, note, baseline = row["x86_cores"], row["network_or_note"], parameter("baseline_server")
+        else:
+            label = row["arm_cores"]
+            note = f"{row['boards']} board{'s' * (row['boards'] != '1')}, {row['measurement']}"
+            # measured at the wall for both boards: it says nothing of one board measured behind the supply
+            baseline = parameter("baseline_embedded_2boards") if row["measurement"] == "AC" else None
+        energy = row["energy_J"]
+        made.append(
+            Point(
+                int(label.split()[0]), label, note, float(row["time_s"]),
+                float(row["power_W_above_baseline"]), float(energy), baseline, len(energy.partition(".")[2]),
+            )
+        )  # fmt: skip
+    return made
+
+
+def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
+    """By place in the list, the quantities that are least there; what not all points have is left out."""
+    found: dict[int, list[str]] = {}
+    for name, value in quantities.items():
+        values = [value(p) for p in points]
+        if values and None not in values:
+            found.setdefault(int(np.argmin(values)), []).append(name)
+    return found
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What counts as a synaptic event; `events` in 10 s of the whole network."""
+
+    name: str
+    events: float
+
+
+def definitions() -> list[Definition]:
+    """Those that the text allows: sections II (synapses, external input) and V (events)."""
+    recurrent, external = (
+        parameter(name) for name in ("synapses_per_neuron_recurrent", "external_synapses_per_neuron")
+    )
+    rate, external_rate = parameter("mean_rate"), parameter("external_rate")
+    seconds = NEURONS * parameter("simulated_time")
+    return [
+        Definition("recurrent", seconds * recurrent * rate),
+        Definition("recurrent + external, both at 3.2 Hz", seconds * (recurrent + external) * rate),
+        Definition(
+            "recurrent at 3.2 Hz + external at 3 Hz", seconds * (recurrent * rate + external * external_rate)
+        ),
+    ]
+
+
+def microjoule(energy_j: float, definition: Definition) -> float:
+    """Per synaptic event."""
+    return 1e6 * energy_j / definition.events
+
+
+def reproducing() -> list[Definition]:
+    """The definitions that give every published figure of Table IV of which the energy is known."""
+    known = [r for r in published.rows("simula_table4") if r["energy_J_used"]]
+    return [
+        d
+        for d in definitions()
+        if all(f"{microjoule(float(r['energy_J_used']), d):.1f}" == r["uJ_per_syn_event"] for r in known)
+    ]
+
+
+def interconnects() -> dict[str, PowerModel]:
+    """Ethernet and InfiniBand as models of power, by least squares over the rows of full nodes of Table II.
+
+    Cores and cards take what is above the baseline; a card that costs less than nothing is set to 0.
+    """
+    from scipy.optimize import nnls
+
+    full = [p for p in points(X86) if p.cores >= CORES_PER_NODE]
+    matrix = [[p.cores, p.cards * (p.note == ETHERNET), p.cards * (p.note == INFINIBAND)] for p in full]
+    (core_w, *cards), _ = nnls(np.array(matrix, dtype=float), np.array([p.power_w for p in full]))
+    fitted = "least squares over the rows of 16 and more cores of Table II"
+    sources = {"idle_w": "Simula et al. 2019, section IV", "core_w": fitted, "card_w": fitted}
+    return {
+        name: PowerModel(title, parameter("baseline_server"), float(core_w), float(card), sources)
+        for (name, title), card in zip(
+            ((ETHERNET, "Ethernet"), (INFINIBAND, "InfiniBand")), cards, strict=True
+        )
+    }
+
+
+def slips() -> list[str]:
+    """What does not fit in the published tables; computed from them."""
+    found = [
+        f"Table {number}, {p.label} core: {p.energy_j:g} J is printed, but {p.time_s:g} s at {p.power_w:g} W"
+        f" are {p.product_j:g} J; the printed energy takes {p.implied_w:.1f} W."
+        for number, table in (("II", X86), ("III", ARM))
+        for p in points(table)
+        if not p.consistent
+    ]
+    names = " and ".join(d.name for d in reproducing())
+    values = {
+        r["platform"]: r["uJ_per_syn_event"] for r in published.rows("simula_table4") if r["energy_J_used"]
+    }
+    theirs = " and ".join(f"{value} µJ ({name})" for name, value in values.items())
+    recurrent = definitions()[0]
+    others = " and ".join(
+        f"{microjoule(float(r['energy_J_used']), recurrent):.1f}"
+        for r in published.rows("simula_table4")
+        if r["energy_J_used"]
+    )
+    return [
+        *found,
+        f"Table IV: {theirs} need events of {names}; the text defines an event by the synapses of a neuron,"
+        f" and the recurrent ones alone give {others} µJ.",
+    ]

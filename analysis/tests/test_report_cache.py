@@ -1,0 +1,73 @@
+"""Section of cache misses: planted counters, and what it says without any."""
+
+import numpy as np
+import pytest
+from planned import run, write_experiment
+
+from spikemark.errors import BadInput
+from spikemark.models import cache_misses
+from spikemark.report.cases import look
+from spikemark.report.gather import gather
+from spikemark.report.sections import cache
+from spikemark.report.values import number
+
+MISSES = {"name": "last_level_misses", "unit": "count", "source": "papi", "event": "PAPI_L3_TCM"}
+REASON = "no such event on this machine"
+
+
+def section_of(folder, meters):
+    """A sweep over D and ranks; `meters`: of a run, from its first accesses and synaptic events."""
+    options = [run("conventional", 1, ranks) for ranks in (1, 2)]
+    options += [run("structure_aware", 10, 2), run("conventional", 1, 2, threads=4)]
+    counted = gather(write_experiment(folder / "first", options)).runs
+    for entry, m in zip(options, counted, strict=True):
+        totals = m.run.record.totals
+        entry["meters"] = meters(totals.first_accesses, totals.synaptic_events)
+    return cache.section(look(gather(write_experiment(folder / "second", options))))
+
+
+def test_planted_misses_are_found(tmp_path):
+    def meters(first, events):
+        return [
+            MISSES | {"status": "ok", "value": 9e9},  # all phases together: not what is asked
+            MISSES | {"status": "ok", "value": 0.8 * first + 0.05 * events, "phase": "deliver"},
+        ]
+
+    found = section_of(tmp_path, meters)
+    assert found.missing == []
+    words = found.text[-1]
+    assert f"has {number(0.8)} (" in words and f"every synapse {number(0.05)} (" in words
+    assert len(found.figures[0].table.rows) == 4
+    assert {row[4] for row in found.figures[0].table.rows} == {"PAPI_L3_TCM"}
+
+
+def test_says_why_there_are_none(tmp_path):
+    found = section_of(
+        tmp_path, lambda *_: [MISSES | {"event": None, "status": "unavailable", "reason": REASON}]
+    )
+    assert found.figures == [] and any(REASON in line and "unavailable" in line for line in found.missing)
+    assert "cachesim" in found.text[-1] and "simulated" in found.text[-1]
+
+
+def test_runs_that_did_not_ask(tmp_path):
+    found = section_of(tmp_path, lambda *_: [])
+    assert found.missing == ["last_level_misses in deliver: the run did not ask for counters."]
+
+
+def test_totals_alone_are_not_delivery(tmp_path):
+    found = section_of(tmp_path, lambda *_: [MISSES | {"status": "ok", "value": 5.0}])
+    assert found.figures == [] and "not by phase" in found.missing[0]
+
+
+def test_intervals_hold_the_truth():
+    rng, shares = np.random.default_rng(1), np.linspace(0.05, 0.8, 8)
+    inside = 0
+    for _ in range(300):
+        line = cache_misses.fit(shares, 0.1 + 0.7 * shares + 0.02 * rng.standard_normal(len(shares)))
+        inside += abs(line.first - 0.7) <= line.first_half
+    assert 0.91 <= inside / 300 <= 0.99
+
+
+def test_two_shares_are_no_line():
+    with pytest.raises(BadInput, match="2 different values"):
+        cache_misses.fit([0.1, 0.1, 0.2, 0.2], [1, 1, 2, 2])

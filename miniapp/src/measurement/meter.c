@@ -1,0 +1,62 @@
+#include "measurement/meter.h"
+
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct meter meter_papi, meter_getrusage, meter_memory, meter_powercap, meter_pm_counters,
+    meter_hwmon;
+
+const struct meter *const meters[] = {&meter_papi,        &meter_getrusage, &meter_memory, &meter_powercap,
+                                      &meter_pm_counters, &meter_hwmon,     NULL};
+
+const char *meter_status_name(enum meter_status status) {
+    static const char *const names[] = {"ok", "unavailable", "denied"};
+    return names[status];
+}
+
+const struct meter *meter_find(const char *name) {
+    for (int i = 0; meters[i]; i++)
+        if (strcmp(meters[i]->name, name) == 0) return meters[i];
+    return NULL;
+}
+
+void meter_open(struct meter_handle *handle, const struct meter *meter, const struct meter_request *request) {
+    memset(handle, 0, sizeof *handle);
+    handle->meter = meter;
+    handle->own = alloc_zero(meter->size, 1);
+    meter->open(handle, request);
+}
+
+void meter_read(struct meter_handle *handle, double *value) {
+    if (handle->n_channels > 0) handle->meter->read(handle, value);
+}
+
+void meter_close(struct meter_handle *handle) {
+    if (!handle->meter) return;
+    if (handle->meter->close) handle->meter->close(handle);
+    free(handle->own);
+    memset(handle, 0, sizeof *handle);
+}
+
+struct meter_channel *meter_add(struct meter_handle *handle, const char *name, const char *unit) {
+    if (handle->n_channels < meter_channels_max) handle->n_channels++;
+    struct meter_channel *channel = &handle->channel[handle->n_channels - 1];
+    *channel = (struct meter_channel){.status = meter_ok};
+    snprintf(channel->name, sizeof channel->name, "%s", name);
+    for (char *c = channel->name; *c; c++)
+        if (*c == ',' || *c == '"') *c = ' '; // it becomes a field of a table
+    snprintf(channel->unit, sizeof channel->unit, "%s", unit);
+    return channel;
+}
+
+void meter_fail(struct meter_handle *handle, enum meter_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(handle->reason, sizeof handle->reason, format, arguments);
+    va_end(arguments);
+    handle->status = status;
+    handle->n_channels = 0;
+}

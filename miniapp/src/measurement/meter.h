@@ -1,0 +1,85 @@
+/// \file
+/// Meters: whatever can be read besides clocks.
+///
+/// A meter is one file under meter/, exporting one `const struct meter`, and one line in meter.c. Opening one
+/// finds out what is there and says of each channel whether it can be read and, if not, why. A value that
+/// could not be read is NAN, never 0.
+///
+/// A meter of a thread counts what the thread does that opened it, and is read and closed by that thread. A
+/// meter of a node reads energy: channels in J count up from the first reading, wrap-around undone; channels
+/// in W are what is drawn now.
+
+#ifndef MEASUREMENT_METER_H
+#define MEASUREMENT_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { meter_channels_max = 64, meter_name_max = 48, meter_event_max = 256, meter_reason_max = 400 };
+
+enum meter_status { meter_ok, meter_unavailable, meter_denied };
+enum meter_scope { meter_of_thread, meter_of_process, meter_of_node };
+
+/// What a meter can tell.
+struct meter_quantity {
+    const char *name, *unit;
+};
+
+struct meter_channel {
+    char name[meter_name_max], unit[8];
+    char event[meter_event_max];   ///< what is read: an event, a field, a file; "" if nothing
+    enum meter_status status;      ///< set by open; a meter of a node may lose a channel later
+    char reason[meter_reason_max]; ///< "" while the status is meter_ok
+};
+
+/// An open meter.
+struct meter_handle {
+    const struct meter *meter;
+    enum meter_status status;      ///< of the whole: a meter of a node is only good with all of its channels
+    char reason[meter_reason_max]; ///< "" while the status is meter_ok
+    int n_channels;                ///< of a meter of a node 0 unless the status is meter_ok
+    struct meter_channel channel[meter_channels_max];
+    void *own; ///< the meter's state, [meter->size] bytes set to zero
+};
+
+/// What is asked for.
+struct meter_request {
+    const char *root;         ///< in place of /sys
+    const char *const *names; ///< [n_names] quantities, or NULL for all that the meter finds useful
+    int n_names;
+};
+
+struct meter {
+    const char *name;
+    const char *summary; ///< one line for --list
+    const char *absent;  ///< why this program is built without it, one line for --list; NULL otherwise
+    enum meter_scope scope;
+    const struct meter_quantity *quantities; ///< ended by a name of NULL
+    size_t size;                             ///< of the meter's own state
+    void (*open)(struct meter_handle *handle, const struct meter_request *request);
+    void (*read)(struct meter_handle *handle, double *value); ///< [handle->n_channels]
+    void (*close)(struct meter_handle *handle); ///< what open() took beyond handle->own; may be NULL
+};
+
+/// All meters, ended by NULL; of a node in the order in which they are tried.
+extern const struct meter *const meters[];
+
+/// "ok", "unavailable", "denied".
+const char *meter_status_name(enum meter_status status);
+
+/// The meter of that name, or NULL.
+const struct meter *meter_find(const char *name);
+
+/// Opens; close the handle in any case. Meters of a thread may not be opened by two threads at once.
+void meter_open(struct meter_handle *handle, const struct meter *meter, const struct meter_request *request);
+void meter_read(struct meter_handle *handle, double *value);
+void meter_close(struct meter_handle *handle);
+
+/// For meters: the next channel, with the status meter_ok; the last one again where there is no room.
+struct meter_channel *meter_add(struct meter_handle *handle, const char *name, const char *unit);
+
+/// For meters of a node: ends opening with a status and a reason (printf style), and no channels.
+void meter_fail(struct meter_handle *handle, enum meter_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

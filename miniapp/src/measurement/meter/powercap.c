@@ -1,0 +1,109 @@
+/// \file
+/// Energy of the processor packages from the kernel's power capping framework (RAPL).
+///
+/// A package has zones within (core, uncore, dram) and may be offered twice, a second time through MMIO; a
+/// platform zone (psys) holds them all. Packages alone are counted, each name once. Memory is not in it.
+
+#include "measurement/sysfs.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct meter_quantity quantities[] = {{"energy", "J"}, {NULL, NULL}};
+
+struct powercap {
+    uint64_t range_uj[meter_channels_max], last_uj[meter_channels_max];
+    double energy_j[meter_channels_max]; ///< since the meter was opened
+};
+
+static bool known(const struct meter_handle *handle, const char *name) {
+    for (int i = 0; i < handle->n_channels; i++)
+        if (strcmp(handle->channel[i].name, name) == 0) return true;
+    return false;
+}
+
+/// \return false after meter_fail().
+static bool add_zone(struct meter_handle *handle, const char *zone) {
+    struct powercap *powercap = handle->own;
+    char path[sysfs_path_max], name[meter_name_max], reason[meter_reason_max];
+    uint64_t range, energy;
+    enum meter_status status;
+    if (!sysfs_join(path, zone, "name") || sysfs_text(path, name, sizeof name, reason) != meter_ok ||
+        strncmp(name, "package", strlen("package")) != 0 || known(handle, name))
+        return true; // the control type itself, a zone within a package, the platform, or the same again
+    if (handle->n_channels == meter_channels_max || !sysfs_join(path, zone, "max_energy_range_uj"))
+        return true;
+    status = sysfs_number(path, "", &range, reason);
+    if (status != meter_ok) {
+        meter_fail(handle, status, "%s (without it a wrap-around cannot be told)", reason);
+        return false;
+    }
+    sysfs_join(path, zone, "energy_uj");
+    status = sysfs_number(path, "", &energy, reason);
+    if (status == meter_ok && energy > range) {
+        snprintf(reason, sizeof reason, "%s: %llu is above its max_energy_range_uj of %llu", path,
+                 (unsigned long long)energy, (unsigned long long)range);
+        status = meter_unavailable;
+    }
+    if (status != meter_ok) {
+        meter_fail(handle, status, "%s", reason);
+        return false;
+    }
+    struct meter_channel *channel = meter_add(handle, name, "J");
+    snprintf(channel->event, sizeof channel->event, "%s", path);
+    powercap->range_uj[handle->n_channels - 1] = range;
+    powercap->last_uj[handle->n_channels - 1] = energy;
+    return true;
+}
+
+/// All zones whose name starts with `prefix` in the way that `mmio` says.
+static bool add_zones(struct meter_handle *handle, const char *root, const struct sysfs_names *names,
+                      bool mmio) {
+    for (int i = 0; i < names->count; i++) {
+        char zone[sysfs_path_max];
+        if ((strstr(names->name[i], "mmio") != NULL) == mmio && sysfs_join(zone, root, names->name[i]) &&
+            !add_zone(handle, zone))
+            return false;
+    }
+    return true;
+}
+
+static void open_powercap(struct meter_handle *handle, const struct meter_request *request) {
+    char root[sysfs_path_max], reason[meter_reason_max];
+    struct sysfs_names names;
+    if (!sysfs_join(root, request->root, "class/powercap"))
+        return meter_fail(handle, meter_unavailable, "%s: too long a path", request->root);
+    enum meter_status status = sysfs_list(root, "", &names, reason);
+    if (status != meter_ok) return meter_fail(handle, status, "%s", reason);
+    if (add_zones(handle, root, &names, false) && add_zones(handle, root, &names, true) &&
+        handle->n_channels == 0)
+        meter_fail(handle, meter_unavailable, "%s: no zone is a package", root);
+}
+
+static void read_powercap(struct meter_handle *handle, double *value) {
+    struct powercap *powercap = handle->own;
+    for (int i = 0; i < handle->n_channels; i++) {
+        struct meter_channel *channel = &handle->channel[i];
+        uint64_t now, last = powercap->last_uj[i];
+        enum meter_status status = sysfs_number(channel->event, "", &now, channel->reason);
+        if (status == meter_ok && channel->status == meter_ok) {
+            const uint64_t step = now >= last ? now - last : powercap->range_uj[i] - last + now;
+            powercap->energy_j[i] += 1e-6 * (double)step;
+            powercap->last_uj[i] = now;
+            value[i] = powercap->energy_j[i];
+        } else { // once lost, it may have wrapped around unseen
+            if (channel->status == meter_ok) channel->status = status;
+            value[i] = NAN;
+        }
+    }
+}
+
+const struct meter meter_powercap = {
+    .name = "powercap",
+    .summary = "energy of processor packages (RAPL), from class/powercap",
+    .scope = meter_of_node,
+    .quantities = quantities,
+    .size = sizeof(struct powercap),
+    .open = open_powercap,
+    .read = read_powercap,
+};

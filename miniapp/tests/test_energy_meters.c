@@ -1,0 +1,230 @@
+/// \file
+/// Meters of a node on trees that stand for /sys: what is found, what is refused and why, what the readings
+/// are.
+
+#include "fake_sysfs.h"
+#include "support.h"
+
+#include "measurement/meter.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *root;
+static struct meter_handle handle;
+static double value[meter_channels_max];
+
+static int set_up(void **state) {
+    (void)state;
+    root = fake_root();
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    meter_close(&handle);
+    fake_remove(root, "");
+    free(root);
+    return 0;
+}
+
+static void open_meter(const char *name) {
+    meter_close(&handle);
+    meter_open(&handle, meter_find(name), &(struct meter_request){.root = root});
+}
+
+/// The meter must not open, with this status and with `text` in its reason.
+static void assert_fails(const char *name, enum meter_status status, const char *text) {
+    open_meter(name);
+    assert_int_equal(handle.status, status);
+    assert_int_equal(handle.n_channels, 0);
+    if (!strstr(handle.reason, text)) fail_msg("%s: \"%s\" is not in \"%s\"", name, text, handle.reason);
+}
+
+static void assert_opens(const char *name, int channels) {
+    open_meter(name);
+    if (handle.status != meter_ok) fail_msg("%s: %s", name, handle.reason);
+    assert_int_equal(handle.n_channels, channels);
+    meter_read(&handle, value);
+}
+
+static void two_packages(void) {
+    fake_file(root, "class/powercap/intel-rapl/enabled", "1\n");
+    fake_zone(root, "intel-rapl-mmio:0", "package-0\n", "777\n", "65712999613\n");
+    fake_zone(root, "intel-rapl:0", "package-0\n", "1000000\n", "65712999613\n");
+    fake_zone(root, "intel-rapl:0:0", "core\n", "400000\n", "65712999613\n");
+    fake_zone(root, "intel-rapl:0:1", "dram\n", "300000\n", "65712999613\n");
+    fake_zone(root, "intel-rapl:1", "package-1\n", "5000000\n", "262143328850\n");
+    fake_zone(root, "intel-rapl:2", "psys\n", "9000000\n", "65712999613\n");
+}
+
+static void nothing_there_is_unavailable(void **state) {
+    (void)state;
+    for (int i = 0; meters[i]; i++)
+        if (meters[i]->scope == meter_of_node) assert_fails(meters[i]->name, meter_unavailable, "not there");
+    fake_file(root, "class/powercap/intel-rapl/enabled", "1\n");
+    assert_fails("powercap", meter_unavailable, "no zone is a package");
+    fake_file(root, "class/hwmon/hwmon0/name", "nvme\n");
+    fake_file(root, "class/hwmon/hwmon0/temp1_input", "40000\n");
+    assert_fails("hwmon", meter_unavailable, "no chip has");
+}
+
+static void packages_are_counted_once(void **state) {
+    (void)state;
+    two_packages();
+    assert_opens("powercap", 2);
+    assert_string_equal(handle.channel[0].name, "package-0");
+    assert_string_equal(handle.channel[1].name, "package-1");
+    assert_non_null(strstr(handle.channel[0].event, "/class/powercap/intel-rapl:0/energy_uj"));
+    assert_true(value[0] == 0 && value[1] == 0);
+    fake_file(root, "class/powercap/intel-rapl:0/energy_uj", "3500000\n");
+    fake_file(root, "class/powercap/intel-rapl:1/energy_uj", "5000001\n");
+    fake_file(root, "class/powercap/intel-rapl-mmio:0/energy_uj", "99999999\n");
+    meter_read(&handle, value);
+    assert_true(fabs(value[0] - 2.5) < 1e-12 && fabs(value[1] - 1e-6) < 1e-12);
+}
+
+static void a_package_that_only_mmio_offers_is_counted(void **state) {
+    (void)state;
+    fake_zone(root, "intel-rapl-mmio:0", "package-0\n", "777\n", "65712999613\n");
+    assert_opens("powercap", 1);
+}
+
+static void wrap_around_is_undone(void **state) {
+    (void)state;
+    fake_zone(root, "intel-rapl:0", "package-0\n", "65000000000\n", "65712999613\n");
+    assert_opens("powercap", 1);
+    fake_file(root, "class/powercap/intel-rapl:0/energy_uj", "287000387\n");
+    meter_read(&handle, value);
+    assert_true(fabs(value[0] - 1000) < 1e-9);
+    fake_file(root, "class/powercap/intel-rapl:0/energy_uj", "288000387\n");
+    meter_read(&handle, value);
+    assert_true(fabs(value[0] - 1001) < 1e-9);
+}
+
+static void without_a_range_it_is_refused(void **state) {
+    (void)state;
+    fake_zone(root, "intel-rapl:0", "package-0\n", "1\n", NULL);
+    assert_fails("powercap", meter_unavailable, "max_energy_range_uj: not there (without it");
+    fake_zone(root, "intel-rapl:0", "package-0\n", "11\n", "10\n");
+    assert_fails("powercap", meter_unavailable, "11 is above its max_energy_range_uj of 10");
+}
+
+static void garbage_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *reason;
+    } bad[] = {{"", "empty"},        {"\n", "empty"},
+               {"-5\n", "\"-5\""},   {"12x\n", "\"12x\""},
+               {"1 2\n", "\"1 2\""}, {"nan\n", "\"nan\""},
+               {"+4\n", "\"+4\""},   {"\x80\x01\n", "\"??\""},
+               {"1e6\n", "\"1e6\""}, {"99999999999999999999\n", "\"99999999999999999999\""}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        fake_zone(root, "intel-rapl:0", "package-0\n", bad[i].text, "65712999613\n");
+        assert_fails("powercap", meter_unavailable, bad[i].reason);
+        fake_zone(root, "intel-rapl:0", "package-0\n", "1\n", bad[i].text);
+        assert_fails("powercap", meter_unavailable, bad[i].reason);
+        fake_file(root, "cray/pm_counters/energy", bad[i].text);
+        assert_fails("pm_counters", meter_unavailable, bad[i].reason);
+        fake_file(root, "class/hwmon/hwmon0/energy1_input", bad[i].text);
+        assert_fails("hwmon", meter_unavailable, bad[i].reason);
+    }
+}
+
+/// Anybody but root; root reads everything.
+static void permission_denied_is_denied_not_absent(void **state) {
+    (void)state;
+    char path[300];
+    two_packages();
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:1/energy_uj", root);
+    assert_int_equal(chmod(path, 0000), 0);
+    const bool root_user = geteuid() == 0;
+    if (root_user) assert_int_equal(seteuid(65534), 0);
+    open_meter("powercap");
+    if (root_user) assert_int_equal(seteuid(0), 0);
+    assert_int_equal(handle.status, meter_denied);
+    assert_int_equal(handle.n_channels, 0);
+    assert_non_null(strstr(handle.reason, "intel-rapl:1/energy_uj: Permission denied"));
+}
+
+static void a_zone_that_vanishes_is_lost_for_good(void **state) {
+    (void)state;
+    two_packages();
+    assert_opens("powercap", 2);
+    fake_remove(root, "class/powercap/intel-rapl:1/energy_uj");
+    fake_file(root, "class/powercap/intel-rapl:0/energy_uj", "2000000\n");
+    meter_read(&handle, value);
+    assert_true(fabs(value[0] - 1) < 1e-12);
+    assert_true(isnan(value[1]));
+    fake_file(root, "class/powercap/intel-rapl:1/energy_uj", "5000001\n");
+    meter_read(&handle, value);
+    assert_true(isnan(value[1]));
+    assert_int_equal(handle.channel[0].status, meter_ok);
+    assert_int_equal(handle.channel[1].status, meter_unavailable);
+    assert_non_null(strstr(handle.channel[1].reason, "intel-rapl:1/energy_uj: not there"));
+}
+
+static void cray_counters_are_joules(void **state) {
+    (void)state;
+    fake_file(root, "cray/pm_counters/energy", "123456 J 1595333 us\n");
+    assert_opens("pm_counters", 1);
+    assert_true(value[0] == 0);
+    fake_file(root, "cray/pm_counters/energy", "123500 J 1695333 us\n");
+    meter_read(&handle, value);
+    assert_true(value[0] == 44);
+    fake_file(root, "cray/pm_counters/energy", "3 J 1795333 us\n");
+    meter_read(&handle, value);
+    assert_true(isnan(value[0]));
+    assert_non_null(strstr(handle.channel[0].reason, "fell from 123500 J to 3 J"));
+}
+
+static void hwmon_takes_energy_before_power_and_sockets_before_cores(void **state) {
+    (void)state;
+    fake_file(root, "class/hwmon/hwmon0/name", "ina226\n");
+    fake_file(root, "class/hwmon/hwmon0/power1_input", "40000000\n");
+    fake_file(root, "class/hwmon/hwmon0/power1_label", "VDD, in\n");
+    fake_file(root, "class/hwmon/hwmon0/power1_crit", "90000000\n");
+    assert_opens("hwmon", 1);
+    assert_string_equal(handle.channel[0].unit, "W");
+    assert_string_equal(handle.channel[0].name, "ina226/VDD  in");
+    assert_true(value[0] == 40);
+
+    fake_file(root, "class/hwmon/hwmon1/name", "amd_energy\n");
+    fake_file(root, "class/hwmon/hwmon1/energy1_input", "5\n");
+    fake_file(root, "class/hwmon/hwmon1/energy1_label", "Ecore000\n");
+    fake_file(root, "class/hwmon/hwmon1/energy2_input", "1000000\n");
+    fake_file(root, "class/hwmon/hwmon1/energy2_label", "Esocket0\n");
+    assert_opens("hwmon", 1);
+    assert_string_equal(handle.channel[0].name, "amd_energy/Esocket0");
+    assert_string_equal(handle.channel[0].unit, "J");
+    fake_file(root, "class/hwmon/hwmon1/energy2_input", "4000000\n");
+    meter_read(&handle, value);
+    assert_true(value[0] == 3);
+}
+
+static void hwmon_takes_average_power_where_there_is_no_other(void **state) {
+    (void)state;
+    fake_file(root, "class/hwmon/hwmon0/power1_average", "123000000\n");
+    assert_opens("hwmon", 1);
+    assert_string_equal(handle.channel[0].name, "hwmon0/power1");
+    assert_true(value[0] == 123);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_there_is_unavailable, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(packages_are_counted_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_package_that_only_mmio_offers_is_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrap_around_is_undone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_range_it_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(garbage_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(permission_denied_is_denied_not_absent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_zone_that_vanishes_is_lost_for_good, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cray_counters_are_joules, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hwmon_takes_energy_before_power_and_sockets_before_cores, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(hwmon_takes_average_power_where_there_is_no_other, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

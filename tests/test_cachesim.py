@@ -1,0 +1,128 @@
+"""`spikemark cachesim` against what the run counted, with the real mini-app under the real Valgrind."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from spikemark import cachesim, callgrind, cli_cache
+from spikemark.errors import BadInput
+
+WITHIN = 0.05
+L1 = callgrind.Cache(4096, 8)
+SHORT = {"distribution": "normal", "mean": 0.5, "sd": 0.3, "min": 0.1, "max": 1.0}
+LONG = {"distribution": "normal", "mean": 10.0, "sd": 6.0, "min": 0.1, "max": 20.0}
+
+
+def network(sources: int, targets: int, indegree: int, delay: dict = SHORT, **fields) -> dict:
+    """A population that fires, onto one that does not: lists of targets x indegree / sources synapses."""
+    fires, silent = ({"model": "ignore_and_fire", "rate_hz": rate} for rate in (100, 0))
+    return {
+        "format_version": 1,
+        "time": {"warmup_ms": 12, "simulate_ms": 20},
+        "network": {
+            "populations": [
+                {"name": "sources", "area": "A", "size": sources, "neuron": fires},
+                {"name": "targets", "area": "B", "size": targets, "neuron": silent},
+            ],
+            "projections": [
+                {"source": "sources", "target": "targets", "indegree": indegree, "delay": delay, **fields}
+            ],
+        },
+    }
+
+
+OWN = {"mean": 1, "sd": 0.1, "classes": 0}
+
+#: Description, ranks, threads, size of the last cache, and whether the ring is inside it.
+RUNS = {
+    "lists of 1": (network(40_000, 2000, 20), 1, 1, 1 << 19, False),
+    "lists of 8": (network(10_000, 2000, 40), 1, 1, 1 << 19, True),
+    "lists of 1000": (network(400, 2000, 200), 1, 1, 1 << 18, True),
+    "ring outside": (network(1000, 2000, 100, LONG), 1, 1, 1 << 18, False),
+    "two ranks, own weights": (network(2000, 2000, 100, weight=OWN), 2, 1, 1 << 18, True),
+    "two threads": (network(4000, 2000, 100), 1, 2, 1 << 19, True),
+}
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory):
+    """Simulates each of RUNS once, by name."""
+    kept = {}
+
+    def simulate(name: str) -> cachesim.Outcome:
+        if name not in kept:
+            description, ranks, threads, size, _ = RUNS[name]
+            path = tmp_path_factory.mktemp("cachesim") / "run.json"
+            path.write_text(json.dumps(description))
+            kept[name] = cachesim.simulate(path, ranks, threads, L1, callgrind.Cache(size, 16))
+        return kept[name]
+
+    return simulate
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_misses_follow_from_the_counts(simulated, name):
+    outcome, (_, ranks, _, _, inside) = simulated(name), RUNS[name]
+    assert outcome.expected == pytest.approx(outcome.misses, rel=WITHIN)
+    assert len(outcome.ranks) == ranks
+    reads = sum(outcome.total(term).misses for term in ("lists", "starts", "words"))
+    assert reads == pytest.approx(sum(r.simulated["DLmr"] for r in outcome.ranks), rel=WITHIN)
+    ring = sum(r.simulated["DLmw"] for r in outcome.ranks) / outcome.events
+    assert ring < 0.02 if inside else 0.2 < ring < 0.95
+
+
+def test_only_delivery_and_only_the_measured_part_are_counted(simulated):
+    """A write for each synapse and few for a spike; the warm-up has more than half as many."""
+    found = simulated("lists of 1000").ranks[0]
+    assert found.events == 20 * 400 / 10 * 1000
+    assert found.events <= found.simulated["Dw"] < 1.05 * found.events
+
+
+def test_table_tells_predicted_from_simulated(simulated):
+    outcome = simulated("ring outside")
+    lines = {line.split("  ")[0]: line.split() for line in cli_cache.text(outcome).splitlines()}
+    assert lines["all"][-2:] == [f"{outcome.expected:.0f}", f"{outcome.misses}"]
+    assert lines["ring"][1] == f"{outcome.events}"
+    assert "simulated" in cli_cache.text(outcome).splitlines()[-1]
+
+
+def command(*arguments: str, **environment) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "spikemark", "cachesim", *arguments],
+        capture_output=True,
+        text=True,
+        **environment,
+    )
+
+
+def test_command_labels_all_as_simulated(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(network(400, 200, 20)))
+    done = command(str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["label"] == "simulated" and content["ll"]["line"] == 64
+    assert content["ll"]["size"] >= 1 << 18 and content["synaptic_events"] > 0
+    assert len(content["ranks"][0]["simulated"]) == len(callgrind.EVENTS)
+
+
+def test_bad_input_is_one_line(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(network(400, 200, 20) | {"seed": -1}))
+    for arguments, words in (
+        ([str(tmp_path / "none.json")], "none.json: not found"),
+        ([str(path), "--ll", "100,3,64"], "--ll: '100,3,64'; allowed"),
+        ([str(path)], "seed: -1"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_valgrind_that_is_not_there(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    path.write_text("{}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInput, match="install the package valgrind"):
+        cachesim.simulate(path)
