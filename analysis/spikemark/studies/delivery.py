@@ -116,8 +116,11 @@ def read(runs: list[Measured]) -> Findings:
     try:
         fitted = _fit([p for p in found if not p.held_out])
     except BadInput as reason:
-        return Findings(f"Nothing to compare yet: no fit, {reason}", [], [Part("times", "Times of delivery", [EXPLAINED], tables=[
-            _times(None, [], UNKNOWN)], missing=[f"The fit: {reason}."])])  # fmt: skip
+        sentence, missing = f"Nothing to compare yet: no fit, {reason}", [f"The fit: {reason}."]
+        tables = [_times(None, [], UNKNOWN)]
+        return Findings(
+            sentence, [], [Part("times", "Times of delivery", [EXPLAINED], tables=tables, missing=missing)]
+        )
     draws = model.bootstrap([(p.counts, p.seconds) for p in found if not p.held_out], DRAWS, SEED)
     errors = [_error(p, fitted) for p in found if p.held_out]
     parts = [
