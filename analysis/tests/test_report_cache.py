@@ -1,4 +1,4 @@
-"""Section of cache misses: planted counters, and what it says without any."""
+"""Sections of cache misses and counters: planted counters, and what they say without any."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from spikemark.errors import BadInput
 from spikemark.models import cache_misses
 from spikemark.report.cases import look
 from spikemark.report.gather import gather
-from spikemark.report.sections import cache
+from spikemark.report.sections import cache, counters
 from spikemark.report.values import number
 
 MISSES = {"name": "last_level_misses", "unit": "count", "source": "papi", "event": "PAPI_L3_TCM"}
@@ -71,3 +71,29 @@ def test_intervals_hold_the_truth():
 def test_two_shares_are_no_line():
     with pytest.raises(BadInput, match="2 different values"):
         cache_misses.fit([0.1, 0.1, 0.2, 0.2], [1, 1, 2, 2])
+
+
+def counters_of(folder, meters: list[dict]):
+    return counters.section(
+        look(gather(write_experiment(folder, [run(meters=meters), run(seed=2, meters=meters)])))
+    )
+
+
+def test_counters_tell_what_was_there_and_what_was_not(tmp_path):
+    faults = {"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}
+    absent = MISSES | {"event": None, "status": "unavailable", "reason": REASON}
+    found = counters_of(
+        tmp_path, [faults, absent, MISSES | {"status": "ok", "value": 1.0, "phase": "deliver"}]
+    )
+    rows = {row[0]: row for row in found.tables[0][1].rows}
+    assert set(rows) == {"minor faults", "last level misses"}  # of a phase alone is no total
+    assert rows["minor faults"][3:5] == ["ok", "2 runs"]
+    assert rows["last level misses"][3:] == [f"unavailable: {REASON}", "2 runs", "missing"]
+    assert "last level misses" in found.text[1] and found.missing == []
+
+
+def test_counters_that_were_not_asked_for(tmp_path):
+    faults = {"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}
+    found = counters_of(tmp_path, [faults])
+    assert found.missing == [counters.NOT_ASKED] and len(found.text) == 1
+    assert counters_of(tmp_path / "none", []).missing == ["Counters: no run has any."]
