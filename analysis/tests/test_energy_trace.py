@@ -90,6 +90,18 @@ def test_intervals_of_sampled_power_hold_the_truth_as_often_as_they_say():
     assert 0.9 <= np.mean(held) <= 0.99
 
 
+@given(st.floats(0, 1), st.sampled_from([0.3, 0.7, 1.5]))
+@settings(deadline=None, max_examples=40)
+def test_a_step_at_the_ends_is_within_the_interval(phase, interval_s):
+    """Without noise, all that is open is where between two readings the power stepped."""
+    times = PLANTED.times(interval_s) + phase * interval_s
+    edges = PLANTED.edges
+    found = sampling.energy(Trace(times, power_w=PLANTED.watts(times)), edges[3], edges[5])
+    truth = PLANTED.busy_w * (edges[5] - edges[3])
+    assert found.low - 1e-6 <= truth <= found.high + 1e-6
+    assert found.high - found.low <= 6 * interval_s * (PLANTED.busy_w - PLANTED.idle_w)
+
+
 def test_gaps_cost_coverage():
     whole = trace(0.5)
     start, end = timeline().measured

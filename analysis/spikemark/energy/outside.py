@@ -48,7 +48,7 @@ def source(
             )
         _check_covered(path, whole, timeline, run)
         notes = ["placed by the clocks" + (f", the file's moved by {offset_s:g} s" if offset_s else "")]
-        notes += _doubts(whole, timeline)
+        notes += _doubts(whole, timeline, offset_s)
     else:
         timeline = timeline or Timeline((0.0, run.record.timing.simulate_s))
         try:
@@ -63,7 +63,7 @@ def source(
     return Source(path.name, traces, timeline, at_wall_percent, [*notes, *file.notes])
 
 
-def _doubts(trace: Trace, timeline: Timeline) -> list[str]:
+def _doubts(trace: Trace, timeline: Timeline, offset_s: float) -> list[str]:
     """Does the power step up when the clocks say that the run began?"""
     try:
         late = knee.align(trace, timeline).busy[0] - timeline.busy[0]
@@ -73,7 +73,8 @@ def _doubts(trace: Trace, timeline: Timeline) -> list[str]:
         return []
     word = "after" if late > 0 else "before"
     return [
-        f"power steps up {abs(late):.3g} s {word} the clocks say the run began: --offset {-late:.3g} more?"
+        f"power steps up {abs(late):.3g} s {word} the clocks say the run began;"
+        f" --offset {offset_s - late:.4g} would place it there"
     ]
 
 

@@ -51,9 +51,9 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     """Joule from `start` to `end`, with what the sampling leaves open.
 
     A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
-    to those around them. Instantaneous power may do anything between readings: the t interval of 95 %
-    follows from the differences of successive readings (von Neumann 1941), of which slow changes of the load
-    are no part.
+    to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
+    from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
+    part; at each end, power may change anywhere between the two readings around it.
     """
     value = trace.energy_j(start, end)
     if trace.cumulative:
@@ -62,7 +62,14 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     if len(inside) < 3:
         return Value(value)
     error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
-    return with_half(value, float(_quantile(len(inside) - 1) * error * (end - start)))
+    half = _quantile(len(inside) - 1) * error * (end - start) + _open_j(trace, start) + _open_j(trace, end)
+    return with_half(value, float(half))
+
+
+def _open_j(trace: Trace, at: float) -> float:
+    """Joule by which the energy up to `at` may differ, if power changes in one step between two readings."""
+    i = int(np.clip(np.searchsorted(trace.time_s, at), 1, len(trace.time_s) - 1))
+    return float(abs(np.diff(trace.power_w)[i - 1]) * np.diff(trace.time_s)[i - 1] / 2)
 
 
 def _ends_j(trace: Trace, start: float, end: float) -> tuple[float, float] | tuple[None, None]:

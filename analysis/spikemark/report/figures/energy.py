@@ -6,6 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .style import COLOUR, drawing, legend_above, markup, schedule_colour
 
+SHADES = {"pause": "band", "warm-up": "rule", "pause after": "band"}
 MARKERS = ("o", "s", "D", "^")
 
 
@@ -14,14 +15,11 @@ def power(
 ) -> str:
     """`times` in s from the begin of the measured part; `phases`: begin and end of each, likewise."""
     with drawing(height=3.0) as (figure, (axes,)):
-        shades = ("band", "rule")
-        handles = []
-        for i, (label, (start, end)) in enumerate(phases.items()):
-            colour = COLOUR[shades[i % 2]]
-            axes.axvspan(start, end, color=colour, linewidth=0)
-            handles.append(Patch(color=colour, label=label))
-        (line,) = axes.plot(times, watts, color=COLOUR["update"], linewidth=1.2, label="power")
-        handles.insert(0, line)
+        handles = axes.plot(times, watts, color=COLOUR["update"], linewidth=1.2, label="power")
+        for label, (start, end) in phases.items():
+            if label in SHADES:
+                axes.axvspan(start, end, color=COLOUR[SHADES[label]], linewidth=0)
+        handles += [Patch(color=COLOUR[SHADES[n]], label=n) for n in ("pause", "warm-up") if n in phases]
         if idle_w is not None:
             handles.append(
                 axes.axhline(idle_w, color=COLOUR["ink"], linestyle="--", linewidth=1, label="idle")

@@ -85,7 +85,7 @@ def _power(run: Run) -> Figure:
     where = f"{run.measured.configuration.label}, {counted(record.ranks, 'rank')}"
     alt = f"Power over time, {where}. " + " ".join(f"{r[0]}: {r[3]} W." for r in rows)
     caption = (
-        f"{where}, read by {source.name} (measured): {', '.join(source.traces)}. Shaded: phases of the run. "
+        f"{where}, read by {source.name} (measured): {', '.join(source.traces)}. Shaded: pauses and warm-up. "
         + ("Dashed: idle power, the level of the pause before." if idle else f"No idle power: {idle.reason}.")
     )
     table = Table(["phase", "from (s)", "to (s)", "mean power (W)"], rows, ["", *["measured"] * 3])
