@@ -1,12 +1,13 @@
 """`spikemark bench`: what it runs, keeps, prints and refuses."""
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
 from fake_bench import calls, entry, write_program
 
-from spikemark import bench, cli, kernels, project
+from spikemark import bench, kernels, project
 
 ENTRIES = [
     entry(kernels.BOUND, 8, 2.0),
@@ -17,16 +18,9 @@ FAILED = {**entry("collocate", 8, 1.0), "error_occurred": True, "error_message":
 
 
 @pytest.fixture
-def spikemark(capsys):
-    """Runs the command line in this process: (status, output, errors)."""
-
-    def run(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            cli.main(["bench", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
+def spikemark(spikemark):
+    """The command of these tests: (status, output, errors)."""
+    return partial(spikemark, "bench")
 
 
 @pytest.fixture

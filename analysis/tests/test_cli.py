@@ -6,22 +6,8 @@ import sys
 
 import pytest
 
-from spikemark import __version__, cli
+from spikemark import __version__
 from spikemark.presets import PRESETS
-
-
-@pytest.fixture
-def spikemark(capsys):
-    """Runs the command line in this process: (status, output, errors)."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            cli.main(list(arguments))
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
 
 ISSUE = """--areas 4 --neurons-per-area 5000 --indegree 500 --rate 2.5 --delay-ratio 10 --delay-intra 0.5 0.25
     --delay-inter 1.5 0.75 --delay-max 2 --size-cv 0 --rate-cv 0 --seed 1"""

@@ -5,19 +5,7 @@ import json
 import pytest
 from synthetic import write_run
 
-from spikemark import cli
 from spikemark.waiting import PREDICTORS, coverage, coverage_ranks
-
-
-@pytest.fixture
-def spikemark(capsys):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            cli.main(list(arguments))
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

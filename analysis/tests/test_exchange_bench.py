@@ -1,6 +1,7 @@
 """`spikemark bench --exchange`: what it runs, keeps, prints and refuses."""
 
 import json
+from functools import partial
 
 import pytest
 from fake_exchanges import calls, content, write_program
@@ -9,16 +10,9 @@ from spikemark import cli, exchange_bench, exchange_times, launch, project
 
 
 @pytest.fixture
-def spikemark(capsys):
-    """Runs the command line in this process: (status, output, errors)."""
-
-    def run(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            cli.main(["bench", "--exchange", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
+def spikemark(spikemark):
+    """The command of these tests: (status, output, errors)."""
+    return partial(spikemark, "bench", "--exchange")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from small_network import describe
 from synthetic import write_run
 
-from spikemark import cli, record
+from spikemark import record
 from spikemark.errors import BadInput
 from spikemark.scorep import profile, trace
 from spikemark.scorep.check import check
@@ -30,17 +30,6 @@ def _measured(run, folder, **faults):
     """A folder as the workflow leaves it."""
     shutil.copytree(run.path, folder / "record")
     return fake_scorep.write(run, folder, **faults)
-
-
-@pytest.fixture
-def spikemark(capsys):
-    def command(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            cli.main([*map(str, arguments)])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return command
 
 
 def test_region_times_are_those_of_the_log(run, measured):

@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from spikemark.errors import BadInput, shown
-from spikemark.presets.options import Strict, choose
+from spikemark.presets.options import choose
+from spikemark.presets.run_options import RunOptions
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
 # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes
@@ -25,7 +26,7 @@ Milliseconds = Annotated[float, Field(gt=0, le=1e6)]
 Delay = Annotated[tuple[Milliseconds, Spread], Field(description="mean and SD, ms")]
 
 
-class Options(Strict):
+class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
     areas: Annotated[int, Field(ge=1, le=MOST_AREAS, description="areas")] = 4
@@ -52,15 +53,6 @@ class Options(Strict):
     delay_max: Annotated[float, Field(gt=0, le=1e6, description="longest delay, ms")] = 2.0
     size_cv: Annotated[float, Field(ge=0, le=10, description="relative spread of the area sizes")] = 0.0
     rate_cv: Annotated[float, Field(ge=0, le=1, description="relative spread of the neurons' rates")] = 0.0
-    seed: Annotated[int, Field(ge=0, le=2**53, description="seed of area sizes and network")] = 1
-    schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "conventional"
-    placement: Annotated[
-        str | None, Field(description="a placement of the mini-app; default: what the schedule implies")
-    ] = None
-    exchange: Annotated[
-        str | None, Field(description="an exchange of the mini-app; by default it chooses for each lane")
-    ] = None
-    simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
     cycle_ms: Annotated[
         float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
@@ -115,25 +107,11 @@ def describe(full: bool = False, **options) -> dict:
             f" together; allowed are {MOST_NEURONS}"
         )
     names = [f"area{number}" for number in range(chosen.areas)]
-    time = {
-        "resolution_ms": chosen.resolution_ms,
-        "cycle_ms": chosen.intra_min,
-        "warmup_ms": chosen.warmup_ms,
-        "simulate_ms": chosen.simulate_ms,
-    }
-    return {
-        "format_version": 1,
-        "seed": chosen.seed,
-        "time": time,
-        "delay_ratio": chosen.delay_ratio,
-        "schedule": chosen.schedule,
-        **({} if chosen.placement is None else {"placement": chosen.placement}),
-        **({} if chosen.exchange is None else {"exchange": chosen.exchange}),
-        "network": {
-            "populations": [_population(name, size, chosen) for name, size in zip(names, sizes, strict=True)],
-            "projections": [projection for name in names for projection in _projections(name, names, chosen)],
-        },
-    }
+    populations = [_population(name, size, chosen) for name, size in zip(names, sizes, strict=True)]
+    projections = [projection for name in names for projection in _projections(name, names, chosen)]
+    return chosen.described(
+        populations, projections, chosen.delay_ratio, chosen.resolution_ms, chosen.intra_min
+    )
 
 
 def area_sizes(options: Options) -> list[int]:
