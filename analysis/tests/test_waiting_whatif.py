@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from synthetic import write_run
-from test_cli import spikemark  # noqa: F401
 
 from spikemark.errors import BadInput
 from spikemark.models.recursion import ar1
@@ -119,7 +118,7 @@ def test_beyond_what_was_validated_it_is_refused(base):
         whatif(base, ["more"])
 
 
-def test_on_the_command_line(spikemark, tmp_path):  # noqa: F811
+def test_on_the_command_line(spikemark, tmp_path):
     run = str(write_run(tmp_path, ranks=4, cycles=1000, rank_sd=0.05))
     status, output, _ = spikemark("whatif", run, "--json")
     found = json.loads(output)
