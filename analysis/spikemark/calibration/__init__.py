@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import yaml
+
 from spikemark import launch, project
 from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
 from spikemark.calibration.effort import FULL, QUICK, Effort
 from spikemark.calibration.values import Value
 from spikemark.errors import BadInput
 from spikemark.files import write_atomically
+from spikemark.machines.profile import checked
 from spikemark.peers import quiet
+from spikemark.record_fields import Host
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -54,17 +58,17 @@ def calibrate(
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         folder = Path(workspace)
         say(f"kernels on one core and on {len(cpus)}, {effort.rounds} rounds")
-        values, unknown = kernel_times.measure(cpus, effort, folder)
+        values = kernel_times.measure(cpus, effort, folder)
         say("exchanges and messages between ranks")
-        values_of, why = messages.measure(len(cpus), effort, folder)
-        values, unknown = values | values_of, unknown | why
+        between, unknown = messages.measure(len(cpus), effort, folder)
         say(f"cycle times of the mini-app, {effort.runs} runs, and an idle period")
         found = jitter.measure(len(cpus), effort, folder)
-        values, unknown = values | found.values, unknown | found.unknown
-        values |= node.measure(found.host, values)
-    warnings = _warnings(before, watch.foreign_load(), conditions, found.host.virtual_machine)
+    values |= node.measure(found.host) | between | found.values
+    unknown |= found.unknown
+    warnings = _warnings(before, watch.foreign_load(), conditions, found.host, len(cpus))
     reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {found.commit}"
-    text = profile_text.text(name, _title(found.host, len(cpus)), values, reference, unknown, warnings)
+    text = profile_text.text(name, _title(found.host), values, reference, unknown, warnings)
+    checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_atomically(path, text)
     return Outcome(path, unknown, warnings)
 
@@ -82,13 +86,13 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
     return name, path
 
 
-def _title(host, cores: int) -> str:
+def _title(host: Host) -> str:
     virtual = ", virtual machine" if host.virtual_machine else ""
-    return f"{host.cpu or 'unknown processor'}, {cores} cores{virtual}"
+    return f"{host.cpu or 'unknown processor'}, {host.cores or '?'} cores{virtual}"
 
 
 def _warnings(
-    before: quiet.Wait, load: float | None, conditions: quiet.Conditions, virtual: bool | None
+    before: quiet.Wait, load: float | None, conditions: quiet.Conditions, host: Host, cores: int
 ) -> list[str]:
     found = []
     if load is None:
@@ -97,7 +101,9 @@ def _warnings(
         found.append(f"others kept {load:.2f} cores busy meanwhile: calibrate again when it is quiet")
     elif before.foreign_load is not None and not before.quiet:
         found.append(f"others kept {before.foreign_load:.2f} cores busy before")
-    if virtual:
+    if host.cores and host.cores > cores:
+        found.append(f"this process may use {cores} of {host.cores} cores: full_node means these")
+    if host.virtual_machine:
         found.append("virtual machine: what its neighbours on the host do is not seen")
     return found
 

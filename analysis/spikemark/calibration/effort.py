@@ -20,14 +20,14 @@ class Effort:
 
 
 FULL = Effort(
-    rounds=7,
+    rounds=9,
     kernel_s=0.1,
     lengths=(2, 8, 32, 128, 512),
-    exchange_rounds=7,
+    exchange_rounds=9,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
-    runs=7,
-    model_ms=1000,
+    runs=9,
+    model_ms=5000,
     idle_s=5,
     patience_s=10,
 )
@@ -39,7 +39,7 @@ QUICK = Effort(
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
     runs=3,
-    model_ms=300,
+    model_ms=1000,
     idle_s=5,
     patience_s=3,
 )

@@ -14,7 +14,7 @@ from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
 from spikemark.record_fields import Host
 
-NEURONS, INDEGREE = 20_000, 500  # of an area, one on each core
+NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
 LIMIT_S = 600
 
 
@@ -36,8 +36,8 @@ def measure(cores: int, effort: Effort, folder: Path) -> Found:
     unknown = {"jitter.node_spread": "one node does not show it"}
     values = _fluctuation(runs)
     drawn, why = _power(runs, cores)
-    values["software.launcher"] = Value("mpirun", "text", detail=runs[0].record.provenance.mpi_library[:40])
     provenance = runs[0].record.provenance
+    values["software.launcher"] = Value("mpirun", None, detail=provenance.mpi_library.split(",")[0])
     commit = (provenance.commit or "unknown")[:9] + (" with changes" if provenance.dirty else "")
     return Found(values | drawn, unknown | why, runs[0].record.host, commit)
 
@@ -64,17 +64,19 @@ def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
 
 
 def _fluctuation(runs: list[record.Run]) -> dict[str, Value]:
-    """Of the cycles of each rank about its own mean, over the ranks together; one value per run."""
+    """Of the cycles of each rank about its own mean, over the ranks together; one value per run.
+
+    The minor mode is the longer one of the two largest; none: share 0, factor 1.
+    """
     cv, correlation, share, factor = [], [], [], []
     for run in runs:
         times = run.compute()
         relative = times / times.mean(axis=1, keepdims=True)
         cv.append(float(np.sqrt(relative.var(axis=1).mean())))
         correlation.append(serial.integrated_time(serial.pooled_autocorrelation(relative)))
-        found = modes.modes(relative)
-        second = found[1] if len(found) > 1 else None
-        share.append(second.share if second else 0.0)
-        factor.append(second.at / found[0].at if second else 1.0)
+        largest = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
+        share.append(largest[1].share if len(largest) > 1 else 0.0)
+        factor.append(largest[1].at / largest[0].at if len(largest) > 1 else 1.0)
     detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {runs[0].record.timing.cycles} cycles"
     mean_us = 1e6 * float(np.mean([run.compute().mean() for run in runs]))
     detail += f" of {mean_us:.3g} us"
@@ -93,12 +95,12 @@ def _power(runs: list[record.Run], cores: int) -> tuple[dict[str, Value], dict[s
     if not known:
         reason = runs[0].record.energy_reason or (energies[0].reason if energies else None) or "no meter"
         nothing = {"power.idle": reason, "power.core": reason, **card}
-        return {"software.energy_source": Value("none", "text", detail=reason)}, nothing
+        return {"software.energy_source": Value("none", None, detail=reason)}, nothing
     idle = [e.idle_power_w for e in known]
     core = [(e.gross_j / e.duration_s - e.idle_power_w) / cores for e in known]
     pause = "read by " + known[0].source
     return {
         "power.idle": repeated(idle, "W", pause),
         "power.core": repeated(core, "W", f"{pause}, all {cores} cores busy, above idle"),
-        "software.energy_source": Value(known[0].source, "text"),
+        "software.energy_source": Value(known[0].source, None),
     }, card

@@ -27,8 +27,8 @@ UPDATE = "update_"
 Times = dict[tuple[str, int], float]
 
 
-def measure(cpus: list[int], effort: Effort, folder: Path) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, kernels.… and node.…, and what is unknown, of the hardware threads `cpus`.
+def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
+    """Values by path, kernels.… and node.…, of the hardware threads `cpus`.
 
     `folder` holds the raw files. Raises BenchFailed.
     """
@@ -37,10 +37,9 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> tuple[dict[str, Va
         rounds["one_core"].append(_copies([cpus[number % len(cpus)]], effort, folder))
         rounds["full_node"].append(_copies(cpus, effort, folder))
     values: dict[str, Value] = {}
-    unknown: dict[str, str] = {}
     for condition, found in rounds.items():
         mean = [_mean(copies) for copies in found]
-        for path, value in _condition(mean, effort, unknown).items():
+        for path, value in _condition(mean, effort).items():
             values[f"kernels.{condition}.{path}"] = value
     one = [copies[0] for copies in rounds["one_core"]]
     values["node.clock"] = repeated(
@@ -50,7 +49,7 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> tuple[dict[str, Va
     for path, found in (("bandwidth", rounds["full_node"]), ("bandwidth_core", [[t] for t in one])):
         rates = [sum(1 / t[key] for t in copies for key in t if key[0] == "triad") for copies in found]
         values[f"node.{path}"] = repeated(rates, "GB/s", triad)
-    return values, unknown
+    return values
 
 
 def _pattern(effort: Effort) -> str:
@@ -108,30 +107,30 @@ def _mean(copies: list[Times]) -> Times:
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def _condition(rounds: list[Times], effort: Effort, unknown: dict[str, str]) -> dict[str, Value]:
+def _condition(rounds: list[Times], effort: Effort) -> dict[str, Value]:
     try:
         fits = [_deliver(times, effort.lengths) for times in rounds]
     except BadInput as error:
         raise BenchFailed(f"delivery: {error}") from None
     lists = "lists of " + ", ".join(map(str, effort.lengths)) + " synapses, 20 million per core"
     values = {
-        "t_first": repeated([1e9 * f.first for f in fits], "ns per list", lists),
-        "t_next": repeated([1e9 * f.next for f in fits], "ns per synapse", lists),
-        "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns per spike", lists),
+        "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
+        "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
+        "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns", lists),
         "collocate": repeated(
             [ROUTES * t["collocate", COLLOCATED] for t in rounds],
-            "ns per spike and lane",
+            "ns",
             f"each to {ROUTES} ranks",
         ),
     }
     for kernel, size in rounds[0]:
         if kernel.startswith(UPDATE):
             values[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
-                [t[kernel, size] for t in rounds], "ns per neuron and step", f"blocks of {BLOCK}"
+                [t[kernel, size] for t in rounds], "ns", f"blocks of {BLOCK}"
             )
     values["external"] = repeated(
         [t[EXTERNAL, BLOCK] for t in rounds],
-        "ns per neuron and step",
+        "ns",
         f"Poisson, {EXTERNAL.rsplit('_', 1)[1]} events per step",
     )
     return values

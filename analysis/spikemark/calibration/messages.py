@@ -44,7 +44,7 @@ def measure(cores: int, effort: Effort, folder: Path) -> tuple[dict[str, Value],
     library = table["mpi_library"].iloc[0]
     for start, name in SELECTORS.items():
         if library.startswith(start):
-            values["interconnect.selector"] = Value(name, "text", detail=library.split(",")[0])
+            values["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
     single, why = _single(cores, effort)
     return values | single, unknown | why
 

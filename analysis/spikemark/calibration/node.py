@@ -23,7 +23,7 @@ def default_name(cpuinfo: Path = CPUINFO) -> str:
     return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
 
 
-def measure(host: Host, values: dict[str, Value], cpus: Path = CPUS) -> dict[str, Value]:
+def measure(host: Host, cpus: Path = CPUS) -> dict[str, Value]:
     """node.… by path; what neither hwloc nor the kernel tells is left out."""
     found: dict[str, Value | None] = {
         "sockets": _count(host.sockets),
@@ -34,7 +34,7 @@ def measure(host: Host, values: dict[str, Value], cpus: Path = CPUS) -> dict[str
     }
     for name in ("L1d", "L2", "L3"):
         size = host.cache_bytes.get(name)
-        found[name.lower()] = Value(size / 1024, "KiB", detail=HWLOC) if size else None
+        found[name.lower()] = Value(size // 1024, "KiB", detail=HWLOC) if size else None
     return {f"node.{name}": value for name, value in found.items() if value is not None}
 
 

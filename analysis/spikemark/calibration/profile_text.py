@@ -5,8 +5,9 @@ from typing import Any
 import yaml
 
 from spikemark.calibration.values import Value
+from spikemark.machines.profile import PATHS
 
-ORDER = ("node", "kernels", "jitter", "interconnect", "power", "software")
+LINE = 110
 
 
 def text(
@@ -18,8 +19,9 @@ def text(
     warnings: list[str],
 ) -> str:
     """The file. `values`: Value by path, or rows of a table; `unknown` and `warnings` become comments."""
-    tree: dict[str, Any] = {part: {} for part in ORDER}
-    for path, value in values.items():
+    tree: dict[str, Any] = {}
+    for path in sorted(values, key=_place):
+        value = values[path]
         *parents, leaf = path.split(".")
         place = tree
         for parent in parents:
@@ -29,13 +31,18 @@ def text(
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
     lines += ["format_version: 1", f"name: {name}", f"title: {_flow(title)}"]
-    lines += _lines({part: branch for part, branch in tree.items() if branch}, "")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _lines(tree, "")) + "\n"
+
+
+def _place(path: str) -> int:
+    """As in the table of fields, in which a neuron model is part of `update`."""
+    return PATHS.index(path if path in PATHS else path.rpartition(".")[0])
 
 
 def _leaf(value: Value, reference: str) -> dict[str, Any]:
     detail = f"{reference}: {value.detail}" if value.detail else reference
-    leaf = {"value": _rounded(value.value), "unit": value.unit, "kind": "measured", "reference": detail}
+    leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {})
+    leaf |= {"kind": "measured", "reference": detail}
     if value.interval:
         leaf["interval"] = [_rounded(end) for end in value.interval]
     return leaf

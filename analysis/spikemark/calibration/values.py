@@ -17,7 +17,7 @@ class Value:
     """
 
     value: float | int | str
-    unit: str
+    unit: str | None  # None: of a text
     interval: tuple[float, float] | None = None
     detail: str = ""
 
