@@ -15,6 +15,7 @@ from spikemark import (
     cli_bench,
     cli_budget,
     cli_cache,
+    cli_calibrate,
     cli_energy,
     cli_peers,
     cli_preset,
@@ -143,6 +144,7 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
 app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
