@@ -17,6 +17,7 @@ from spikemark import (
     cli_cache,
     cli_calibrate,
     cli_energy,
+    cli_machine,
     cli_peers,
     cli_preset,
     cli_scorep,
@@ -146,6 +147,7 @@ app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
+app.command()(cli_machine.machine)
 app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)
