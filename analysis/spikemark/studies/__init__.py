@@ -7,6 +7,7 @@ from spikemark.studies import (
     exchange_shehzad,
     networks,
     schedules,
+    simulation_check,
 )
 from spikemark.studies.study import Study
 
@@ -19,5 +20,6 @@ STUDIES: dict[str, Study] = {
         networks.STUDY,
         energy_simula.STUDY,
         delivery.STUDY,
+        simulation_check.STUDY,
     )
 }
