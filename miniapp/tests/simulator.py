@@ -51,7 +51,7 @@ def record_of(folder, description, *arguments, out="run", **how):
 
 def absent(text):
     """{name: reason} of the exchanges that `miniapp --list` says are absent."""
-    lines = [line for line in text.splitlines() if "; absent: " in line]
+    lines = [line for line in text.split("\nneuron model")[0].splitlines() if "; absent: " in line]
     return {line.split()[0]: line.split("; absent: ")[1] for line in lines}
 
 

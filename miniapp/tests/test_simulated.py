@@ -1,5 +1,6 @@
 """The build for SimGrid: the same spikes as in a real run, and times that are those it was given."""
 
+import csv
 import json
 import re
 import subprocess
@@ -10,7 +11,6 @@ import pytest
 import simulator
 
 CYCLES = 100
-RANKS = (1, 2, 4, 8)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,7 +20,7 @@ def build():
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    """A description, and the checksum of a real run of it; no other number of ranks or exchange changes it."""
+    """A description, and the checksum of a real run of it."""
     folder = tmp_path_factory.mktemp("real")
     description = simulator.eight_areas(folder / "run.json")
     return description, program.record_of(folder / "run", description=description, ranks=2)["checksum"]
@@ -52,7 +52,7 @@ def test_every_exchange_brings_the_spikes_of_a_real_run(exchange, real, listed, 
         assert done.returncode == 2
         assert simulator.absent(listed)[exchange] in done.stderr
         return
-    for ranks in RANKS:
+    for ranks in (2, 8):
         record = simulator.record_of(
             tmp_path, description, "--set", f"exchange={exchange}", ranks=ranks, out=str(ranks)
         )
@@ -61,12 +61,9 @@ def test_every_exchange_brings_the_spikes_of_a_real_run(exchange, real, listed, 
 
 def test_the_list_says_what_simgrid_lacks(listed):
     assert set(simulator.absent(listed)) <= {"persistent", "neighbor", "ineighbor", "shared"}
-    assert set(program.registered()["exchange"]) == set(
-        re.findall(r"^  (\w+)", listed.split("exchange\n")[1].split("\n\n")[0].split("\nwire")[0], re.M)
-    )
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", [1, 4, 8])
 def test_every_schedule_brings_them_on_any_ranks(ranks, real, tmp_path):
     description, checksum = real
     for schedule in program.registered()["schedule"]:
@@ -86,7 +83,8 @@ def test_phases_take_the_times_given_and_add_up(schedule, real, tmp_path):
     cycles = np.load(tmp_path / "run" / "cycles.npy")
     place = [record["phases"].index(name) for name in ("deliver", "update", "collocate")]
     assert cycles[:, :, place] == pytest.approx(times, rel=1e-6, abs=5e-9)
-    walls = np.loadtxt(tmp_path / "run" / "ranks.csv", delimiter=",", skiprows=1)[:, -1]
+    with open(tmp_path / "run" / "ranks.csv") as file:
+        walls = [float(row["simulate_s"]) for row in csv.DictReader(file)]
     assert cycles.astype(float).sum(axis=(1, 2)) == pytest.approx(walls, rel=1e-4)
     assert record["checksum"] == checksum
     assert record["kind"] == "simulated"
@@ -101,10 +99,8 @@ def test_ranks_wait_for_the_slowest(real, tmp_path):
     waiting = cycles[:, :, record["phases"].index("synchronise")]
     computing = times.astype(float).sum(axis=2)
     expected = computing.max(axis=0) - computing
-    barrier_s, left_s = (
-        2e-5,
-        2e-5,
-    )  # what the barrier itself takes, and ranks that left the last exchange late
+    barrier_s = 2e-5
+    left_s = 2e-5  # by how much ranks may have left the exchange before at different times
     assert np.all(waiting > expected - left_s)
     assert np.all(waiting < expected + barrier_s + left_s)
 
