@@ -16,6 +16,7 @@ from spikemark import (
     cli_budget,
     cli_cache,
     cli_energy,
+    cli_machine,
     cli_peers,
     cli_preset,
     cli_scorep,
@@ -152,6 +153,7 @@ for command in (
     cli_budget.budget,
     cli_budget.whatif,
     cli_energy.energy,
+    cli_machine.compare,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")
