@@ -17,8 +17,8 @@ from spikemark import (
     cli_cache,
     cli_calibrate,
     cli_energy,
-    cli_machine,
     cli_peers,
+    cli_predict,
     cli_preset,
     cli_scorep,
     cli_simulate,
@@ -157,7 +157,7 @@ for command in (
     cli_budget.budget,
     cli_budget.whatif,
     cli_energy.energy,
-    cli_machine.compare,
+    cli_predict.compare,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark.cli_machine import (
+from spikemark.cli_predict import (
     Full,
     PresetName,
     PresetOptions,

@@ -24,6 +24,11 @@ def dear(name="dear", **changes):
     return Machine(name, priced(**quick, power__core=100, price__node_hour=9, **changes).values)
 
 
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr("spikemark.prediction.compare.NODES", (1, 2, 4, 8))
+
+
 @pytest.fixture
 def network():
     return asked.of_preset("mam-benchmark", options=list(OPTIONS))
@@ -130,7 +135,7 @@ def test_compare_prints_and_writes_a_page(spikemark, known, tmp_path):
 
 
 def test_a_price_can_be_given(known):
-    from spikemark.cli_machine import _priced
+    from spikemark.cli_predict import _priced
 
     class Assuming(Machine):
         def assume(self, path, value, unit, why):
