@@ -167,7 +167,7 @@ def dpsnn_table(number: str) -> StudyTable:
 
 def nest_table() -> StudyTable:
     """The multi-area model on JURECA-DC: the mini-app as predicted, NEST as published."""
-    description = mam.describe(full=True)
+    description = mam.describe(full=True, schedule="conventional")  # as NEST
     hz = rates.of(description, None, "mam", {})
     profile = known_profiles(["jureca-dc"])["jureca-dc"]
     rows = []
