@@ -18,6 +18,7 @@ from spikemark import (
     cli_calibrate,
     cli_energy,
     cli_peers,
+    cli_predict,
     cli_preset,
     cli_profiles,
     cli_scorep,
@@ -158,6 +159,7 @@ for command in (
     cli_budget.budget,
     cli_budget.whatif,
     cli_energy.energy,
+    cli_predict.compare,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")

@@ -33,6 +33,19 @@ def render(view: View, first: Headline) -> str:
 
 def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Section]) -> str:
     """Any page over the runs of a sweep: the sentence at its top, key figures and sections."""
+    return document(
+        what="experiment",
+        sweep=view.sweep,
+        sentence=sentence,
+        key_figures=figures,
+        broken=broken(view.sweep),
+        warnings=cautions(view),
+        sections=sections,
+    )
+
+
+def document(**parts) -> str:
+    """Any page: what its template takes, such as `what` it is and `sweep` with name, machine and title."""
     import jinja2
 
     here = resources.files(__package__)
@@ -41,15 +54,7 @@ def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Sec
     )
     environment.filters["typeset"] = typeset
     template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        style=(here / "style.css").read_text(encoding="utf-8"),
-        sweep=view.sweep,
-        sentence=sentence,
-        key_figures=figures,
-        broken=broken(view.sweep),
-        warnings=cautions(view),
-        sections=sections,
-    )
+    return template.render(style=(here / "style.css").read_text(encoding="utf-8"), **parts)
 
 
 def typeset(text: str):

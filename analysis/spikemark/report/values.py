@@ -14,6 +14,8 @@ KINDS = {
     "modelled": "computed from a model, not measured",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
+    "assumed": "taken for granted, with the reason given",
+    "extrapolated": "computed outside the range in which the model was validated",
 }
 
 
