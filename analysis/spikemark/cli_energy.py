@@ -43,8 +43,9 @@ def energy(
 
     run = record.load(run_dir)
     if power is None:
-        given = {"channel": channel, "offset": offset, "at-wall": at_wall}
-        if useless := [name for name, value in given.items() if value]:
+        given = {"channel": channel, "offset": offset or None, "at-wall": at_wall}
+        given["align"] = None if align == "times" else align
+        if useless := [name for name, value in given.items() if value is not None]:
             raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
         found = analysis.of_run(run)
     else:
