@@ -15,10 +15,12 @@ from spikemark import (
     cli_bench,
     cli_budget,
     cli_cache,
+    cli_calibrate,
     cli_energy,
     cli_peers,
     cli_preset,
     cli_scorep,
+    cli_simulate,
     cli_study,
     cli_waiting,
 )
@@ -142,7 +144,9 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
+app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)
 for command in (

@@ -38,6 +38,14 @@ def miniapp_scorep() -> Path:
     return _program("miniapp_scorep", "build-scorep/miniapp", "build it as docs/scorep.md says")
 
 
+def miniapp_smpi() -> Path:
+    """The simulator built for SimGrid: `build-smpi/miniapp`, or SPIKEMARK_MINIAPP_SMPI.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("miniapp_smpi", "build-smpi/miniapp", "build it with `make simulator`")
+
+
 def bench_kernels() -> Path:
     """The kernels of the simulator under Google Benchmark: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
 
@@ -52,6 +60,14 @@ def bench_exchange() -> Path:
     Raises BadInput if it is not an executable file.
     """
     return _program("bench_exchange")
+
+
+def bench_messages() -> Path:
+    """Single messages on their own: `build/bench_messages`, or SPIKEMARK_BENCH_MESSAGES.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("bench_messages")
 
 
 def _program(name: str, place: str | None = None, advice: str = "build it with `make build`") -> Path:
