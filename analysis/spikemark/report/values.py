@@ -11,6 +11,7 @@ KINDS = {
     "measured": "read from a clock during the run",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
+    "simulated": "counted in simulated hardware, not measured",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
 }
