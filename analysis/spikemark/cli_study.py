@@ -37,7 +37,8 @@ def study(
     list_lines([f"failed: {label}: {why}" for label, why in outcome.failed.items()])
     list_lines(outcome.complaints)
     if as_json:
-        typer.echo(json.dumps(done.content(), indent=1))
+        content = done.content()
+        typer.echo(json.dumps(content | content["tables"], indent=1))  # each table also by its name
     else:
         _show(done)
     if outcome.status:
@@ -58,5 +59,6 @@ def _show(done) -> None:
     for row in shown.rows:
         table.add_row(*row)
     console.print(table)
-    console.print(done.findings.sentence, markup=False)
+    for line in (*done.findings.remarks, done.findings.sentence):
+        console.print(line, markup=False)
     console.print(short(done.page), markup=False)

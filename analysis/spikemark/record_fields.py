@@ -145,6 +145,7 @@ class EnergyChannel(Fields):
     event: str
     unit: Literal["J", "W"]
     gross_j: Seconds | None
+    failed: Count = 0  #: readings; 0 in records from before the field
 
 
 class Energy(Fields):

@@ -54,6 +54,10 @@ class Results:
         """What Score-P measured of run id `run`, with a record of its own."""
         return self.path / "scorep" / run
 
+    def cachesim(self, run: str) -> Path:
+        """Misses of run id `run` in simulated caches."""
+        return self.path / "cachesim" / f"{run}.json"
+
     def failure(self, run: str) -> Path:
         """Why run id `run` failed; its first line is the reason."""
         return self.path / "failed" / f"{run}.log"

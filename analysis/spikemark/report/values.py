@@ -12,6 +12,7 @@ KINDS = {
     "simulated": "time of a machine that SimGrid simulates, on which the real program ran",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
+    "simulated": "counted in simulated hardware, not measured",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
     "assumed": "taken for granted, with the reason given",

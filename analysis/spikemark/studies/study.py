@@ -42,10 +42,16 @@ class Findings:
     def tables(self) -> list[StudyTable]:
         return [table for part in self.parts for table in part.tables]
 
+    @property
+    def remarks(self) -> list[str]:
+        """What stands out."""
+        return [box.text for part in self.parts for box in part.boxes]
+
     def content(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "sentence": self.sentence,
+            "remarks": self.remarks,
             "tables": {table.name: table.content() for table in self.tables},
         }
 
