@@ -175,6 +175,7 @@ class Record(Fields):
 
     format_version: Literal[1]
     status: Literal["complete"]
+    kind: Literal["measured", "simulated"] = "measured"  #: absent in records from before the field
     checksum: Checksum
     spike_checksum: Checksum
     description: dict[str, Any]

@@ -6,6 +6,7 @@ from .agreement import broken
 from .cases import View
 from .gather import OVERSUBSCRIBED, Measured
 from .merging import NUMBER, merged
+from .simulated import SIMULATED, caution
 from .values import counted, percent
 
 COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
@@ -16,7 +17,7 @@ DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # where warnings stand that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
+    *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
@@ -36,6 +37,8 @@ def cautions(view: View) -> list[str]:
         f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})"
         for text, count in merged([m.run.record.warnings for m in sweep.runs])
     ]
+    if sweep.simulated:
+        found.append(caution(sweep))
     differing = len(broken(sweep))
     if differing:
         found.append(

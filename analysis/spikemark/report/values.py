@@ -9,6 +9,7 @@ NARROW = "\u202f"  # narrow no-break space: between thousands, and between a num
 MINUS = "\u2212"
 KINDS = {
     "measured": "read from a clock during the run",
+    "simulated": "time of a machine that SimGrid simulates, on which the real program ran",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
     "given": "chosen in the experiment",

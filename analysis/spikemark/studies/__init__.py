@@ -6,6 +6,7 @@ from spikemark.studies import (
     exchange_music,
     exchange_shehzad,
     networks,
+    overlap,
     schedules,
 )
 from spikemark.studies.study import Study
@@ -19,5 +20,6 @@ STUDIES: dict[str, Study] = {
         networks.STUDY,
         energy_simula.STUDY,
         delivery.STUDY,
+        overlap.STUDY,
     )
 }

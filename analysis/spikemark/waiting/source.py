@@ -118,6 +118,7 @@ def cautions(run: Run) -> tuple[str, ...]:
 
 def _joined(runs: Sequence[Run]) -> Source:
     for field, value in (
+        ("kind", lambda run: run.record.kind),
         ("host.name", lambda run: run.record.host.name),
         ("host.cpu", lambda run: run.record.host.cpu),
         ("ranks", lambda run: run.record.ranks),
