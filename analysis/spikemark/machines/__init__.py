@@ -1,0 +1,7 @@
+"""Machine profiles: what is known of a machine, each value with its unit, kind and reference."""
+
+from .loader import folder, load, names
+from .profile import Profile, Value, checked
+from .schema import json_schema
+
+__all__ = ["Profile", "Value", "checked", "folder", "json_schema", "load", "names"]

@@ -1,0 +1,81 @@
+"""What a machine profile may say: the path of every value, its unit, what is allowed, what it means."""
+
+from dataclasses import dataclass
+
+#: Kinds of numbers: what is allowed, as the schema says it.
+COUNT, POSITIVE, SHARE = "count", "positive", "share"  # 1, 2, …; > 0; 0 to 1
+NOT_NEGATIVE, AT_LEAST_ONE, TEXT, TABLE = "not negative", "at least one", "text", "table"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value at `path`. Texts have no unit; `choices` of a text, if only some are allowed.
+
+    A table has rows of ranks, bytes (from each rank to each other one) and duration.
+    """
+
+    path: str
+    unit: str | None
+    allowed: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+
+
+def _kernels(group: str, where: str) -> list[Field]:
+    return [
+        Field(f"kernels.{group}.t_first", "ns", POSITIVE, f"delivery, per list entered, {where}"),
+        Field(f"kernels.{group}.t_next", "ns", POSITIVE, f"delivery, per synapse, {where}"),
+        Field(f"kernels.{group}.t_spike", "ns", NOT_NEGATIVE, f"delivery, per spike received, {where}"),
+        Field(f"kernels.{group}.collocate", "ns", POSITIVE, f"collocation, per spike and lane, {where}"),
+        Field(f"kernels.{group}.update", "ns", POSITIVE, f"update by MODEL, per neuron and step, {where}"),
+        Field(f"kernels.{group}.external", "ns", POSITIVE, f"input from outside, neuron and step, {where}"),
+    ]
+
+
+FIELDS = [
+    Field("node.sockets", "1", COUNT, "sockets"),
+    Field("node.cores", "1", COUNT, "cores, of all sockets"),
+    Field("node.clock", "GHz", POSITIVE, "clock of the cores"),
+    Field("node.memory", "GB", POSITIVE, "memory"),
+    Field("node.line", "B", COUNT, "line of the caches"),
+    Field("node.l1d", "KiB", POSITIVE, "first cache of data, per core"),
+    Field("node.l2", "KiB", POSITIVE, "second cache, per core"),
+    Field("node.l3", "KiB", POSITIVE, "last cache, per slice"),
+    Field("node.l3_cores", "1", COUNT, "cores that share a slice of the last cache"),
+    Field("node.bandwidth", "GB/s", POSITIVE, "memory bandwidth, all cores"),
+    Field("node.bandwidth_core", "GB/s", POSITIVE, "memory bandwidth, one core alone"),
+    *_kernels("one_core", "one core at work"),
+    *_kernels("full_node", "every core at work"),
+    Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of one cycle's compute time"),
+    Field("jitter.correlation_time", "cycles", POSITIVE, "integrated autocorrelation time of that"),
+    Field("jitter.minor_share", "1", SHARE, "share of cycles in the mode of long ones"),
+    Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long those are"),
+    Field("jitter.node_spread", "1", NOT_NEGATIVE, "SD of the nodes' mean times over their mean"),
+    Field(
+        "interconnect.topology", None, TEXT, "how nodes are connected", ("fat_tree", "dragonfly", "star")
+    ),
+    Field("interconnect.nodes_per_leaf", "1", COUNT, "nodes on one switch"),
+    Field("interconnect.latency", "us", POSITIVE, "end to end between two nodes, 0 B"),
+    Field("interconnect.latency_node", "us", POSITIVE, "end to end within a node, 0 B"),
+    Field("interconnect.bandwidth", "GB/s", POSITIVE, "one way between two nodes"),
+    Field("interconnect.bandwidth_node", "GB/s", POSITIVE, "one way within a node"),
+    Field("interconnect.gap", "us", POSITIVE, "between two messages of one sender"),
+    Field("interconnect.eager", "KiB", NOT_NEGATIVE, "largest message sent without asking"),
+    Field(
+        "interconnect.selector", None, TEXT, "how MPI chooses collectives", ("ompi", "mpich", "impi")
+    ),
+    Field("interconnect.tables.alltoall", "us", TABLE, "all-to-all"),
+    Field("interconnect.tables.allgather", "us", TABLE, "allgather"),
+    Field("interconnect.tables.barrier", "us", TABLE, "barrier, 0 bytes"),
+    Field("power.idle", "W", NOT_NEGATIVE, "idle node"),
+    Field("power.core", "W", NOT_NEGATIVE, "added by every busy core"),
+    Field("power.card", "W", NOT_NEGATIVE, "added by every interconnect card in use"),
+    Field("price.node_hour", "EUR/h", NOT_NEGATIVE, "a node for an hour"),
+    Field("software.launcher", None, TEXT, "what starts the ranks"),
+    Field("software.modules", None, TEXT, "environment modules"),
+    Field("software.energy_source", None, TEXT, "meter that the mini-app can read"),
+    Field("software.scorep", None, TEXT, "Score-P there"),
+]  # fmt: skip
+
+MODELS = "update"  # the part of a path below which values go by neuron model
+KINDS = ("measured", "literature", "assumed")

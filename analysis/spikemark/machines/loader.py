@@ -1,0 +1,39 @@
+"""Finds and reads profiles: machines/NAME.yaml in the checkout, or any file."""
+
+from pathlib import Path
+
+from spikemark import project
+from spikemark.errors import BadInput
+
+from .profile import Profile, checked
+
+
+def folder() -> Path:
+    """Where the profiles of the project are."""
+    return project.root() / "machines"
+
+
+def names() -> list[str]:
+    """Of all profiles in machines/, sorted."""
+    return sorted(path.stem for path in folder().glob("*.yaml"))
+
+
+def load(name: str | Path) -> Profile:
+    """A profile given by its name, or by the path of a .yaml file.
+
+    Raises BadInput naming the file, the path of the field, its value and what is allowed.
+    """
+    from spikemark.yaml_file import read_yaml
+
+    path = Path(name)
+    if path.suffix not in (".yaml", ".yml"):
+        path = folder() / f"{name}.yaml"
+        if not path.is_file():
+            known = ", ".join(names())
+            raise BadInput(
+                f"machine {str(name)!r} not found: give the path of a .yaml file or one of {known}"
+            )
+    profile = checked(read_yaml(path), str(path))
+    if profile.name != path.stem:
+        raise BadInput(f"{path}: name={profile.name!r}; allowed: the name of the file, {path.stem!r}")
+    return profile

@@ -1,0 +1,130 @@
+"""A machine profile in memory: values by path, each with its kind and reference."""
+
+import copy
+from dataclasses import dataclass
+from dataclasses import field as member
+from typing import Any
+
+from pydantic import ValidationError
+
+from spikemark.errors import BadInput
+
+from .complaint import impossible, one_line
+from .fields import FIELDS, MODELS, TABLE
+from .schema import ProfileFile
+
+HEAD = ("format_version", "name", "title")
+FIELD = {field.path: field for field in FIELDS}
+PATHS = tuple(FIELD)
+TABLES = tuple(path for path in PATHS if FIELD[path].allowed == TABLE)
+
+
+@dataclass(frozen=True)
+class Value:
+    """`value` in `unit` (None for texts); of a table its rows (ranks, bytes, us).
+
+    `kind`: measured | literature | assumed. `reference` says how or where, for assumed values why.
+    """
+
+    value: Any
+    unit: str | None
+    kind: str
+    reference: str
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A checked profile. What is unknown has no value. Made by `load`, `checked`, `assume`."""
+
+    name: str
+    title: str
+    values: dict[str, Value]
+    content: dict[str, Any] = member(repr=False)  #: as in the file
+    where: str = ""  #: the file, for complaints
+
+    def get(self, path: str) -> Value | None:
+        """The value at a path such as node.cores; None if unknown. Raises BadInput for no such path."""
+        if path not in self.values:
+            _check_path(path)
+        return self.values.get(path)
+
+    def need(self, path: str, purpose: str) -> Value:
+        """The value at a path. Raises BadInput if it is unknown, saying the purpose it is needed for."""
+        found = self.get(path)
+        if found is None:
+            raise BadInput(f"{self.name}: {path} is unknown, needed for {purpose}")
+        return found
+
+    def unknown(self) -> list[str]:
+        """Paths without a value, in the order of the table of fields."""
+        known = {*self.values, *(p.rpartition(".")[0] for p in self.values if _model(p))}
+        return [path for path in PATHS if path not in known]
+
+    @property
+    def assumptions(self) -> dict[str, Value]:
+        """What is assumed, by path; the reference of each says why."""
+        return {path: value for path, value in self.values.items() if value.kind == "assumed"}
+
+    def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
+        """This profile with another value at `path`, of the kind assumed. `unit`: None for texts.
+
+        Raises BadInput for what a file could not say either.
+        """
+        _check_path(path)
+        leaf = {"value": value, "unit": unit, "kind": "assumed", "reference": why}
+        if unit is None:
+            del leaf["unit"]
+        if path in TABLES:
+            leaf["rows"] = [list(row) for row in leaf.pop("value")]
+            if leaf.pop("unit", None) != FIELD[path].unit:
+                raise BadInput(f"{self.name}, assumed: {path}: unit={unit!r}; allowed: {FIELD[path].unit!r}")
+        content = copy.deepcopy(self.content)
+        *groups, last = path.split(".")
+        at = content
+        for group in groups:
+            at = at.setdefault(group, {})
+        at[last] = leaf
+        return checked(content, f"{self.name}, assumed")
+
+
+def checked(content: Any, where: str) -> Profile:
+    """A profile from the content of a file. Raises BadInput naming `where`, the path, the value and what is
+    allowed.
+    """
+    if not isinstance(content, dict):
+        raise BadInput(f"{where}: a mapping of fields is needed: {', '.join(ProfileFile.model_fields)}")
+    try:
+        ProfileFile.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{where}: {one_line(error, content)}") from None
+    values = dict(_leaves({k: v for k, v in content.items() if k not in HEAD}, ""))
+    if complaint := impossible(values):
+        raise BadInput(f"{where}: {complaint}")
+    order = sorted(values, key=lambda path: PATHS.index(path.rpartition(".")[0] if _model(path) else path))
+    return Profile(content["name"], content["title"], {p: values[p] for p in order}, content, where)
+
+
+def _leaves(group: dict[str, Any], path: str):
+    for name, part in group.items():
+        inside = f"{path}.{name}".lstrip(".")
+        if inside in TABLES:
+            rows = tuple(map(tuple, part["rows"]))
+            yield inside, Value(rows, FIELD[inside].unit, part["kind"], part["reference"])
+        elif _model(inside) or (inside in PATHS and not inside.endswith(f".{MODELS}")):
+            interval = tuple(part["interval"]) if "interval" in part else None
+            value = Value(part["value"], part.get("unit"), part["kind"], part["reference"], interval)
+            yield inside, value
+        else:
+            yield from _leaves(part, inside)
+
+
+def _model(path: str) -> bool:
+    """Is this the path of one neuron model's update?"""
+    group = path.rpartition(".")[0]
+    return group.endswith(f".{MODELS}") and group in PATHS
+
+
+def _check_path(path: str) -> None:
+    if path not in PATHS and not _model(path):
+        raise BadInput(f"path {path!r}; allowed: {', '.join(PATHS)}")

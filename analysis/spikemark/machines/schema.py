@@ -1,0 +1,142 @@
+"""The schema of machines/NAME.yaml, made from the table of fields; export as JSON Schema."""
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic import Field as Limits
+
+from .fields import (
+    AT_LEAST_ONE,
+    COUNT,
+    FIELDS,
+    KINDS,
+    MODELS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    TABLE,
+    Field,
+)
+
+Text = Annotated[str, Limits(strict=True, min_length=1, pattern=r"\S")]
+Count = Annotated[int, Limits(strict=True, ge=1)]
+
+
+def _number(**limits: float) -> Any:
+    return Annotated[float, Limits(strict=True, allow_inf_nan=False, **limits)]
+
+
+NUMBERS = {
+    COUNT: Count,
+    POSITIVE: _number(gt=0),
+    NOT_NEGATIVE: _number(ge=0),
+    SHARE: _number(ge=0, le=1),
+    AT_LEAST_ONE: _number(ge=1),
+}
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class Strict(BaseModel):
+    """Without fields that are not in the table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Leaf(Strict):
+    """One value, and where it comes from."""
+
+    kind: Literal[KINDS]
+    reference: Text
+
+
+class Number(Leaf):
+    """With the range in which it is expected."""
+
+    @model_validator(mode="after")
+    def _inside(self) -> "Number":
+        low, high = self.interval or (self.value, self.value)
+        if not low <= self.value <= high:
+            raise ValueError(f"interval [{low:g}, {high:g}] must hold the value {self.value:g}")
+        return self
+
+
+class Table(Leaf):
+    """Rows of ranks, bytes from each rank to each other one, us."""
+
+    rows: Annotated[
+        list[tuple[Count, Annotated[int, Limits(strict=True, ge=0)], NUMBERS[POSITIVE]]],
+        Limits(min_length=1),
+    ]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Table":
+        for before, row in pairwise(self.rows):
+            if row[:2] <= before[:2]:
+                raise ValueError(
+                    f"the row of {row[0]} ranks and {row[1]} bytes comes after that of {before[0]} and"
+                    f" {before[1]}: rows are sorted by ranks, then bytes, each once"
+                )
+        return self
+
+
+def _leaf(field: Field) -> Any:
+    if field.unit is None:
+        text = Literal[field.choices] if field.choices else Text
+        return create_model(f"Text {field.path}", __base__=Leaf, value=(text, ...))
+    if field.allowed == TABLE:
+        return Table
+    number = NUMBERS[field.allowed]
+    bounds = tuple[NUMBERS[NOT_NEGATIVE], NUMBERS[NOT_NEGATIVE]]
+    made = create_model(
+        f"{field.allowed}, {field.unit}", __base__=Number, value=(number, ...),
+        unit=(Literal[field.unit], ...), interval=(bounds, None),
+    )  # fmt: skip
+    if field.path.endswith(f".{MODELS}"):
+        return dict[Annotated[str, Limits(pattern=r"^[a-z][a-z0-9_]*$")], made]
+    return made
+
+
+def _group(name: str, parts: dict[str, Any]) -> type[BaseModel]:
+    fields = {
+        key: (_group(f"{name}.{key}".lstrip("."), part), None) if isinstance(part, dict) else part
+        for key, part in parts.items()
+    }
+    return create_model(name or "Profile", __base__=Strict, **fields)
+
+
+def _schema() -> type[BaseModel]:
+    tree: dict[str, Any] = {
+        "format_version": (Literal[1], ...),
+        "name": (Annotated[str, Limits(strict=True, pattern=NAME)], ...),
+        "title": (Text, ...),
+    }
+    for field in FIELDS:
+        *groups, last = field.path.split(".")
+        at = tree
+        for group in groups:
+            at = at.setdefault(group, {})
+        at[last] = (Annotated[_leaf(field), Limits(description=field.meaning)], None)
+    return _group("", tree)
+
+
+#: pydantic's model of a whole file. What is unknown is absent, never null.
+ProfileFile = _schema()
+
+
+def json_schema() -> dict[str, Any]:
+    """As JSON Schema (2020-12), for editors."""
+    made = ProfileFile.model_json_schema()
+    _complete(made)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "Machine profile"}
+
+
+def _complete(at: Any) -> None:
+    """What pydantic leaves out: absent is not null, and keys have to match their pattern."""
+    if isinstance(at, dict):
+        if at.get("default", 0) is None:
+            del at["default"]
+        if "patternProperties" in at:
+            at["additionalProperties"] = False
+    for part in at.values() if isinstance(at, dict) else at if isinstance(at, list) else ():
+        _complete(part)
