@@ -19,6 +19,7 @@ from spikemark import (
     cli_peers,
     cli_preset,
     cli_scorep,
+    cli_simulate,
     cli_study,
     cli_waiting,
 )
@@ -143,6 +144,7 @@ app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.command()(cli_cache.cachesim)
+app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)
 for command in (

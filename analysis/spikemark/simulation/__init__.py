@@ -1,0 +1,5 @@
+"""Runs of the mini-app on a simulated cluster (SimGrid SMPI): its platform, compute times, and the run."""
+
+from spikemark.simulation.run import SimulationFailed, simulate
+
+__all__ = ["SimulationFailed", "simulate"]
