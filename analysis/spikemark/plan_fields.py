@@ -27,7 +27,8 @@ class SimulatedOn(BaseModel):
 
     `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, such
     as areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
-    their mean) take the place of the profile's.
+    their mean) take the place of the profile's. `rate_hz`: at which all neurons fire, for neurons that have no
+    rate of their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,6 +39,7 @@ class SimulatedOn(BaseModel):
     compute_of: dict[str, Any] = {}
     correlation: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=0.9999)] | None = None
     cv: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=10)] | None = None
+    rate_hz: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | None = None
 
     @property
     def name(self) -> str:

@@ -29,15 +29,15 @@ def folder_name(experiment: "Experiment") -> str:
 
 
 def profile_digest(profile: str) -> str:
-    """Of the values in a machine profile: simulated times follow from them. Sources and titles do not count.
+    """Of the values in a machine profile, assumed ones included, from which simulated times follow.
 
     Raises BadInput for a profile that is not there or not valid.
     """
     from spikemark import machines
 
-    loaded = machines.load(profile)
-    values = {path: [leaf.value, leaf.unit] for path, leaf in sorted(loaded.values.items())}
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+    values = machines.filled(machines.load(profile)).values
+    plain = {path: [leaf.value, leaf.unit] for path, leaf in sorted(values.items())}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) 
 
     Raises BadInput for what cannot be simulated, TimeoutError beyond `limit_s`.
     """
-    from spikemark import machines, simulation
+    from spikemark import machines
+    from spikemark.simulation import run as simulation
 
     wanted = planned.machine
     of = results.compute_of(planned.id)
@@ -56,6 +57,7 @@ def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) 
         "seed": 1000 * planned.seed + planned.repetition,
         "correlation": wanted.correlation,
         "cv": wanted.cv,
+        "hz": wanted.rate_hz,
     }
     with limited(limit_s):
         simulation.simulate(

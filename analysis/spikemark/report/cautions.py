@@ -35,7 +35,7 @@ def cautions(view: View) -> list[str]:
     sweep, total = view.sweep, len(view.sweep.runs)
     found = [
         f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})"
-        for text, count in merged([m.run.record.warnings for m in sweep.runs])
+        for text, count in merged([m.warnings for m in sweep.runs])
     ]
     if sweep.simulated:
         found.append(caution(sweep))
@@ -76,7 +76,7 @@ def cautions(view: View) -> list[str]:
 
 def strongest_load(runs: list[Measured]) -> str | None:
     """What disturbed the times of `runs` most, as a clause; None if no run warns of load."""
-    warnings = [text for m in runs for text in m.run.record.warnings]
+    warnings = [text for m in runs for text in m.warnings]
     for beginning, clause in LOADS.items():
         texts = [text for text in warnings if text.startswith(beginning)]
         if texts:

@@ -18,6 +18,8 @@ from .rates import rates_hz
 
 NO_BREAK = "\u00a0"
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
+#: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
+OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
@@ -94,14 +96,15 @@ class Measured:
         return found if isinstance(found, dict) else {}
 
     @property
-    def oversubscribed(self) -> bool:
-        """Were there more ranks × threads than cores? Then its times are no evidence of speed.
+    def warnings(self) -> list[str]:
+        """Those of the record; of a simulated run without those about the machine at hand."""
+        found = self.run.record.warnings
+        return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
 
-        A simulated machine has a core for every rank, however few this one has.
-        """
-        return not self.simulated and any(
-            text.startswith(OVERSUBSCRIBED) for text in self.run.record.warnings
-        )
+    @property
+    def oversubscribed(self) -> bool:
+        """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
+        return any(text.startswith(OVERSUBSCRIBED) for text in self.warnings)
 
     @property
     def real_time_factor(self) -> float:

@@ -41,7 +41,8 @@ def terms(runs: list[Measured]) -> list[tuple[str, str]]:
             ("simulated machine (profile)", "machine"),
             ("compute times", "compute"),
             ("ranks per node", "ranks_per_node"),
-            ("simulated network", "platform"),
+            ("threads of a rank", "threads"),
+            ("simulated network", "facts"),
             ("SimGrid", "simgrid"),
         )
     ]

@@ -50,13 +50,14 @@ def simulate(
     seed: int = 1,
     correlation: float | None = None,
     cv: float | None = None,
+    hz: float | None = None,
     progress: Callable[[str], AbstractContextManager] | None = None,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
     `compute`: `model` draws compute times from the profile's kernel times and jitter (of `compute_of`, if
     given, instead of the description itself; `cv` and `correlation`, from cycle to cycle, override the
-    jitter's), with `threads` (all cores, shared by the ranks of a node) per rank; `execute` takes those that
+    jitter's; `hz`: spikes per second of neurons that have no rate of their own), with `threads` (all cores, shared by the ranks of a node) per rank; `execute` takes those that
     the kernels need here, with one thread; a path replays those of the run there. What the profile does not
     say is assumed (`machines.filled`). `progress` is called with what is done and returns what lasts while
     it is.
@@ -82,7 +83,7 @@ def simulate(
     given = None
     if drawn:
         means, assumptions = _means(
-            compute_of or description, description, filled, ranks, threads, ranks_per_node
+            compute_of or description, description, filled, ranks, threads, ranks_per_node, hz
         )
         jitter = Jitter.of(filled, cv, correlation)
         given = times.draw(means, cycles, jitter, seed, ranks_per_node)
@@ -158,12 +159,12 @@ def _threads(profile: "Profile", ranks: int, ranks_per_node: int, threads: int |
     return asked
 
 
-def _means(of, description, profile, ranks, threads, ranks_per_node) -> tuple[np.ndarray, list[str]]:
+def _means(of, description, profile, ranks, threads, ranks_per_node, hz) -> tuple[np.ndarray, list[str]]:
     """Mean compute times [rank, phase] in seconds, and what they assume."""
     from spikemark.prediction import phases
 
     travelling = {name: description[name] for name in TRAVEL if name in description}
-    found = phases.phase_times({**of, **travelling}, profile, ranks, threads, ranks_per_node=ranks_per_node)
+    found = phases.phase_times({**of, **travelling}, profile, ranks, threads, None, None, ranks_per_node, hz)
     means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)
     return means, found.assumptions
 

@@ -39,7 +39,9 @@ def read(runs: list[Measured]) -> Findings:
         table = _spread(found, spreads[name], name, head)
         figures = _figures(spreads[name], name, head, table)
         text = [] if parts else [EXPLAINED]
-        parts.append(Part(name.replace("_", "-"), f"By {head.split(' (')[0]}", text, tables=[table], figures=figures))
+        parts.append(
+            Part(name.replace("_", "-"), f"By {head.split(' (')[0]}", text, tables=[table], figures=figures)
+        )
     parts.append(Part("delay-ratio", "By D", tables=[_ratios(found)]))
     return Findings(_sentence(found, spreads), _key_figures(spreads), parts)
 
@@ -61,7 +63,9 @@ def _headline_ratio(found: list[Place], p: Place) -> bool:
     """Is its D the one that most settings have, or does it use none?"""
     if not p.configuration.uses_delay_ratio:
         return True
-    ratios = [q.configuration.delay_ratio for q in found if q.configuration.schedule == p.configuration.schedule]
+    ratios = [
+        q.configuration.delay_ratio for q in found if q.configuration.schedule == p.configuration.schedule
+    ]
     return p.configuration.delay_ratio == max(dict.fromkeys(ratios), key=ratios.count)
 
 
@@ -124,7 +128,11 @@ def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
 
 
 def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
-    compared = [p for p in found if p.configuration.schedule == "structure_aware" and partner(found, p, "conventional")]
+    compared = [
+        p
+        for p in found
+        if p.configuration.schedule == "structure_aware" and partner(found, p, "conventional")
+    ]
     if not compared:
         return "Nothing to compare yet: no conventional and structure-aware run of the same areas."
     words = []
@@ -151,7 +159,11 @@ def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
     for name, own in spreads.items():
         for p in own:
             base = partner(own, p, "conventional")
-            if p.configuration.schedule != "structure_aware" or base is None or _value(p, name) != _largest(own, name):
+            if (
+                p.configuration.schedule != "structure_aware"
+                or base is None
+                or _value(p, name) != _largest(own, name)
+            ):
                 continue
             saved = reduction_percent(base, p)
             if isinstance(saved, Estimate):
@@ -171,7 +183,11 @@ def _figures(own: list[Place], name: str, head: str, table: StudyTable) -> list[
     if len(values) < 2:
         return []
     lines = [
-        Line(c.label, c.schedule, [(_value(p, name), p.real_time_factor.value) for p in known if p.configuration == c])
+        Line(
+            c.label,
+            c.schedule,
+            [(_value(p, name), p.real_time_factor.value) for p in known if p.configuration == c],
+        )
         for c in dict.fromkeys(p.configuration for p in known)
     ]
     alt = f"Real-time factor against {head}. " + " ".join(

@@ -58,7 +58,8 @@ def partner(found: list[Place], p: Place, schedule: str) -> Place | None:
     same = [
         q
         for q in found
-        if (q.machine, q.ranks, q.setting, q.configuration.schedule) == (p.machine, p.ranks, p.setting, schedule)
+        if (q.machine, q.ranks, q.setting, q.configuration.schedule)
+        == (p.machine, p.ranks, p.setting, schedule)
     ]
     return min(
         same, key=lambda q: abs(q.configuration.delay_ratio - p.configuration.delay_ratio), default=None

@@ -230,14 +230,20 @@ def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
         if len(ranks) < 2:
             continue
         lines = [
-            Line(c.label, c.schedule, [(p.ranks, p.real_time_factor.value) for p in own if p.configuration == c])
+            Line(
+                c.label,
+                c.schedule,
+                [(p.ranks, p.real_time_factor.value) for p in own if p.configuration == c],
+            )
             for c in dict.fromkeys(p.configuration for p in own)
         ]
         alt = f"Real-time factor on {machine} against ranks. " + " ".join(
             f"{p.configuration.label}, {p.ranks} ranks: {number(p.real_time_factor.value)}." for p in own
         )
         name = f"weak-scaling-{len(figures)}"
-        svg = lines_figure.draw(lines, Axis("ranks = areas", ranks), "real-time factor", name, alt, {}, log=False)
+        svg = lines_figure.draw(
+            lines, Axis("ranks = areas", ranks), "real-time factor", name, alt, {}, log=False
+        )
         caption = "Wall-clock time of the simulated machine per simulated time."
         figures.append(Figure(name, f"Real-time factor, {machine}", svg, alt, caption, main.shown()))
     return figures

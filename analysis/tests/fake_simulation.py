@@ -1,0 +1,56 @@
+"""Stands in for SimGrid: machines without a profile file, and runs that are records as the simulator writes them."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+from synthetic import write_run
+
+from spikemark.errors import BadInput
+
+NAMES = ("jureca-dc", "supermuc-ng", "other")
+
+
+class FakeSimulation:
+    """Notes how it was called; `fails` is raised instead of writing a record, `kind` stands in the record."""
+
+    def __init__(self):
+        self.calls: list[dict] = []
+        self.fails: Exception | None = None
+        self.kind = "simulated"
+        self.latency = 1.0
+
+    def load(self, name):
+        if name not in NAMES:
+            raise BadInput(f"machine {name!r} not found: one of {', '.join(NAMES)}")
+        leaf = SimpleNamespace(value=self.latency, unit="us")
+        cores = SimpleNamespace(value=128, unit="1")
+        values = {"interconnect.latency": leaf, "node.cores": cores}
+        return SimpleNamespace(name=name, values=values, get=values.get)
+
+    def simulate(self, description, profile, ranks, out, compute, **options):
+        self.calls.append({"description": description, "machine": profile.name, "ranks": ranks, **options})
+        if self.fails:
+            raise self.fails
+        write(Path(out), description, ranks, profile.name, self.kind)
+        return out
+
+
+def write(out: Path, description: dict, ranks: int, machine: str, kind: str = "simulated", **options) -> Path:
+    """A record of the description on so many ranks, with simulation.json beside it."""
+    defaults = {"schedule": "conventional", "delay_ratio": 1, "exchange": "alltoallv"}
+    named = {name: description.get(name, default) for name, default in defaults.items()}
+    cycles = round(10 * description["time"]["simulate_ms"])
+    path = write_run(
+        out, **{"ranks": ranks, "cycles": cycles, "seed": description["seed"], **options},
+        description={**defaults, **description}, schedule=named["schedule"], delay_ratio=named["delay_ratio"],
+    )  # fmt: skip
+    record = json.loads((path / "record.json").read_text())
+    (path / "record.json").write_text(json.dumps({**record, "kind": kind}))
+    about = {
+        "machine": machine, "compute": "model", "ranks_per_node": 1, "threads": 128,
+        "facts": "fat tree of 4 nodes", "flags": [], "assumptions": ["gap: 0.3 us"], "cost_s": 2.5,
+        "simgrid": "SimGrid 3.32",
+    }  # fmt: skip
+    (path / "simulation.json").write_text(json.dumps(about))
+    return path
