@@ -15,6 +15,7 @@ from spikemark import (
     cli_bench,
     cli_budget,
     cli_cache,
+    cli_calibrate,
     cli_energy,
     cli_peers,
     cli_preset,
@@ -24,7 +25,7 @@ from spikemark import (
     cli_waiting,
 )
 from spikemark.cli_lines import list_lines, short
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, option_complaint
 
 INTERRUPTED = 130
 
@@ -143,6 +144,7 @@ def _options(
 app.command()(cli_bench.bench)
 app.command()(cli_peers.peers)
 app.command()(cli_study.study)
+app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
 app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
@@ -199,6 +201,8 @@ def _usage(error: Exception) -> str:
     message, context = error.format_message(), getattr(error, "ctx", None)
     if message.startswith("Usage:"):
         message = "no command given"
+    if hasattr(error.__cause__, "errors"):  # of pydantic, which checks values for typer
+        message = option_complaint(error.param.opts[0], error.__cause__)
     return f"{message.rstrip('.')}: see `{context.command_path} --help`" if context else message
 
 

@@ -20,7 +20,7 @@ BOUND_PLAIN = "deliver_bound"  # the same without fetching ahead
 
 #: What Google Benchmark appends to the names of benchmarks that are timed by the wall clock.
 WALL_CLOCK = ("real_time", "manual_time")
-NAME = re.compile(r"(?P<kernel>\w+)/size:(?P<size>[1-9]\d*)(?P<options>(/[\w:.-]+)*)")
+NAME = re.compile(r"(?P<kernel>[\w.]+)/size:(?P<size>[1-9]\d*)(?P<options>(/[\w:.-]+)*)")
 
 
 def contract():

@@ -24,15 +24,21 @@ class Launch:
 
 def available_cores(cpus: Path = CPUS) -> int:
     """Physical cores this process may use: hardware threads of one core count once."""
-    allowed = os.sched_getaffinity(0)
-    cores = set()
+    return len(core_threads(cpus))
+
+
+def core_threads(cpus: Path = CPUS) -> list[int]:
+    """The first hardware thread of each physical core that this process may use, ascending."""
+    allowed = sorted(os.sched_getaffinity(0))
+    first: dict[tuple[str, str], int] = {}
     for cpu in allowed:
         topology = cpus / f"cpu{cpu}" / "topology"
         try:
-            cores.add(((topology / "physical_package_id").read_text(), (topology / "core_id").read_text()))
+            core = (topology / "physical_package_id").read_text(), (topology / "core_id").read_text()
         except OSError:
-            return len(allowed)
-    return len(cores)
+            return allowed
+        first.setdefault(core, cpu)
+    return list(first.values())
 
 
 def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:

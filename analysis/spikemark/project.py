@@ -62,6 +62,14 @@ def bench_exchange() -> Path:
     return _program("bench_exchange")
 
 
+def bench_messages() -> Path:
+    """Single messages on their own: `build/bench_messages`, or SPIKEMARK_BENCH_MESSAGES.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("bench_messages")
+
+
 def _program(name: str, place: str | None = None, advice: str = "build it with `make build`") -> Path:
     variable = f"SPIKEMARK_{name.upper()}"
     named = os.environ.get(variable)

@@ -29,7 +29,8 @@ VALUES = {
     "interconnect.latency": (1.5, "us"), "interconnect.latency_node": (0.4, "us"),
     "interconnect.bandwidth": (12, "GB/s"), "interconnect.bandwidth_node": (10, "GB/s"),
     "interconnect.gap": (0.3, "us"), "interconnect.eager": (8, "KiB"),
-    "power.idle": (100, "W"), "power.core": (10, "W"), "power.card": (5, "W"), "price.node_hour": (2, "EUR/h"),
+    "power.idle": (100, "W"), "power.core": (10, "W"), "power.card": (5, "W"),
+    "price.node_hour": (2, "EUR/h"),
 }  # fmt: skip
 
 

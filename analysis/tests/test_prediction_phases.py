@@ -91,7 +91,7 @@ def test_equal_ranks_take_equal_times_and_a_larger_area_longer():
 
 def test_times_scale_with_the_kernels():
     one = phases.phase_times(NETWORK, Machine(), 8, 1)
-    doubled = {path: v for path, v in Machine().values.items()}
+    doubled = dict(Machine().values)
     for path, v in doubled.items():
         if path.startswith("kernels"):
             doubled[path] = type(v)(2 * v.value, v.unit)
@@ -143,7 +143,7 @@ def test_windows_longer_than_the_shortest_delay_are_refused():
 
 
 def test_an_unknown_value_is_named():
-    with pytest.raises(BadInput, match="made-up: kernels.full_node.t_first is unknown"):
+    with pytest.raises(BadInput, match=r"made-up: kernels.full_node.t_first is unknown"):
         phases.phase_times(NETWORK, Machine().with_(kernels__full_node__t_first=None), 16, 1)
 
 

@@ -23,7 +23,7 @@ class Field:
 
 def _kernels(group: str, where: str) -> list[Field]:
     return [
-        Field(f"kernels.{group}.t_first", "ns", POSITIVE, f"delivery, per list entered, {where}"),
+        Field(f"kernels.{group}.t_first", "ns", NOT_NEGATIVE, f"delivery, per list entered, {where}"),
         Field(f"kernels.{group}.t_next", "ns", POSITIVE, f"delivery, per synapse, {where}"),
         Field(f"kernels.{group}.t_spike", "ns", NOT_NEGATIVE, f"delivery, per spike received, {where}"),
         Field(f"kernels.{group}.collocate", "ns", POSITIVE, f"collocation, per spike and lane, {where}"),

@@ -14,8 +14,9 @@ import numpy as np
 
 from spikemark.errors import BadInput
 
-#: From the best to the worst; extrapolated: outside the range in which the prediction was validated.
-KINDS = ("measured", "literature", "assumed", "extrapolated")
+#: From the best to the worst; counted: depends on no value of the machine; extrapolated: outside the range
+#: in which the prediction was validated.
+KINDS = ("counted", "measured", "literature", "assumed", "extrapolated")
 WITHIN = {"measured": 1.1, "literature": 1.25, "assumed": 2.0}
 SI = {
     "1": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "GHz": 1e9, "GB": 1e9, "GB/s": 1e9, "KiB": 1024.0,
@@ -46,6 +47,15 @@ class Inputs:
         """A whole number that has no interval."""
         return round(self.profile.need(path, why).value)
 
+    def table(self, path: str) -> tuple[Any, float]:
+        """The rows of a table, or None, and the factor by which it is moved."""
+        found = self.profile.get(path)
+        if found is None:
+            return None, 1.0
+        self.used[path] = found
+        side = self.moved.get(path)
+        return found.value, 1.0 if side is None else factors(found)[side]
+
     def _of(self, path: str, value: Any) -> float:
         self.used[path] = value
         side = self.moved.get(path)
@@ -71,9 +81,14 @@ def limits(value: Any) -> tuple[float, float]:
     return value.value / factor, value.value * factor
 
 
+def factors(value: Any) -> tuple[float, float]:
+    """Low and high of a table, as shares of its entries."""
+    return 1 / WITHIN[value.kind], WITHIN[value.kind]
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A predicted number with its interval. `depends`: paths of the values that move it, the strongest first."""
+    """A predicted number with its interval. `depends`: paths of values that move it, the strongest first."""
 
     value: float
     low: float
@@ -83,7 +98,7 @@ class Figure:
 
 
 def worst(kinds: list[str]) -> str:
-    """The worst of some kinds; what depends on no value at all is as good as measured."""
+    """The worst of some kinds; what depends on no value at all is counted."""
     return KINDS[max((KINDS.index(kind) for kind in kinds), default=0)]
 
 
@@ -92,11 +107,12 @@ def figures(inputs: Inputs, evaluate: Callable[[Inputs], dict[str, float]]) -> d
 
     `evaluate` is called once for every limit of every value that it asks for.
     """
+    inputs.used.clear()
     middle = evaluate(inputs)
     below, above = dict.fromkeys(middle, 0.0), dict.fromkeys(middle, 0.0)
     effects: dict[str, dict[str, float]] = {name: {} for name in middle}
     for path, value in dict(inputs.used).items():
-        low, high = limits(value)
+        low, high = factors(value) if isinstance(value.value, list | tuple) else limits(value)
         for side in (0, 1):
             if low == high:
                 continue

@@ -17,7 +17,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True)
 class Lane:
-    """`held`: boolean [source area, target area]; `group`: an integer per rank, equal for those who exchange."""
+    """`held`: boolean [source area, target area]; `group`: equal for ranks that exchange with each other."""
 
     name: str
     period: int  # P, cycles

@@ -48,7 +48,7 @@ class Loads:
 
     @property
     def collocated(self) -> np.ndarray:
-        """Words a rank writes into send buffers, [rank]: one for each rank that needs the spike, itself too."""
+        """Words a rank writes into send buffers: one per rank that needs the spike, itself too; [rank]."""
         return self.words.sum(axis=(0, 2))
 
     @property

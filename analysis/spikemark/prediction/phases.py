@@ -110,8 +110,12 @@ def of_loads(
 
 
 def assumptions(inputs: Inputs, shape: Node) -> list[str]:
-    """What the kernel times take for granted, with what the profile assumed."""
-    found = [str(line) for line in getattr(inputs.profile, "assumptions", [])]
+    """What the times take for granted: values of the profile that are assumed, then what the model does."""
+    found = [
+        f"{path} = {value.value:g} {value.unit}: {value.reference}"
+        for path, value in inputs.used.items()
+        if value.kind == "assumed" and not isinstance(value.value, list | tuple)
+    ]
     if 1 < shape.busy < shape.cores:
         found.append(INTERPOLATED)
     if shape.threads > 1:
@@ -133,7 +137,8 @@ def seconds(
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
     update = of_thread.max(axis=1) + going_through - deliver + _barriers(inputs, shape)
-    return deliver, update, loads.collocated * kernel("collocate")
+    alone = Node(shape.cores, shape.ranks, 1, shape.nodes)  # the master threads, while the others wait
+    return deliver, update, loads.collocated * _kernel(inputs, "collocate", alone)
 
 
 def _update(description: dict, kernel) -> np.ndarray:

@@ -109,7 +109,10 @@ TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
 
 
 def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
-    """The cluster of as few nodes as hold the ranks, filled one after another. BadInput for another topology."""
+    """The cluster of as few nodes as hold the ranks, filled one after another.
+
+    Raises BadInput for a topology that is not in TOPOLOGIES.
+    """
     if network.topology not in TOPOLOGIES:
         raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
     nodes = math.ceil(ranks / ranks_per_node)
@@ -122,16 +125,18 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
 <platform version="4.1">
  <zone id="world" routing="Full">
   <cluster id="machine" prefix="node-" suffix="" radical="0-{hosts - 1}"
-           speed="{SPEED}" core="{ranks_per_node}" bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s" sharing_policy="SPLITDUPLEX"
+           speed="{SPEED}" core="{ranks_per_node}" sharing_policy="SPLITDUPLEX"
+           bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
            loopback_bw="{network.bandwidth_node:.6g}Bps" loopback_lat="{inside:.6g}s"{attributes}/>
  </zone>
 </platform>
 """
     lines = "".join(f"node-{rank // ranks_per_node}\n" for rank in range(ranks))
     facts = (
-        f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links} links"
-        f" of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s, {1e6 * overhead:.3g} us per message"
-        f" at either end; within a node {1e6 * inside:.3g} us and {1e-9 * network.bandwidth_node:.4g} GB/s"
+        f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links}"
+        f" links of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s, {1e6 * overhead:.3g} us per"
+        f" message at either end; within a node {1e6 * inside:.3g} us and"
+        f" {1e-9 * network.bandwidth_node:.4g} GB/s"
     )
     return Platform(xml, lines, flags(network, overhead), facts)
 

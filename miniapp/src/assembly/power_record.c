@@ -38,10 +38,11 @@ static struct node_power *summarise(const struct power *power, struct interval m
         snprintf(node->channel[c].unit, sizeof node->channel[c].unit, "%s", channel->unit);
         snprintf(node->channel[c].reason, sizeof node->channel[c].reason, "%s", channel->reason);
         node->channel[c].gross_j = energy_between(samples, c, watts, measured);
-        if (!watts && node->channel[c].gross_j == 0) {
+        node->channel[c].failed = channel->failed;
+        if (node->channel[c].gross_j == 0) { // no machine takes nothing
             node->channel[c].gross_j = NAN;
-            snprintf(node->channel[c].reason, sizeof node->channel[c].reason, "%s did not move",
-                     channel->event);
+            snprintf(node->channel[c].reason, sizeof node->channel[c].reason, "%s %s", channel->event,
+                     watts ? "was 0 all the time" : "did not move");
         }
         node->channel[c].idle_w = energy_between(samples, c, watts, idle) / (idle.to_s - idle.from_s);
     }
@@ -144,10 +145,10 @@ static json_t *known(double value) {
 
 static json_t *channels(const struct node_power *node, json_t *list) {
     for (int c = 0; c < node->n_channels; c++)
-        json_array_append_new(list,
-                              json_pack("{si ss ss ss so}", "node", node->node, "name", node->channel[c].name,
-                                        "event", node->channel[c].event, "unit", node->channel[c].unit,
-                                        "gross_j", known(node->channel[c].gross_j)));
+        json_array_append_new(
+            list, json_pack("{si ss ss ss so si}", "node", node->node, "name", node->channel[c].name, "event",
+                            node->channel[c].event, "unit", node->channel[c].unit, "gross_j",
+                            known(node->channel[c].gross_j), "failed", (int)node->channel[c].failed));
     return list;
 }
 

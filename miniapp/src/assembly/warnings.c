@@ -48,6 +48,18 @@ static void warn_of_rate_asked_for(json_t *list, const struct report *report) {
     }
 }
 
+/// Readings of energy that failed, by channel.
+static void warn_of_failed_readings(json_t *list, const struct power_record *record) {
+    for (int n = 0; n < record->nodes; n++)
+        for (int c = 0; c < record->node[n].n_channels; c++)
+            if (record->node[n].channel[c].failed > 0)
+                json_array_append_new(
+                    list, json_sprintf("energy: %u readings of %s on node %d failed, the last one because of "
+                                       "%s",
+                                       record->node[n].channel[c].failed, record->node[n].channel[c].name,
+                                       record->node[n].node, record->node[n].channel[c].reason));
+}
+
 json_t *warnings(const struct report *report) {
     json_t *list = json_array();
     warn_of_rate(list, report);
@@ -74,6 +86,7 @@ json_t *warnings(const struct report *report) {
         json_array_append_new(
             list,
             json_sprintf("SPIKEMARK_SYSFS: energy meters were looked for in %s, not in /sys", report->sysfs));
+    warn_of_failed_readings(list, report->energy);
     if (report->counters->by_phase)
         json_array_append_new(list,
                               json_string("counters were read at the seams of every cycle: times are longer "

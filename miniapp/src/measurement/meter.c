@@ -1,6 +1,7 @@
 #include "measurement/meter.h"
 
 #include "base/alloc.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,22 @@ struct meter_channel *meter_add(struct meter_handle *handle, const char *name, c
         if (*c == ',' || *c == '"') *c = ' '; // it becomes a field of a table
     snprintf(channel->unit, sizeof channel->unit, "%s", unit);
     return channel;
+}
+
+double meter_missed(struct meter_channel *channel, const char *reason) {
+    snprintf(channel->reason, sizeof channel->reason, "%s", reason);
+    channel->failed++;
+    channel->in_a_row++;
+    return NAN;
+}
+
+double meter_lose(struct meter_channel *channel, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(channel->reason, sizeof channel->reason, format, arguments);
+    va_end(arguments);
+    channel->status = meter_unavailable;
+    return NAN;
 }
 
 void meter_fail(struct meter_handle *handle, enum meter_status status, const char *format, ...) {

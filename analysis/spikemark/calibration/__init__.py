@@ -1,0 +1,111 @@
+"""The profile of this host, measured in minutes: `spikemark calibrate`.
+
+Everything is measured `Effort.rounds` times or more, and every interval is where one more repetition is
+expected (`values.Value`), so that a second calibration of an undisturbed machine falls into it.
+"""
+
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from spikemark import launch, project
+from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
+from spikemark.calibration.effort import FULL, QUICK, Effort
+from spikemark.calibration.values import Value
+from spikemark.errors import BadInput
+from spikemark.files import write_atomically
+from spikemark.machines.profile import checked
+from spikemark.peers import quiet
+from spikemark.record_fields import Host
+
+NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`path`: the profile; `unknown`: what was not measured, and why; `warnings`: what disturbed it."""
+
+    path: Path
+    unknown: dict[str, str]
+    warnings: list[str] = field(default_factory=list)
+
+
+def calibrate(
+    name: str | None = None,
+    out: Path | None = None,
+    effort: Effort = FULL,
+    force: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Measure this host and write its profile to `out` (machines/NAME.yaml in the checkout).
+
+    `name` is by default that of the file, or else made of the processor's. `say` gets a line per part.
+    Raises BadInput, before anything is measured, for a name that is not allowed, a file that exists (unless
+    `force`) and missing programs; BenchFailed or RunFailed if a program fails. The file is written whole at
+    the end or not at all.
+    """
+    name, path = _target(name, out, force)
+    for program in (project.bench_kernels, project.bench_exchange, project.bench_messages, project.miniapp):
+        program()
+    conditions, started = quiet.Conditions(patience_s=effort.patience_s), datetime.now(UTC)
+    before, watch = quiet.wait(conditions), quiet.Watch()
+    cpus = launch.core_threads()
+    with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
+        folder = Path(workspace)
+        say(f"kernels on one core and on {len(cpus)}, {effort.rounds} rounds")
+        values = kernel_times.measure(cpus, effort, folder)
+        say("exchanges and messages between ranks")
+        between, unknown = messages.measure(len(cpus), effort, folder)
+        say(f"cycle times of the mini-app, {effort.runs} runs, and an idle period")
+        found = jitter.measure(len(cpus), effort, folder)
+    values |= node.measure(found.host) | between | found.values
+    unknown |= found.unknown
+    warnings = _warnings(before, watch.foreign_load(), conditions, found.host, len(cpus))
+    reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {found.commit}"
+    text = profile_text.text(name, _title(found.host), values, reference, unknown, warnings)
+    checked(yaml.safe_load(text), "calibrated")  # what is written can be read
+    write_atomically(path, text)
+    return Outcome(path, unknown, warnings)
+
+
+def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]:
+    if name is None:
+        name = out.stem if out else node.default_name()
+    if not NAME.fullmatch(name):
+        raise BadInput(f"--name: {name!r}; allowed: lower-case letters, digits, '.', '-', not first a sign")
+    path = out or project.root() / "machines" / f"{name}.yaml"
+    if path.name != f"{name}.yaml":
+        raise BadInput(f"--out: {path}; the file of machine {name} is called {name}.yaml")
+    if path.exists() and not force:
+        raise BadInput(f"{path}: exists; --force replaces it")
+    return name, path
+
+
+def _title(host: Host) -> str:
+    virtual = ", virtual machine" if host.virtual_machine else ""
+    return f"{host.cpu or 'unknown processor'}, {host.cores or '?'} cores{virtual}"
+
+
+def _warnings(
+    before: quiet.Wait, load: float | None, conditions: quiet.Conditions, host: Host, cores: int
+) -> list[str]:
+    found = []
+    if load is None:
+        found.append("whether others used the machine is unknown")
+    elif load > conditions.foreign_limit:
+        found.append(f"others kept {load:.2f} cores busy meanwhile: calibrate again when it is quiet")
+    elif before.foreign_load is not None and not before.quiet:
+        found.append(f"others kept {before.foreign_load:.2f} cores busy before")
+    if host.cores and host.cores > cores:
+        found.append(f"this process may use {cores} of {host.cores} cores: full_node means these")
+    if host.virtual_machine:
+        found.append("virtual machine: what its neighbours on the host do is not seen")
+    return found
+
+
+__all__ = ["FULL", "QUICK", "Effort", "Outcome", "Value", "calibrate"]

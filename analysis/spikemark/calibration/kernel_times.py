@@ -1,0 +1,146 @@
+"""Times of the kernels, the clock and the memory: one pinned copy of bench_kernels, and one on every core.
+
+Rounds alternate between one core, each time the next one, and all of them at once. Copies start together and
+take each case for the same time, so that all cores are busy with the same kernel but for what they drift.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from spikemark import kernels, project
+from spikemark.bench import BenchFailed
+from spikemark.calibration.effort import Effort
+from spikemark.calibration.values import Value, repeated
+from spikemark.errors import BadInput
+from spikemark.models import delivery_time
+
+BLOCK = 4096  # neurons that a thread updates
+COLLOCATED = 128  # spikes of a cycle
+ROUTES = 4  # ranks that each of them goes to, as in bench/kernels_network.c
+EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
+HALF_EMPTY = "deliver_half_empty"
+UPDATE = "update_"
+#: Kernel and size -> ns per item.
+Times = dict[tuple[str, int], float]
+
+
+def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
+    """Values by path, kernels.… and node.…, of the hardware threads `cpus`.
+
+    `folder` holds the raw files. Raises BenchFailed.
+    """
+    rounds: dict[str, list[list[Times]]] = {"one_core": [], "full_node": []}
+    for number in range(effort.rounds):
+        rounds["one_core"].append(_copies([cpus[number % len(cpus)]], effort, folder))
+        rounds["full_node"].append(_copies(cpus, effort, folder))
+    values: dict[str, Value] = {}
+    for condition, found in rounds.items():
+        mean = [_mean(copies) for copies in found]
+        for path, value in _condition(mean, effort).items():
+            values[f"kernels.{condition}.{path}"] = value
+    one = [copies[0] for copies in rounds["one_core"]]
+    values["node.clock"] = repeated(
+        [1 / _mean(c)["clock", 1] for c in rounds["full_node"]], "GHz", "all busy"
+    )
+    triad = "triad of STREAM, 3 x 64 MiB per core"
+    for path, found in (("bandwidth", rounds["full_node"]), ("bandwidth_core", [[t] for t in one])):
+        rates = [sum(1 / t[key] for t in copies for key in t if key[0] == "triad") for copies in found]
+        values[f"node.{path}"] = repeated(rates, "GB/s", triad)
+    return values
+
+
+def _pattern(effort: Effort) -> str:
+    lengths = "|".join(map(str, effort.lengths))
+    return (
+        f"^({kernels.DELIVER}|{HALF_EMPTY})/size:({lengths})$|^{UPDATE}.*/size:{BLOCK}$"
+        f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
+    )
+
+
+def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
+    """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
+    program = str(project.bench_kernels())
+    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
+    started: list[subprocess.Popen] = []
+    try:
+        for cpu, file in zip(cpus, files, strict=True):
+            options = [f"--benchmark_filter={_pattern(effort)}", f"--benchmark_min_time={effort.kernel_s}"]
+            options += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
+            started.append(
+                subprocess.Popen(
+                    ["taskset", "-c", str(cpu), program, *options],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
+            )
+        errors = [process.communicate()[1] for process in started]
+    except BaseException:
+        for process in started:
+            process.kill()
+            process.wait()
+        raise
+    for process, text in zip(started, errors, strict=True):
+        if process.returncode:
+            lines = text.strip().splitlines() or ["without a message"]
+            raise BenchFailed(f"{program}: exit status {process.returncode}: {lines[-1]}")
+    return [_read(program, file) for file in files]
+
+
+def _read(program: str, file: Path) -> Times:
+    try:
+        rows, dropped = kernels.repetitions(json.loads(file.read_text()))
+    except (OSError, ValueError) as error:
+        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
+    if dropped:
+        raise BenchFailed(f"{program}: {dropped[0]}")
+    return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
+
+
+def _mean(copies: list[Times]) -> Times:
+    return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
+
+
+def _condition(rounds: list[Times], effort: Effort) -> dict[str, Value]:
+    try:
+        fits = [_deliver(times, effort.lengths) for times in rounds]
+    except BadInput as error:
+        raise BenchFailed(f"delivery: {error}") from None
+    lists = "lists of " + ", ".join(map(str, effort.lengths)) + " synapses, 20 million per core"
+    values = {
+        "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
+        "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
+        "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns", lists),
+        "collocate": repeated(
+            [ROUTES * t["collocate", COLLOCATED] for t in rounds],
+            "ns",
+            f"each to {ROUTES} ranks",
+        ),
+    }
+    for kernel, size in rounds[0]:
+        if kernel.startswith(UPDATE):
+            values[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
+                [t[kernel, size] for t in rounds], "ns", f"blocks of {BLOCK}"
+            )
+    values["external"] = repeated(
+        [t[EXTERNAL, BLOCK] for t in rounds],
+        "ns",
+        f"Poisson, {EXTERNAL.rsplit('_', 1)[1]} events per step",
+    )
+    return values
+
+
+def _deliver(times: Times, lengths: tuple[int, ...]) -> delivery_time.Times:
+    """The three times of delivery from lists that all exist, and from as many empty ones in between."""
+    counts, seconds = [], []
+    for kernel, spikes in ((kernels.DELIVER, 1), (HALF_EMPTY, 2)):
+        for length in lengths:
+            counts.append((1, length, spikes))
+            seconds.append(1e-9 * length * times[kernel, length])
+    return delivery_time.fit(np.array(counts), np.array(seconds))

@@ -1,0 +1,106 @@
+"""Exchanges and single messages between the ranks of this node."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spikemark import exchange_bench, launch, project
+from spikemark.bench import BenchFailed
+from spikemark.calibration.effort import Effort
+from spikemark.calibration.values import Value, repeated
+from spikemark.measure import watch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXCHANGES = ("alltoall", "allgather")
+LIMIT_S = 600
+LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages.c
+SELECTORS = {"Open MPI": "ompi", "Intel": "impi", "MPICH": "mpich"}
+ALONE = "one core: no messages between ranks"
+ONE_NODE = "one node does not show it"
+BETWEEN_NODES = ("topology", "nodes_per_leaf", "latency", "bandwidth")
+
+
+def measure(cores: int, effort: Effort, folder: Path) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, interconnect.…, and what is unknown. Tables are lists of rows [ranks, bytes, us].
+
+    Raises BenchFailed.
+    """
+    unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
+    unknown["interconnect.eager"] = "not measured"
+    if cores < 2:
+        inside = ("latency_node", "bandwidth_node", "gap", "selector", "tables")
+        return {}, unknown | {f"interconnect.{name}": ALONE for name in inside}
+    options = {
+        "filter": f"^({'|'.join(EXCHANGES)})$",
+        "bytes": ",".join(map(str, effort.bytes)),
+        "repetitions": effort.exchange_rounds,
+        "min-time": effort.exchange_s,
+    }
+    ranks = [n for n in exchange_bench.default_ranks(cores) if n > 1]
+    table = exchange_bench.bench(folder / "exchanges", ranks, options).table
+    values = {f"interconnect.tables.{name}": rows for name, rows in _tables(table).items()}
+    library = table["mpi_library"].iloc[0]
+    for start, name in SELECTORS.items():
+        if library.startswith(start):
+            values["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
+    single, why = _single(cores, effort)
+    return values | single, unknown | why
+
+
+def _tables(table: "pd.DataFrame") -> dict[str, list[tuple[int, int, float]]]:
+    """Medians over the repetitions; a barrier has 0 bytes."""
+    tables = {
+        name: [
+            (int(ranks), int(size), 1e6 * float(rows["exchange_s"].median()))
+            for (ranks, size), rows in table[table["exchange"] == name].groupby(["ranks", "bytes"])
+        ]
+        for name in EXCHANGES
+    }
+    barriers = [(int(n), 0, 1e6 * float(rows["barrier_s"].median())) for n, rows in table.groupby("ranks")]
+    return {**tables, "barrier": barriers}
+
+
+def _single(cores: int, effort: Effort) -> tuple[dict[str, Value], dict[str, str]]:
+    program = str(project.bench_messages())
+    options = ["--repetitions", str(effort.exchange_rounds), "--min-time", str(effort.exchange_s)]
+    start = launch.mpirun([program, *options], cores, 1, cores)
+    status, output, errors = watch(start, LIMIT_S)
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    if status:
+        raise BenchFailed(f"{program}: exit status {status}: {(lines or ['without a message'])[0]}")
+    try:
+        rounds: dict[int, dict[tuple[int, int], float]] = {}
+        for m in json.loads(output)["measurements"]:
+            rounds.setdefault(m["repetition"], {})[m["bytes"], m["messages"]] = float(m["round_s"])
+        return derived(list(rounds.values()))
+    except (ValueError, KeyError, TypeError) as error:
+        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
+
+
+def derived(
+    rounds: list[dict[tuple[int, int], float]],
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values, and what is unknown. `rounds`: seconds by (bytes, messages), see bench_messages.
+
+    Latency: half a round trip of empty messages. Bandwidth: how time grows from 1 to 4 MiB. Gap: how it grows
+    with the number of empty messages. Rounds in which it does not grow were disturbed and are left out.
+    """
+    latency = [1e6 * times[0, 1] / 2 for times in rounds]
+    large = [times[LARGEST, 1] - times[LARGE, 1] for times in rounds]
+    many = [times[0, MANY] - times[0, 1] for times in rounds]
+    bandwidth = [1e-9 * (LARGEST - LARGE) / s for s in large if s > 0]
+    gap = [1e6 * s / (MANY - 1) for s in many if s > 0]
+    ends = "between the first and the last core"
+    values, unknown = {}, {}
+    for name, found, unit, detail in (
+        ("latency_node", latency, "us", f"half a round trip {ends}"),
+        ("bandwidth_node", bandwidth, "GB/s", f"one message of 1 to 4 MiB {ends}"),
+        ("gap", gap, "us", f"within the node, {MANY} empty messages {ends}"),
+    ):
+        if found:
+            values[f"interconnect.{name}"] = repeated(found, unit, detail)
+        else:
+            unknown[f"interconnect.{name}"] = "every repetition was disturbed"
+    return values, unknown

@@ -1,0 +1,78 @@
+"""The YAML of a calibrated profile (docs/machines.md states the fields)."""
+
+from typing import Any
+
+import yaml
+
+from spikemark.calibration.values import Value
+from spikemark.machines.profile import PATHS
+
+LINE = 110
+
+
+def text(
+    name: str,
+    title: str,
+    values: dict[str, Any],
+    reference: str,
+    unknown: dict[str, str],
+    warnings: list[str],
+) -> str:
+    """The file. `values`: Value by path, or rows of a table; `unknown` and `warnings` become comments."""
+    tree: dict[str, Any] = {}
+    for path in sorted(values, key=_place):
+        value = values[path]
+        *parents, leaf = path.split(".")
+        place = tree
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[leaf] = _leaf(value, reference) if isinstance(value, Value) else _table(value, reference)
+    lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
+    lines += [f"# Warning: {warning}" for warning in warnings]
+    lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
+    lines += ["format_version: 1", f"name: {name}", f"title: {_flow(title)}"]
+    return "\n".join(lines + _lines(tree, "")) + "\n"
+
+
+def _place(path: str) -> int:
+    """As in the table of fields, in which a neuron model is part of `update`."""
+    return PATHS.index(path if path in PATHS else path.rpartition(".")[0])
+
+
+def _leaf(value: Value, reference: str) -> dict[str, Any]:
+    detail = f"{reference}: {value.detail}" if value.detail else reference
+    leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {})
+    leaf |= {"kind": "measured", "reference": detail}
+    if value.interval:
+        leaf["interval"] = [_rounded(end) for end in value.interval]
+    return leaf
+
+
+def _table(rows: list[tuple[int, int, float]], reference: str) -> dict[str, Any]:
+    return {
+        "kind": "measured",
+        "reference": reference,
+        "rows": [[ranks, size, _rounded(us)] for ranks, size, us in rows],
+    }
+
+
+def _rounded(value: float | int | str) -> float | int | str:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def _lines(branch: dict[str, Any], indent: str) -> list[str]:
+    """Branches indented, leaves on a line each."""
+    lines = []
+    for name, value in branch.items():
+        if isinstance(value, dict) and not {"value", "rows"} & set(value):
+            lines += [f"{indent}{name}:", *_lines(value, indent + "  ")]
+        else:
+            lines.append(f"{indent}{name}: {_flow(value)}")
+    return lines
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, width=float("inf"), allow_unicode=True
+    )
+    return text.removesuffix("\n...\n").rstrip("\n")
