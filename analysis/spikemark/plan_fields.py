@@ -25,8 +25,8 @@ TimeLimit = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=1e6, al
 class SimulatedOn(BaseModel):
     """Field `machine` of an experiment and of a run in its plan: the profile of a machine to simulate it on.
 
-    `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, such
-    as areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
+    `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, as
+    are areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
     their mean) take the place of the profile's. `rate_hz`: at which all neurons fire, for neurons that have no
     rate of their own.
     """

@@ -132,7 +132,7 @@ def area_sizes(options: Options) -> list[int]:
 
 
 def area_rates(options: Options) -> list[float]:
-    """Mean rate of each area in spikes/s: normal with relative spread `area_rate_cv`, redrawn until positive."""
+    """Mean rate of each area in spikes/s: relative spread `area_rate_cv`, normal, redrawn until positive."""
     rng = np.random.default_rng([options.seed, 1])
     rates = []
     while len(rates) < options.areas:

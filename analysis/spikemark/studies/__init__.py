@@ -5,9 +5,13 @@ from spikemark.studies import (
     energy_simula,
     exchange_music,
     exchange_shehzad,
+    heterogeneity,
+    interconnect,
+    mam,
     networks,
     overlap,
     schedules,
+    weak_scaling,
 )
 from spikemark.studies.study import Study
 
@@ -20,6 +24,10 @@ STUDIES: dict[str, Study] = {
         networks.STUDY,
         energy_simula.STUDY,
         delivery.STUDY,
+        weak_scaling.STUDY,
+        heterogeneity.STUDY,
         overlap.STUDY,
+        interconnect.STUDY,
+        mam.STUDY,
     )
 }

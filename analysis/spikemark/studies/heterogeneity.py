@@ -1,4 +1,4 @@
-"""Areas of unequal size or rate on simulated nodes, and windows of many lengths (Lober et al. 2026, figure 8)."""
+"""Areas of unequal size or rate on simulated nodes, and windows of many lengths (Lober et al. 2026, fig 8)."""
 
 from spikemark.report.elements import Figure, KeyFigure
 from spikemark.report.gather import Measured
