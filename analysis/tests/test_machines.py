@@ -4,15 +4,18 @@ import copy
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from spikemark import machines
 from spikemark.errors import BadInput
 from spikemark.machines.fields import FIELDS, KINDS, TABLE
 from spikemark.machines.profile import PATHS
+from spikemark.studies import simula
 
 ROW = [[2, 1, 3.0], [2, 8, 3.5], [4, 1, 4]]
 
@@ -258,7 +261,28 @@ def test_profiles_of_the_project(name):
         profile.need(path, "any prediction")
     for value in profile.values.values():
         assert len(value.reference) > 8
-        assert "general knowledge" not in value.reference
-        assert ".csv" not in value.reference.replace("SPECpower-full-results.csv", "").replace(
+        assert not any(word in value.reference for word in ("general knowledge", "facts", "/work"))
             "cpu_specs.csv", ""
         )
+
+
+class TestDerived:
+    """Values that follow from published tables follow from them here, too."""
+
+    def test_power_of_the_x86_servers(self):
+        full = [p for p in simula.points(simula.X86) if p.cores >= simula.CORES_PER_NODE]
+        matrix = [[p.cores, p.cards * (p.note == simula.ETHERNET), p.cards * (p.note == simula.INFINIBAND)] for p in full]
+        fitted, _ = nnls(np.array(matrix, dtype=float), np.array([p.power_w for p in full]))
+        for name, card in ("dpsnn-westmere-eth", fitted[1]), ("dpsnn-westmere-ib", fitted[2]):
+            profile = machines.load(name)
+            assert profile.get("power.core").value == pytest.approx(fitted[0], rel=1e-3)
+            assert profile.get("power.card").value == pytest.approx(card, rel=1e-3)
+            assert profile.get("power.idle").value == simula.parameter("baseline_server") / 4
+
+    def test_power_of_the_arm_board(self):
+        one_board = [p for p in simula.points(simula.ARM) if p.note.startswith("1 board")]
+        cores = np.array([p.cores for p in one_board])
+        watts = np.array([p.implied_w for p in one_board])
+        profile = machines.load("jetson-tx1")
+        assert profile.get("power.core").value == pytest.approx(cores @ watts / (cores @ cores), rel=2e-3)
+        assert profile.get("power.idle").value == simula.parameter("baseline_embedded_2boards") / 2
