@@ -27,8 +27,7 @@ class SimulatedOn(BaseModel):
 
     `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, as
     are areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
-    their mean) take the place of the profile's. `rate_hz`: at which all neurons fire, for neurons that have no
-    rate of their own.
+    their mean) take the place of the profile's. `rate_hz`: at which neurons without a rate of their own fire.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

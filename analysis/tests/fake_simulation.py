@@ -1,4 +1,4 @@
-"""Stands in for SimGrid: machines without a profile file, and runs that are records as the simulator writes them."""
+"""Stands in for SimGrid: machines without a profile file, and records as a simulated run leaves them."""
 
 import json
 from pathlib import Path

@@ -150,7 +150,7 @@ def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
 
     results, ids = planned(tmp_path, experiment(time_limit_s=0.2))
     monkeypatch.setattr(simulation, "simulate", lambda *_, **__: time.sleep(60))
-    with pytest.raises(RunFailed, match="time limit of 0.2 s"):
+    with pytest.raises(RunFailed, match=r"time limit of 0\.2 s"):
         measure(results, ids[0])
 
 

@@ -58,7 +58,8 @@ def simulate(
     `compute`: `model` draws compute times from the profile's kernel times and jitter (of `compute_of`, if
     given, instead of the description itself; `cv` and `correlation`, from cycle to cycle, override the
     jitter's; `hz`: spikes per second of neurons that have no rate of their own), with `threads` (all cores,
-    shared by the ranks of a node) per rank; `execute` takes those that the kernels need here, with one thread; a path replays those of the run there. What the profile does not
+    shared by the ranks of a node) per rank; `execute` takes those that the kernels need here, with one
+    thread; a path replays those of the run there. What the profile does not
     say is assumed (`machines.filled`). `progress` is called with what is done and returns what lasts while
     it is.
 

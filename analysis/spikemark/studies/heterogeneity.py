@@ -1,4 +1,4 @@
-"""Areas of unequal size or rate on simulated nodes, and windows of many lengths (Lober et al. 2026, fig 8)."""
+"""Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
 
 from spikemark.report.elements import Figure, KeyFigure
 from spikemark.report.gather import Measured
@@ -22,10 +22,11 @@ VARIED = {
     "area_rate_cv": "spread of area rates (SD / mean)",
 }
 EXPLAINED = (
-    "One area per node; areas differ in their number of neurons, or in their mean rate. Compute times are those "
-    "of areas of the published mean size. A larger area computes longer in every cycle, which no window makes up "
-    "for, so structure-awareness turns from an advantage into a disadvantage where areas differ enough: the "
-    "conventional schedule deals all neurons to all ranks evenly. Times are seconds per simulated second."
+    "One area per node; areas differ in their number of neurons, or in their mean rate. Compute times are "
+    "those of areas of the published mean size. A larger area computes longer in every cycle, which no "
+    "window makes up for, so structure-awareness turns from an advantage into a disadvantage where areas "
+    "differ enough: the conventional schedule deals all neurons to all ranks evenly. Times are seconds per "
+    "simulated second."
 )
 NONE = Missing("no conventional run of these areas")
 
@@ -115,7 +116,7 @@ def _same(row: dict, other: dict) -> bool:
 
 
 def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
-    """Least spread at which the schedule is slower than the conventional one, and the spread before it (NaN: none)."""
+    """Least spread at which the schedule is slower than the conventional one, and the one before (or NaN)."""
     factors = {(p.setting, p.configuration.schedule): p.real_time_factor for p in own}
     before = float("nan")
     for setting in sorted({p.setting for p in own}):

@@ -18,15 +18,16 @@ PARTS = {
     "barrier": ("waiting",),
 }
 EXPLAINED = (
-    "One rank per core; all ranks exchange the spikes of every millisecond, first how many there are, then the "
-    "spikes. The more ranks, the less there is to compute and the more messages there are, nearly all of them "
-    "short: what counts is what a message costs. Times are seconds per simulated second, mean over ranks."
+    "One rank per core; all ranks exchange the spikes of every millisecond, first how many there are, then "
+    "the spikes. The more ranks, the less there is to compute and the more messages there are, nearly all of "
+    "them short: what counts is what a message costs. Times are seconds per simulated second, mean over "
+    "ranks."
 )
 TABLE_I = (
-    "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds; its "
-    "shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper, of which "
-    "less is known than is needed: what was assumed stands under Provenance, and shapes are to be compared, not "
-    "seconds."
+    "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds; "
+    "its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper, of "
+    "which less is known than is needed: what was assumed stands under Provenance, and shapes are to be "
+    "compared, not seconds."
 )
 NOT_PUBLISHED = Missing("Table I has 4, 32 and 256 processes, with InfiniBand", "")
 
@@ -110,8 +111,8 @@ def _sentence(found: list[Place]) -> str:
         share = share_percent(last, "communication")
         words.append(
             f"{machine} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor of "
-            f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of the "
-            f"time in communication at one of {number(last.real_time_factor.value)}"
+            f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of "
+            f"the time in communication at one of {number(last.real_time_factor.value)}"
         )
     if not words:
         return "Nothing to compare yet: no simulated run is complete."
@@ -154,7 +155,7 @@ def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
 
 STUDY = Study(
     "interconnect",
-    "DPSNN's 20 480 neurons to 256 ranks on simulated InfiniBand and Ethernet, beside Table I of Simula et al.",
+    "DPSNN's 20 480 neurons to 256 ranks, simulated InfiniBand and Ethernet, beside Table I of Simula et al.",
     "interconnect",
     read,
 )

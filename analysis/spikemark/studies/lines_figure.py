@@ -34,7 +34,7 @@ class Axis:
 def draw(
     lines: list[Line], across: Axis, up: str, name: str, alt: str, words: dict[str, str], log: bool = True
 ) -> str:
-    """Inline SVG. `words` names in the legend what `model` (dashed) and `marks` (crosses) are, if there are any."""
+    """Inline SVG. `words` names in the legend what `model` (dashed) and `marks` (crosses) are, if any."""
     handles = []
     with drawing(height=3.8) as (figure, (axes,)):
         for line in lines:

@@ -1,4 +1,4 @@
-"""The multi-area model on simulated nodes: unequal areas, whole or spread over ranks (Lober et al., figs 9, 11)."""
+"""The multi-area model on simulated nodes: unequal areas, whole or spread (Lober et al., figs 9, 11)."""
 
 import numpy as np
 
@@ -22,12 +22,13 @@ PLACEMENTS = {
     "area_group": "area on its ranks",
 }
 EXPLAINED = (
-    "The 32 areas of the model differ in size. With whole areas on ranks, the largest one sets the pace, and more "
-    "than 32 ranks are of no use. Spread over as many ranks as its size deserves, an area needs an exchange in "
-    "every cycle, but only among its own ranks. Compute times are those of the full model at the rate of its "
-    "ground state; spikes and messages are those of a hundredth of the neurons, so that exchanges carry fewer "
-    "bytes than those of the full model. Times are seconds per simulated second."
+    "The 32 areas of the model differ in size. With whole areas on ranks, the largest one sets the pace, and "
+    "more than 32 ranks are of no use. Spread over as many ranks as its size deserves, an area needs an "
+    "exchange in every cycle, but only among its own ranks. Compute times are those of the full model at the "
+    "rate of its ground state; spikes and messages are those of a hundredth of the neurons, so that "
+    "exchanges carry fewer bytes than those of the full model. Times are seconds per simulated second."
 )
+WHOLE = Missing("more ranks than areas, or not simulated yet", "–")
 NONE = Missing("no conventional run of these ranks")
 
 
@@ -80,7 +81,7 @@ def _groups(found: list[Place]) -> StudyTable:
         rows.append({
             "ranks": p.ranks,
             "schedule": p.configuration.label,
-            "area": whole.real_time_factor if whole else Missing("more ranks than areas, or not simulated", "–"),
+            "area": whole.real_time_factor if whole else WHOLE,
             "area_group": p.real_time_factor,
             "saved_percent": reduction_percent(whole, p) if whole else "",
         })  # fmt: skip
@@ -146,7 +147,7 @@ def _key_figures(found: list[Place]) -> list[KeyFigure]:
 
 STUDY = Study(
     "mam",
-    "strong scaling of the multi-area model on simulated nodes, areas whole or spread (Lober et al., figures 9, 11)",
+    "strong scaling of the multi-area model on simulated nodes, areas whole or spread (Lober et al., fig 9)",
     "mam",
     read,
 )

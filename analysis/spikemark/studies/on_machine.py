@@ -54,7 +54,7 @@ def places(runs: list[Measured], setting=lambda m: ()) -> list[Place]:
 
 
 def partner(found: list[Place], p: Place, schedule: str) -> Place | None:
-    """The place that differs from `p` in schedule only; of several D the one of `p`, else the nearest to it."""
+    """The place that differs from `p` in schedule only; of several D the nearest to that of `p`."""
     same = [
         q
         for q in found

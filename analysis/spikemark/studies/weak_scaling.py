@@ -29,8 +29,8 @@ EXPLAINED = (
 )
 THEORY = (
     "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for cycle times without serial correlation. "
-    "Irregular accesses: eqs 13–17 with all cores of a node as threads; delivery gains less, as only a part of "
-    "it is irregular access."
+    "Irregular accesses: eqs 13–17 with all cores of a node as threads; delivery gains less, as only a part "
+    "of it is irregular access."
 )
 NONE = Missing("no conventional run of these ranks")
 UNKNOWN = Missing("the published size is not stated by machine.compute_of")
@@ -194,10 +194,10 @@ def _sentence(less: StudyTable) -> str:
     theory = row["irregular_theory"]
     irregular = f" (irregular accesses, theory: {_change(theory)})" if isinstance(theory, float) else ""
     return (
-        f"On {row['ranks']} nodes of {row['machine']}, simulated, the structure-aware schedule changes waiting "
-        f"by {words['waiting_percent']} (theory: {_change(row['waiting_theory'])}), exchange by "
-        f"{words['exchange_percent']}, delivery by {words['deliver_percent']}{irregular}, and the run time by "
-        f"{_change(row['run_time_percent'])}."
+        f"On {row['ranks']} nodes of {row['machine']}, simulated, the structure-aware schedule changes "
+        f"waiting by {words['waiting_percent']} (theory: {_change(row['waiting_theory'])}), exchange by "
+        f"{words['exchange_percent']}, delivery by {words['deliver_percent']}{irregular}, and the run time "
+        f"by {_change(row['run_time_percent'])}."
     )
 
 
