@@ -54,3 +54,30 @@ def write(out: Path, description: dict, ranks: int, machine: str, kind: str = "s
     }  # fmt: skip
     (path / "simulation.json").write_text(json.dumps(about))
     return path
+
+
+def simulated(results: Path, machine: dict | None = None) -> Path:
+    """Turn a results folder of `planned.write_experiment` into one of simulated runs.
+
+    A run's own machine are its fields `machine.…`; overlapped runs get the lanes that the schedule has.
+    """
+    plan = json.loads((results / "plan.json").read_text())
+    for line in plan["runs"]:
+        own = {f.removeprefix("machine."): v for f, v in line["fields"].items() if f.startswith("machine.")}
+        line["machine"] = {"profile": "jureca-dc", **(machine or {}), **own}
+        path = results / "runs" / line["id"] / "record.json"
+        if path.is_file():
+            record = json.loads(path.read_text()) | {"kind": "simulated"}
+            if record["description"]["schedule"] == "overlapped":
+                record["lanes"] = _overlapped(record)
+            path.write_text(json.dumps(record))
+    (results / "plan.json").write_text(json.dumps(plan))
+    return results
+
+
+def _overlapped(record: dict) -> list[dict]:
+    (world,) = record["lanes"]
+    lag = record["description"].get("lag", 1)
+    near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+    far = {**world, "name": "far", "lag": lag, "period": record["description"]["delay_ratio"] // (lag + 1)}
+    return [near, far]
