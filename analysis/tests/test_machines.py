@@ -262,8 +262,6 @@ def test_profiles_of_the_project(name):
     for value in profile.values.values():
         assert len(value.reference) > 8
         assert not any(word in value.reference for word in ("general knowledge", "facts", "/work"))
-            "cpu_specs.csv", ""
-        )
 
 
 class TestDerived:
@@ -271,8 +269,9 @@ class TestDerived:
 
     def test_power_of_the_x86_servers(self):
         full = [p for p in simula.points(simula.X86) if p.cores >= simula.CORES_PER_NODE]
-        matrix = [[p.cores, p.cards * (p.note == simula.ETHERNET), p.cards * (p.note == simula.INFINIBAND)] for p in full]
-        fitted, _ = nnls(np.array(matrix, dtype=float), np.array([p.power_w for p in full]))
+        cards = [[p.cards * (p.note == name) for p in full] for name in (simula.ETHERNET, simula.INFINIBAND)]
+        columns = np.array([[p.cores for p in full], *cards], dtype=float)
+        fitted, _ = nnls(columns.T, np.array([p.power_w for p in full]))
         for name, card in ("dpsnn-westmere-eth", fitted[1]), ("dpsnn-westmere-ib", fitted[2]):
             profile = machines.load(name)
             assert profile.get("power.core").value == pytest.approx(fitted[0], rel=1e-3)
