@@ -12,7 +12,7 @@ from spikemark.calibration.values import Value, repeated
 from spikemark.measure import RunFailed, watch
 from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
-from spikemark.record_fields import Host
+from spikemark.record_fields import Energy, Host
 
 NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
 LIMIT_S = 600
@@ -34,8 +34,9 @@ def measure(cores: int, effort: Effort, folder: Path) -> Found:
     metered = runs[0].record.energy is not None
     runs += [_run(cores, effort, folder / f"run{i}", metered) for i in range(1, effort.runs)]
     unknown = {"jitter.node_spread": "one node does not show it"}
-    values = _fluctuation(runs)
-    drawn, why = _power(runs, cores)
+    values = fluctuation([run.compute() for run in runs], _detail(runs))
+    energies = [run.record.energy for run in runs if run.record.energy is not None]
+    drawn, why = power(energies, runs[0].record.energy_reason, cores)
     provenance = runs[0].record.provenance
     values["software.launcher"] = Value("mpirun", None, detail=provenance.mpi_library.split(",")[0])
     commit = (provenance.commit or "unknown")[:9] + (" with changes" if provenance.dirty else "")
@@ -63,23 +64,25 @@ def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
     return record.load(out / "record")
 
 
-def _fluctuation(runs: list[record.Run]) -> dict[str, Value]:
-    """Of the cycles of each rank about its own mean, over the ranks together; one value per run.
+def _detail(runs: list[record.Run]) -> str:
+    mean_us = 1e6 * float(np.mean([run.compute().mean() for run in runs]))
+    cycles = f"{runs[0].record.timing.cycles} cycles of {mean_us:.3g} us"
+    return f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
+
+
+def fluctuation(runs: list[np.ndarray], detail: str) -> dict[str, Value]:
+    """Of the times of each run, [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
     The minor mode is the longer one of the two largest; none: share 0, factor 1.
     """
     cv, correlation, share, factor = [], [], [], []
-    for run in runs:
-        times = run.compute()
+    for times in runs:
         relative = times / times.mean(axis=1, keepdims=True)
         cv.append(float(np.sqrt(relative.var(axis=1).mean())))
         correlation.append(serial.integrated_time(serial.pooled_autocorrelation(relative)))
         largest = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
         share.append(largest[1].share if len(largest) > 1 else 0.0)
         factor.append(largest[1].at / largest[0].at if len(largest) > 1 else 1.0)
-    detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {runs[0].record.timing.cycles} cycles"
-    mean_us = 1e6 * float(np.mean([run.compute().mean() for run in runs]))
-    detail += f" of {mean_us:.3g} us"
     return {
         "jitter.cv": repeated(cv, "1", detail),
         "jitter.correlation_time": repeated(correlation, "cycles", detail),
@@ -88,19 +91,19 @@ def _fluctuation(runs: list[record.Run]) -> dict[str, Value]:
     }
 
 
-def _power(runs: list[record.Run], cores: int) -> tuple[dict[str, Value], dict[str, str]]:
-    energies = [run.record.energy for run in runs if run.record.energy is not None]
+def power(energies: list[Energy], reason: str | None, cores: int) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values, and what is unknown. `energies`: of runs; `reason`: why there are none, as the record says."""
     known = [e for e in energies if e.gross_j is not None and e.idle_power_w is not None and e.duration_s > 0]
     card = {"power.card": "no meter of the network card"}
     if not known:
-        reason = runs[0].record.energy_reason or (energies[0].reason if energies else None) or "no meter"
+        reason = reason or (energies[0].reason if energies else None) or "no meter"
         nothing = {"power.idle": reason, "power.core": reason, **card}
         return {"software.energy_source": Value("none", None, detail=reason)}, nothing
     idle = [e.idle_power_w for e in known]
-    core = [(e.gross_j / e.duration_s - e.idle_power_w) / cores for e in known]
+    busy = [max((e.gross_j / e.duration_s - e.idle_power_w) / cores, 0.0) for e in known]
     pause = "read by " + known[0].source
     return {
         "power.idle": repeated(idle, "W", pause),
-        "power.core": repeated(core, "W", f"{pause}, all {cores} cores busy, above idle"),
+        "power.core": repeated(busy, "W", f"{pause}, all {cores} cores busy, above idle"),
         "software.energy_source": Value(known[0].source, None),
     }, card

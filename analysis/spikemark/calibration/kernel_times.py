@@ -39,7 +39,7 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for condition, found in rounds.items():
         mean = [_mean(copies) for copies in found]
-        for path, value in _condition(mean, effort).items():
+        for path, value in of_rounds(mean, effort.lengths).items():
             values[f"kernels.{condition}.{path}"] = value
     one = [copies[0] for copies in rounds["one_core"]]
     values["node.clock"] = repeated(
@@ -107,12 +107,13 @@ def _mean(copies: list[Times]) -> Times:
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def _condition(rounds: list[Times], effort: Effort) -> dict[str, Value]:
+def of_rounds(rounds: list[Times], lengths: tuple[int, ...]) -> dict[str, Value]:
+    """Values below kernels.CONDITION, from times of `lengths` of lists and of everything else, by round."""
     try:
-        fits = [_deliver(times, effort.lengths) for times in rounds]
+        fits = [_deliver(times, lengths) for times in rounds]
     except BadInput as error:
         raise BenchFailed(f"delivery: {error}") from None
-    lists = "lists of " + ", ".join(map(str, effort.lengths)) + " synapses, 20 million per core"
+    lists = "lists of " + ", ".join(map(str, lengths)) + " synapses, 20 million per core"
     values = {
         "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
         "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),

@@ -152,7 +152,6 @@ def flags(network: Interconnect, overhead_s: float) -> list[str]:
         **{f"smpi/{name}": f"0:{overhead_s:.6g}:0" for name in ("os", "ois", "or")},
         "smpi/async-small-thresh": network.eager,
         "smpi/send-is-detached-thresh": network.eager,
-        "smpi/host-speed": SPEED,
         "smpi/coll-selector": network.selector,
         "smpi/alltoallv": "pair",  # ompi's is linear here: seconds for one exchange of 128 ranks
         "smpi/test": f"{POLL_S:g}",

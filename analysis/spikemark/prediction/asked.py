@@ -1,0 +1,57 @@
+"""The network that is asked about: a preset by name, or the file of a run description."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spikemark.errors import BadInput
+from spikemark.prediction import rates
+from spikemark.prediction.rates import Rates
+from spikemark.presets import PRESETS
+from spikemark.reading import read_object
+
+
+@dataclass(frozen=True)
+class Network:
+    """A description, what it is called, and how its neurons fire."""
+
+    title: str
+    description: dict[str, Any]
+    rates: Rates
+
+
+def of_preset(
+    name: str, full: bool = False, options: list[str] | None = None, rate: float | None = None
+) -> Network:
+    """A preset with `options` as 'areas=64'. Raises BadInput for an unknown name and what the preset refuses."""
+    if name not in PRESETS:
+        raise BadInput(f"preset={name!r}: known are {', '.join(PRESETS)}")
+    given: dict[str, Any] = {}
+    for option in options or []:
+        key, sign, value = option.partition("=")
+        if not sign:
+            raise BadInput(f"option={option!r}: NAME=VALUE is needed")
+        given[key.replace("-", "_")] = _plain(value)
+    description = PRESETS[name].describe(full=full, **given) if full else PRESETS[name].describe(**given)
+    title = " ".join([name, *(["full size"] if full else []), *(options or [])])
+    return Network(title, description, rates.of(description, rate, name, given))
+
+
+def of_file(path: Path, rate: float | None = None) -> Network:
+    """A run description. Raises BadInput for a file that is none."""
+    description = read_object(path)
+    for field in ("time", "network"):
+        if not isinstance(description.get(field), dict):
+            raise BadInput(f"{path}: {field}: missing; a run description is needed (miniapp/FORMAT.md)")
+    if not description["network"].get("populations"):
+        raise BadInput(f"{path}: network.populations: missing")
+    return Network(path.name, description, rates.of(description, rate))
+
+
+def _plain(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)

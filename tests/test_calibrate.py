@@ -1,0 +1,60 @@
+"""Calibrations of this machine, far too short to tell its speed."""
+
+from dataclasses import replace
+
+import pytest
+
+from spikemark import calibration, machines
+
+SHORTEST = replace(
+    calibration.QUICK,
+    kernel_s=1e-3,
+    exchange_s=1e-4,
+    bytes=(4, 64),
+    model_ms=50.0,
+    idle_s=0.1,
+    patience_s=0.1,
+)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Two calibrations: outcome and profile of each."""
+    folder = tmp_path_factory.mktemp("machines")
+    outcomes = [
+        calibration.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")
+    ]
+    return [(outcome, machines.load(outcome.path)) for outcome in outcomes]
+
+
+def test_both_tell_the_same_things(two):
+    (first, one), (second, other) = two
+    # what is disturbed may be unknown in one of them: messages that take no time
+    known = {path for path in one.values if "interconnect" not in path}
+    assert known == {path for path in other.values if "interconnect" not in path}
+    assert first.unknown.keys() | one.values.keys() == second.unknown.keys() | other.values.keys()
+    for path, value in one.values.items():
+        assert value.kind == "measured" and value.reference.startswith("spikemark calibrate, 20"), path
+    for path in ("node.cores", "node.memory", "node.l1d", "software.launcher"):
+        assert one.get(path) == other.get(path)
+
+
+def test_every_value_of_the_machine_is_there_or_unknown_with_a_reason(two):
+    outcome, profile = two[0]
+    needed = [f"kernels.{c}.{t}" for c in ("one_core", "full_node") for t in ("t_first", "t_next", "t_spike")]
+    needed += ["kernels.full_node.update.ignore_and_fire", "kernels.full_node.external", "jitter.cv"]
+    for path in [*needed, "node.clock", "node.bandwidth", "jitter.correlation_time"]:
+        low, high = profile.need(path, "this test").interval
+        assert 0 <= low <= profile.get(path).value <= high
+    left_out = {"price.node_hour", "software.modules", "software.scorep"}  # nothing measures these
+    told = {part for path in outcome.unknown for part in (path, f"{path}.")}
+    for path in set(profile.unknown()) - left_out:
+        assert path in told or any(path.startswith(t) for t in told if t.endswith(".")), path
+    text = outcome.path.read_text()
+    for path, reason in outcome.unknown.items():
+        assert f"# Unknown: {path}: {reason}\n" in text
+
+
+def test_nothing_is_left_beside_the_profile(two):
+    for outcome, _ in two:
+        assert [p.name for p in outcome.path.parent.iterdir()] == ["here.yaml"]
