@@ -19,6 +19,7 @@ from spikemark import (
     cli_energy,
     cli_peers,
     cli_preset,
+    cli_profiles,
     cli_scorep,
     cli_simulate,
     cli_study,
@@ -146,6 +147,7 @@ app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
+app.command()(cli_profiles.machine)
 app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)

@@ -97,15 +97,22 @@ def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
     sure = least.high < more.low
     return [
         f"{best.title} needs the least {what} of those, {_interval(least)} {unit}, {number(more.value / least.value, 2)}"
-        f" times less than {second.title}{aside}; " + ("the intervals do not overlap." if sure else "but the intervals overlap.")
+        f" times less than {second.title}{aside}; "
+        + ("the intervals do not overlap." if sure else "but the intervals overlap.")
     ]
 
 
 def _doubt(candidates: list[Candidate]) -> list[str]:
-    guessed = [c.title for c in candidates if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")]
+    guessed = [
+        c.title
+        for c in candidates
+        if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")
+    ]
     found = []
     if guessed:
-        found.append(f"The times of {', '.join(guessed)} rest on assumed values or lie outside what was validated.")
+        found.append(
+            f"The times of {', '.join(guessed)} rest on assumed values or lie outside what was validated."
+        )
     widest = max(candidates, key=lambda c: _width(c.chosen))
     depends = widest.chosen.figures["real_time_factor"].depends
     if depends:
