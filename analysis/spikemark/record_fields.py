@@ -175,7 +175,7 @@ class Record(Fields):
 
     format_version: Literal[1]
     status: Literal["complete"]
-    kind: Literal["measured", "simulated"] = "measured"  #: absent in records from before the field
+    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
     checksum: Checksum
     spike_checksum: Checksum
     description: dict[str, Any]

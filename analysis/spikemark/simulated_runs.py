@@ -1,7 +1,6 @@
 """Runs of an experiment that are carried out on a simulated machine instead of the one at hand."""
 
 import contextlib
-import hashlib
 import json
 import signal
 from collections.abc import Iterator
@@ -34,10 +33,9 @@ def profile_digest(profile: str) -> str:
     Raises BadInput for a profile that is not there or not valid.
     """
     from spikemark import machines
+    from spikemark.simulation import run as simulation
 
-    values = machines.filled(machines.load(profile)).values
-    plain = {path: [leaf.value, leaf.unit] for path, leaf in sorted(values.items())}
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return simulation.digest(machines.filled(machines.load(profile)))
 
 
 def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) -> dict[str, Any]:

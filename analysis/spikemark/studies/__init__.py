@@ -11,6 +11,7 @@ from spikemark.studies import (
     networks,
     overlap,
     schedules,
+    simulation_check,
     weak_scaling,
 )
 from spikemark.studies.study import Study
@@ -24,6 +25,7 @@ STUDIES: dict[str, Study] = {
         networks.STUDY,
         energy_simula.STUDY,
         delivery.STUDY,
+        simulation_check.STUDY,
         weak_scaling.STUDY,
         heterogeneity.STUDY,
         overlap.STUDY,

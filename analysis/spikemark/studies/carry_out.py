@@ -57,6 +57,8 @@ def carry_out(
     experiment = experiments.load(study.experiment)
     folder = sweep.folder(experiment, machine, root)
     outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
+    if study.prepare:
+        outcome.complaints += study.prepare(folder)
     return write(study, folder.path), outcome
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from spikemark.report.elements import Box, Figure, KeyFigure, Section
 from spikemark.report.gather import Measured
+from spikemark.results import Results
 from spikemark.studies.table import StudyTable
 
 
@@ -51,9 +52,13 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are."""
+    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
+
+    `prepare`, if there is one, makes of these runs what `read` wants beside them, and returns complaints.
+    """
 
     name: str
     summary: str
     experiment: str
     read: Callable[[list[Measured]], Findings]
+    prepare: Callable[[Results], list[str]] | None = None
