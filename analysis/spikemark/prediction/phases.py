@@ -20,7 +20,9 @@ from spikemark.prediction.loads import Loads
 
 ONE, FULL = "kernels.one_core", "kernels.full_node"
 BARRIERS = 2  # of threads per cycle
-ROUTES = 4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+ROUTES = (
+    4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 

@@ -9,10 +9,9 @@ NARROW = "\u202f"  # narrow no-break space: between thousands, and between a num
 MINUS = "\u2212"
 KINDS = {
     "measured": "read from a clock during the run",
-    "simulated": "time of a machine that SimGrid simulates, on which the real program ran",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
-    "simulated": "counted in simulated hardware, not measured",
+    "simulated": "from a simulated machine (SimGrid) or simulated caches (Valgrind) on which the real program ran",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
     "assumed": "taken for granted, with the reason given",

@@ -1,5 +1,6 @@
 """Carrying a study out: measure what is missing of its experiment, read the runs, write tables and page."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,6 +13,7 @@ from spikemark.report import page
 from spikemark.report.cases import Case, View, timed
 from spikemark.report.gather import Sweep, gather
 from spikemark.report.sections import correctness, glossary, provenance
+from spikemark.report.simulated import worded
 from spikemark.studies import STUDIES
 from spikemark.studies.study import Findings, Study
 
@@ -30,7 +32,8 @@ class Done:
         """What stands in study.json."""
         runs = {"planned": len(self.sweep.planned), "complete": len(self.sweep.runs)}
         machine = {"study": self.study.name, "machine": self.sweep.machine, "runs": runs}
-        return {**machine, **self.findings.content()}
+        content = {**machine, **self.findings.content()}
+        return json.loads(worded(self.sweep, json.dumps(content, ensure_ascii=False)))
 
 
 def find(name: str) -> Study:
