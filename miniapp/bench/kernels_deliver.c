@@ -5,9 +5,7 @@
 /// synapses and adds to a random place of the ring buffer for each of them, on the same synapses, the same
 /// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms, 20 million
 /// synapses, the network of the MAM-benchmark on one thread. It knows its lists beforehand and has a single
-/// weight. Delivery with a weight in every synapse, eight bytes, adds to 32-bit cells. Where every second
-/// list is empty, half of the spikes have no synapse on the thread; its lists are those of the others, in
-/// between.
+/// weight. Delivery with a weight in every synapse, eight bytes, adds to 32-bit cells.
 
 #include "kernels.h"
 
@@ -18,19 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { neurons = 20000, longest = 200, synapses = 20000000, events_per_run = 200000 };
+enum { neurons = 20000, longest = 200, synapses = 20000000, batch = 5, events_per_run = 200000 };
 
 static const int64_t list_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 0};
 static const int32_t weight = 1;
-static const int64_t few_lengths[] = {2, 8, 32, 128, 512, 0};
-enum { plain, own_weights, half_empty, n_variants };
-static const int variants[n_variants] = {plain, own_weights, half_empty};
+static const bool own_weights = true; ///< the variant of kernels whose synapses hold their weights
 
 struct delivery {
     struct synapse_table table;
     struct ring ring;
     uint32_t *lists; ///< a random order of lists, long enough not to be learned by the caches
-    size_t n_lists, next, batch;
+    size_t n_lists, next;
     uint32_t step, length;
 };
 
@@ -57,22 +53,17 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
 /// Lists of L synapses over the shared ones, and a ring; made once for each L, so that all kernels of that
 /// length use the same memory.
 static void *open_delivery(const void *variant, int64_t size) {
-    const int kind = *(const int *)variant;
-    const bool own = kind == own_weights;
-    const uint32_t lists_each = kind == half_empty ? 2 : 1;
-    static struct delivery *opened[n_variants][1025];
-    if (opened[kind][size]) return opened[kind][size];
-    struct delivery *d = opened[kind][size] = ALLOC_ZERO(struct delivery, 1);
+    const bool own = variant == &own_weights;
+    static struct delivery *opened[2][1025];
+    if (opened[own][size]) return opened[own][size];
+    struct delivery *d = opened[own][size] = ALLOC_ZERO(struct delivery, 1);
     struct synapse_format format;
     struct error error = {""};
     d->length = (uint32_t)size;
-    d->n_lists = synapses / d->length * lists_each;
-    d->batch = 5000 / d->length * lists_each;
-    if (d->batch == 0) d->batch = 1;
+    d->n_lists = synapses / d->length;
     synapse_format(&format, neurons, longest, own ? NULL : &weight, own ? 0 : 1, &error);
     synapse_table_open(&d->table, format, (uint32_t)d->n_lists);
-    for (uint32_t l = 0; l <= d->n_lists; l++)
-        d->table.start[l] = (l + lists_each - 1) / lists_each * d->length;
+    for (uint32_t l = 0; l <= d->n_lists; l++) d->table.start[l] = l * d->length;
     d->table.synapses = shared_synapses(&format);
     d->lists = ALLOC(uint32_t, d->n_lists);
     for (uint32_t l = 0; l < d->n_lists; l++) {
@@ -89,7 +80,8 @@ static void close_delivery(void *state) {
 
 /// The next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per cycle.
 static const uint32_t *next_batch(struct delivery *d, size_t *n) {
-    *n = d->batch;
+    *n = (size_t)batch * 1000 / d->length;
+    if (*n == 0) *n = 1;
     if (d->next + *n > d->n_lists) d->next = 0;
     const uint32_t *lists = d->lists + d->next;
     d->next += *n;
@@ -140,14 +132,11 @@ static uint64_t run_bound_prefetch(void *state) {
 
 size_t kernels_deliver(struct kernel *kernels, size_t capacity) {
     static const struct kernel mine[] = {
-        {"deliver_bound", "synapse", list_lengths, &variants[plain], open_delivery, run_bound_plain,
+        {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain, close_delivery},
+        {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch,
          close_delivery},
-        {"deliver_bound_prefetch", "synapse", list_lengths, &variants[plain], open_delivery,
-         run_bound_prefetch, close_delivery},
-        {"deliver", "synapse", list_lengths, &variants[plain], open_delivery, run_deliver, close_delivery},
-        {"deliver_own_weights", "synapse", list_lengths, &variants[own_weights], open_delivery, run_deliver,
-         close_delivery},
-        {"deliver_half_empty", "synapse", few_lengths, &variants[half_empty], open_delivery, run_deliver,
+        {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery},
+        {"deliver_own_weights", "synapse", list_lengths, &own_weights, open_delivery, run_deliver,
          close_delivery},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
