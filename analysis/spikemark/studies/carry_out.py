@@ -15,6 +15,8 @@ from spikemark.report.sections import correctness, glossary, provenance
 from spikemark.studies import STUDIES
 from spikemark.studies.study import Findings, Study
 
+LOCAL = "laptop"  # the profile whose runs are made on this machine
+
 
 @dataclass(frozen=True)
 class Done:
@@ -54,6 +56,8 @@ def carry_out(
     experiment = experiments.load(study.experiment)
     folder = sweep.folder(experiment, machine, root)
     outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
+    if study.prepare and profile == LOCAL:
+        outcome.complaints.extend(study.prepare(folder.path))
     return write(study, folder.path), outcome
 
 

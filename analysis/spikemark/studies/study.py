@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from spikemark.report.elements import Box, Figure, KeyFigure, Section
@@ -51,9 +52,14 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are."""
+    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
+
+    `prepare`, where given, measures on this machine what is missing beside the runs, in their results folder,
+    and says why something could not be; it is only called where the runs are made on this machine.
+    """
 
     name: str
     summary: str
     experiment: str
     read: Callable[[list[Measured]], Findings]
+    prepare: Callable[[Path], list[str]] | None = None
