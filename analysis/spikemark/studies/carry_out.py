@@ -17,6 +17,8 @@ from spikemark.report.simulated import worded
 from spikemark.studies import STUDIES
 from spikemark.studies.study import Findings, Study
 
+LOCAL = "laptop"  # the profile whose runs are made on this machine
+
 
 @dataclass(frozen=True)
 class Done:
@@ -57,8 +59,8 @@ def carry_out(
     experiment = experiments.load(study.experiment)
     folder = sweep.folder(experiment, machine, root)
     outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
-    if study.prepare:
-        outcome.complaints += study.prepare(folder)
+    if study.prepare and profile == LOCAL:
+        outcome.complaints.extend(study.prepare(folder))
     return write(study, folder.path), outcome
 
 

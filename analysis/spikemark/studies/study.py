@@ -60,7 +60,8 @@ class Findings:
 class Study:
     """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
 
-    `prepare`, if there is one, makes of these runs what `read` wants beside them, and returns complaints.
+    `prepare`, where given, adds what is missing beside the runs in their results folder, and returns
+    complaints; it is only called where the runs are made on this machine.
     """
 
     name: str
