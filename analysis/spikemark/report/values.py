@@ -9,11 +9,13 @@ NARROW = "\u202f"  # narrow no-break space: between thousands, and between a num
 MINUS = "\u2212"
 KINDS = {
     "measured": "read from a clock during the run",
-    "simulated": "time of a machine that SimGrid simulates, on which the real program ran",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
+    "simulated": "the real program on a simulated machine (SimGrid) or in simulated caches",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
+    "assumed": "taken for granted, with the reason given",
+    "extrapolated": "computed outside the range in which the model was validated",
 }
 
 

@@ -42,10 +42,16 @@ class Findings:
     def tables(self) -> list[StudyTable]:
         return [table for part in self.parts for table in part.tables]
 
+    @property
+    def remarks(self) -> list[str]:
+        """What stands out."""
+        return [box.text for part in self.parts for box in part.boxes]
+
     def content(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "sentence": self.sentence,
+            "remarks": self.remarks,
             "tables": {table.name: table.content() for table in self.tables},
         }
 
@@ -54,7 +60,8 @@ class Findings:
 class Study:
     """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
 
-    `prepare`, if there is one, makes of these runs what `read` wants beside them, and returns complaints.
+    `prepare`, where given, adds what is missing beside the runs in their results folder, and returns
+    complaints; it is only called where the runs are made on this machine.
     """
 
     name: str
