@@ -18,13 +18,16 @@ from spikemark import (
     cli_calibrate,
     cli_energy,
     cli_peers,
+    cli_predict,
     cli_preset,
+    cli_profiles,
     cli_scorep,
+    cli_simulate,
     cli_study,
     cli_waiting,
 )
 from spikemark.cli_lines import list_lines, short
-from spikemark.errors import BadInput
+from spikemark.errors import BadInput, option_complaint
 
 INTERRUPTED = 130
 
@@ -145,6 +148,8 @@ app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
+app.command()(cli_profiles.machine)
+app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)
 for command in (
@@ -154,6 +159,7 @@ for command in (
     cli_budget.budget,
     cli_budget.whatif,
     cli_energy.energy,
+    cli_predict.compare,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")
@@ -199,6 +205,8 @@ def _usage(error: Exception) -> str:
     message, context = error.format_message(), getattr(error, "ctx", None)
     if message.startswith("Usage:"):
         message = "no command given"
+    if hasattr(error.__cause__, "errors"):  # of pydantic, which checks values for typer
+        message = option_complaint(error.param.opts[0], error.__cause__)
     return f"{message.rstrip('.')}: see `{context.command_path} --help`" if context else message
 
 

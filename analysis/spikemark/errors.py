@@ -37,3 +37,12 @@ def first_complaint(error: "ValidationError", whole: str) -> str:
     else:
         line = f"{field}={shown(first['input'])}: {message}"
     return line if len(problems) == 1 else f"{line} (and {len(problems) - 1} more)"
+
+
+def option_complaint(option: str, error: "ValidationError") -> str:
+    """The value of an option of the command line and what is allowed, from a pydantic error."""
+    first = error.errors(include_url=False)[0]
+    value = shown(first["input"])
+    words = first["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ").rstrip(".")
+    words = words.removeprefix("Input should be ").split(", unable to ")[0]
+    return f"{option}={value}; allowed: {words}"

@@ -38,6 +38,14 @@ def miniapp_scorep() -> Path:
     return _program("miniapp_scorep", "build-scorep/miniapp", "build it as docs/scorep.md says")
 
 
+def miniapp_smpi() -> Path:
+    """The simulator built for SimGrid: `build-smpi/miniapp`, or SPIKEMARK_MINIAPP_SMPI.
+
+    Raises BadInput if it is not an executable file.
+    """
+    return _program("miniapp_smpi", "build-smpi/miniapp", "build it with `make simulator`")
+
+
 def bench_kernels() -> Path:
     """The kernels of the simulator under Google Benchmark: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
 

@@ -68,6 +68,9 @@ BAD = [
     ("report smoke --results /nowhere", ["no plan.json"]),
     ("collect /nowhere", ["/nowhere", "no plan.json"]),
     ("run /nowhere 123", ["/nowhere", "no plan.json"]),
+    ("preset dpsnn --state xx", [": --state='xx'; allowed: one of 'aw', 'sw': see `"]),
+    ("preset mam-benchmark --areas many", [": --areas='many'; allowed: a valid integer: see `"]),
+    ("cachesim run.json --ranks 0", [": --ranks='0'; allowed: greater than or equal to 1: see `"]),
 ]
 
 

@@ -2,17 +2,23 @@
 
 import copy
 import json
+import re
+import textwrap
+from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from spikemark import machines
 from spikemark.errors import BadInput
 from spikemark.machines.fields import FIELDS, KINDS, TABLE
 from spikemark.machines.profile import PATHS
+from spikemark.studies import simula
 
 ROW = [[2, 1, 3.0], [2, 8, 3.5], [4, 1, 4]]
 
@@ -258,7 +264,49 @@ def test_profiles_of_the_project(name):
         profile.need(path, "any prediction")
     for value in profile.values.values():
         assert len(value.reference) > 8
-        assert "general knowledge" not in value.reference
-        assert ".csv" not in value.reference.replace("SPECpower-full-results.csv", "").replace(
-            "cpu_specs.csv", ""
-        )
+        assert not any(word in value.reference for word in ("general knowledge", "facts", "/work"))
+
+
+class TestDerived:
+    """Values that follow from published tables follow from them here, too."""
+
+    def test_power_of_the_x86_servers(self):
+        full = [p for p in simula.points(simula.X86) if p.cores >= simula.CORES_PER_NODE]
+        cards = [[p.cards * (p.note == name) for p in full] for name in (simula.ETHERNET, simula.INFINIBAND)]
+        columns = np.array([[p.cores for p in full], *cards], dtype=float)
+        fitted, _ = nnls(columns.T, np.array([p.power_w for p in full]))
+        for name, card in ("dpsnn-westmere-eth", fitted[1]), ("dpsnn-westmere-ib", fitted[2]):
+            profile = machines.load(name)
+            assert profile.get("power.core").value == pytest.approx(fitted[0], rel=1e-3)
+            assert profile.get("power.card").value == pytest.approx(card, rel=1e-3)
+            assert profile.get("power.idle").value == simula.parameter("baseline_server") / 4
+
+    def test_power_of_the_arm_board(self):
+        one_board = [p for p in simula.points(simula.ARM) if p.note.startswith("1 board")]
+        cores = np.array([p.cores for p in one_board])
+        watts = np.array([p.implied_w for p in one_board])
+        profile = machines.load("jetson-tx1")
+        assert profile.get("power.core").value == pytest.approx(cores @ watts / (cores @ cores), rel=2e-3)
+        assert profile.get("power.idle").value == simula.parameter("baseline_embedded_2boards") / 2
+
+
+class TestDocs:
+    TEXT = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
+
+    def test_every_value_is_in_the_table(self):
+        rows = [line.split("|")[1] for line in self.TEXT.splitlines() if line.startswith("| `")]
+        words = set(re.findall(r"\w+", " ".join(rows))) | set(re.findall(r"`(\w+)`", self.TEXT))
+        for field in FIELDS:
+            if field.allowed != TABLE:
+                assert {*field.path.split(".")} <= words, field.path
+
+    def test_every_literature_profile_is_in_the_list(self):
+        listed = set(re.findall(r"`([a-z0-9-]+)`", self.TEXT))
+        for name in machines.names():
+            kinds = {value.kind for value in machines.load(name).values.values()}
+            assert "measured" in kinds or name in listed
+
+    def test_the_example_is_a_profile(self):
+        example = self.TEXT.split("start from what you know:")[1].split("`spikemark machine my.yaml`")[0]
+        profile = machines.checked(yaml.safe_load(textwrap.dedent(example)), "docs/machines.md")
+        assert profile.get("node.cores").value == 96

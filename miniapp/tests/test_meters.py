@@ -22,7 +22,11 @@ ALWAYS = {
 }
 HARDWARE = ["instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles"]
 PAUSE = 0.3
-ENERGY = program.sets(record__energy="true", record__idle_pause_s=PAUSE, record__energy_interval_s=0.01)
+LONG = program.sets(time__simulate_ms=5000)  # a tenth of a second: several readings
+ENERGY = [
+    *LONG,
+    *program.sets(record__energy="true", record__idle_pause_s=PAUSE, record__energy_interval_s=0.002),
+]
 
 
 @pytest.fixture(scope="module")
@@ -226,12 +230,22 @@ def test_without_any_meter_energy_is_null_with_every_reason(sysfs, tmp_path):
     assert any(w.startswith("SPIKEMARK_SYSFS") for w in record["warnings"])
 
 
-def test_constant_power_is_recovered(sysfs, plain, tmp_path):
+def test_without_any_meter_there_is_no_pause_unless_asked_for(sysfs, tmp_path):
+    asked = program.sets(record__energy="true")
+    record = program.record_of(tmp_path / "run", *asked, ranks=2, SPIKEMARK_SYSFS=str(sysfs))
+    assert record["description"]["record"]["idle_pause_s"] == 5
+    assert record["timing"]["idle_before_s"] is record["timing"]["idle_after_s"] is None
+    timing = measure(sysfs, tmp_path / "asked", ranks=2)["timing"]
+    assert None not in (timing["idle_before_s"], timing["idle_after_s"])
+
+
+def test_constant_power_is_recovered(sysfs, tmp_path):
     write(sysfs, class__hwmon__hwmon3__power1_input=30_000_000, class__hwmon__hwmon3__power2_input=20_000_000)
     write(sysfs, class__hwmon__hwmon3__power1_label="cpu, first")
-    record = measure(sysfs, tmp_path / "run", ranks=2)
+    both = program.sets(record__energy_sensors='["hwmon3/cpu  first","hwmon3/power2"]')
+    record = measure(sysfs, tmp_path / "run", *both, ranks=2)
     energy, timing = record["energy"], record["timing"]
-    assert record["checksum"] == plain["checksum"]
+    assert record["checksum"] == program.record_of(tmp_path / "plain", *LONG, ranks=2)["checksum"]
     assert (energy["source"], energy["status"], energy["nodes"]) == ("hwmon", "ok", 1)
     span_s = timing["simulate_ended_s"] - timing["simulate_started_s"]  # has microseconds
     assert energy["duration_s"] == pytest.approx(span_s, abs=1e-4)
@@ -247,10 +261,22 @@ def test_constant_power_is_recovered(sysfs, plain, tmp_path):
     ]
     assert sum(c["gross_j"] for c in energy["channels"]) == pytest.approx(energy["gross_j"])
     assert {m["source"]: m["value"] for m in record["meters"] if m["name"] == "energy"} == {
-        "powercap": None,
-        "pm_counters": None,
         "hwmon": pytest.approx(energy["gross_j"]),
     }
+
+
+def test_sensors_that_may_overlap_are_not_added_up(sysfs, tmp_path):
+    write(sysfs, class__hwmon__hwmon3__power1_input=30_000_000, class__hwmon__hwmon3__power2_input=20_000_000)
+    record = measure(sysfs, tmp_path / "run")
+    assert record["energy"] is None
+    assert "2 sensors, which may overlap: record.energy_sensors" in record["energy_reason"]
+    one = program.sets(record__energy_sensors='["hwmon3/power2"]')
+    assert measure(sysfs, tmp_path / "one", *one)["energy"]["idle_power_w"] == pytest.approx(20, rel=1e-6)
+
+
+@pytest.mark.parametrize("value", ["true", '["a","a"]', "[1]"])
+def test_sensors_are_different_names(tmp_path, value):
+    refused(tmp_path, "record.energy_sensors: ", *program.sets(record__energy_sensors=value))
 
 
 def test_the_readings_cover_both_pauses(sysfs, tmp_path):
@@ -339,6 +365,42 @@ def test_a_zone_that_vanishes_leaves_no_energy(sysfs, tmp_path):
     check_meters(record)
     channels = {r["channel"] for r in rows(tmp_path / "run" / "energy.csv")}
     assert channels == {"package-0", "package-1"}
+
+
+def test_a_failed_reading_costs_one_reading(sysfs, tmp_path):
+    write(sysfs, class__hwmon__hwmon0__power1_input=30_000_000)
+    power = "class__hwmon__hwmon0__power1_input"
+
+    def change(number):  # one reading in ten finds it empty
+        write(sysfs, **{power: "" if number % 10 == 9 and is_read(sysfs) else 30_000_000})
+
+    with meanwhile(change, 0.01):
+        record = measure(sysfs, tmp_path / "run")
+    energy = record["energy"]
+    assert energy["status"] == "ok"
+    assert energy["gross_j"] == pytest.approx(30 * energy["duration_s"], rel=1e-6)
+    (channel,) = energy["channels"]
+    (warning,) = (w for w in record["warnings"] if w.startswith("energy: "))
+    assert channel["failed"] > 0
+    assert f"{channel['failed']} readings of hwmon0/power1 on node 0 failed" in warning
+    assert "power1_input: empty" in warning
+
+
+@pytest.mark.parametrize("watts", [0, 30_000_000])
+def test_a_sensor_that_says_nothing_is_not_zero(sysfs, tmp_path, watts):
+    write(sysfs, class__hwmon__hwmon0__power1_input=watts)
+    energy = measure(sysfs, tmp_path / "run")["energy"]
+    assert (energy["gross_j"] is None) == (watts == 0)
+    assert "was 0 all the time" in energy["reason"] if watts == 0 else energy["reason"] is None
+
+
+def test_readings_around_the_run_are_none_of_it(sysfs, tmp_path):
+    write(sysfs, class__hwmon__hwmon0__power1_input=30_000_000)
+    record = measure(sysfs, tmp_path / "run", *program.sets(record__energy_interval_s=30))
+    energy = record["energy"]
+    assert (energy["status"], energy["gross_j"], energy["net_j"]) == ("unavailable", None, None)
+    assert energy["reason"].startswith("0 readings within the measured part; allowed: 2 or more")
+    check_meters(record)
 
 
 def test_a_counter_that_stands_still_is_not_zero(sysfs, tmp_path):

@@ -18,6 +18,7 @@ void power_open(struct power *power, const struct description *description, cons
     power->description = description;
     power->world = world;
     power->idle_before = power->idle_after = none;
+    power->pause_s = description->idle_pause_s;
     if (description->given.record_energy == 0) return;
     int rank, on_node;
     MPI_Comm node;
@@ -26,19 +27,24 @@ void power_open(struct power *power, const struct description *description, cons
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_free(&node);
     power->reads = on_node == 0;
-    const struct meter_request request = {.root = root};
+    const bool named = description->n_sensors > 0;
+    const struct meter_request request = {
+        .root = root, .names = named ? description->sensors : NULL, .n_names = description->n_sensors};
     for (int i = 0; meters[i] && power->reads && !chosen(power); i++)
-        if (meters[i]->scope == meter_of_node && power->n_sources < power_sources_max)
+        if (meters[i]->scope == meter_of_node && (!named || meters[i]->chooses) &&
+            power->n_sources < power_sources_max)
             meter_open(&power->source[power->n_sources++], meters[i], &request);
+    int here = chosen(power) != NULL, anywhere;
+    MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_LOR, world);
+    if (!anywhere && !description->pause_asked_for) power->pause_s = 0;
 }
 
 /// All ranks sleep. \return when.
 static struct interval idle(const struct power *power) {
-    const double pause_s = power->description->idle_pause_s;
-    if (pause_s == 0) return none;
+    if (power->pause_s == 0) return none;
     MPI_Barrier(power->world);
     struct interval span = {.from_s = clock_epoch()};
-    pause_for(pause_s, true);
+    pause_for(power->pause_s, true);
     span.to_s = clock_epoch();
     return span;
 }

@@ -19,6 +19,7 @@ struct power {
     bool reads;                            ///< this rank reads for its node
     int n_sources;                         ///< meters that were tried; the last one is read if it is good
     struct meter_handle source[power_sources_max];
+    double pause_s;          ///< of all ranks, before and after; 0 where nothing is there to be read
     struct sampler *sampler; ///< NULL unless the meter is being read
     struct samples samples;
     struct interval idle_before, idle_after; ///< NAN where there was no pause

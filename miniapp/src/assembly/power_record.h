@@ -17,8 +17,9 @@ struct node_power {
     } source[power_sources_max]; ///< as tried; the last one was read if it is good
     struct {
         char name[meter_name_max], event[meter_event_max], unit[8];
-        char reason[meter_reason_max]; ///< why it was lost on the way, "" otherwise
+        char reason[meter_reason_max]; ///< why it was lost, or why a reading failed; "" otherwise
         double gross_j, idle_w;        ///< NAN where unknown
+        unsigned failed;               ///< readings
     } channel[meter_channels_max];
     uint64_t readings;
     double coverage, cost;

@@ -122,6 +122,22 @@ static bool read_inject(struct description *d, struct error *error) {
            fields_refuse(&inject, "wait", "spin, sleep", error);
 }
 
+/// A list of different names in `list` [*count], borrowed from the field.
+static bool read_list(const struct fields *record, const char *field, const char *allowed, const char ***list,
+                      int *count, struct error *error) {
+    const json_t *names = json_object_get(record->object, field);
+    if (!json_is_array(names)) return fields_refuse(record, field, allowed, error);
+    *list = ALLOC(const char *, json_array_size(names));
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        for (int j = 0; name && j < *count; j++)
+            if (strcmp((*list)[j], name) == 0) name = NULL;
+        if (!name) return fields_refuse(record, field, allowed, error);
+        (*list)[(*count)++] = name;
+    }
+    return true;
+}
+
 /// true, false, or a list of names; which there are is known to the meters.
 static bool read_counters(struct description *d, const struct fields *record, struct error *error) {
     static const char *const allowed = "true, false, or a list of different names";
@@ -129,26 +145,27 @@ static bool read_counters(struct description *d, const struct fields *record, st
     if (!field) json_object_set_new(record->object, "counters", field = json_false());
     d->record_counters = json_is_true(field) || json_is_array(field);
     if (json_is_boolean(field)) return true;
-    if (!json_is_array(field) || json_array_size(field) == 0)
-        return fields_refuse(record, "counters", allowed, error);
-    d->counters = ALLOC(const char *, json_array_size(field));
-    for (size_t i = 0; i < json_array_size(field); i++) {
-        const char *name = json_string_value(json_array_get(field, i));
-        for (int j = 0; name && j < d->n_counters; j++)
-            if (strcmp(d->counters[j], name) == 0) name = NULL;
-        if (!name) return fields_refuse(record, "counters", allowed, error);
-        d->counters[d->n_counters++] = name;
-    }
-    return true;
+    return read_list(record, "counters", allowed, &d->counters, &d->n_counters, error) &&
+           (d->n_counters > 0 || fields_refuse(record, "counters", allowed, error));
+}
+
+static bool read_sensors(struct description *d, const struct fields *record, struct error *error) {
+    if (!json_object_get(record->object, "energy_sensors"))
+        json_object_set_new(record->object, "energy_sensors", json_array());
+    return read_list(record, "energy_sensors", "a list of different names", &d->sensors, &d->n_sensors,
+                     error);
 }
 
 static bool read_record(struct description *d, struct error *error) {
-    static const char *const names[] = {"counters", "idle_pause_s"};
+    static const char *const names[] = {"counters", "energy_sensors", "idle_pause_s"};
     struct fields record;
-    return fields_enter(&d->json, "record", false, &record, error) &&
-           only_known("record", &record, names, COUNT(names), error) &&
-           read_section(d, "record", &record, error) && read_counters(d, &record, error) &&
-           fields_number(&record, "idle_pause_s", d->given.record_energy != 0 ? 5 : 0, 0, 3600,
+    if (!fields_enter(&d->json, "record", false, &record, error) ||
+        !only_known("record", &record, names, COUNT(names), error) ||
+        !read_section(d, "record", &record, error) || !read_counters(d, &record, error) ||
+        !read_sensors(d, &record, error))
+        return false;
+    d->pause_asked_for = json_object_get(record.object, "idle_pause_s");
+    return fields_number(&record, "idle_pause_s", d->given.record_energy != 0 ? 5 : 0, 0, 3600,
                          &d->idle_pause_s, error);
 }
 
@@ -168,6 +185,7 @@ bool description_open(struct description *d, json_t *run, struct error *error) {
 void description_close(struct description *description) {
     network_close(&description->network);
     free(description->counters);
+    free(description->sensors);
     json_decref(description->json.object);
 }
 

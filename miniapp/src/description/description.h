@@ -25,7 +25,10 @@ struct description {
     bool record_counters;           ///< some are asked for
     const char **counters;          ///< [n_counters] their names; none of them: all
     int n_counters;
-    double idle_pause_s; ///< before the warm-up and after the measured part
+    const char **sensors; ///< [n_sensors] of energy, by name; none of them: the meter's choice
+    int n_sensors;
+    double idle_pause_s;  ///< before the warm-up and after the measured part
+    bool pause_asked_for; ///< it is made also where no meter can be read
     struct network network;
 };
 

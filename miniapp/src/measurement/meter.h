@@ -29,7 +29,8 @@ struct meter_channel {
     char name[meter_name_max], unit[8];
     char event[meter_event_max];   ///< what is read: an event, a field, a file; "" if nothing
     enum meter_status status;      ///< set by open; a meter of a node may lose a channel later
-    char reason[meter_reason_max]; ///< "" while the status is meter_ok
+    char reason[meter_reason_max]; ///< why not, or why the last failed reading did; else ""
+    unsigned failed, in_a_row;     ///< of a meter of a node: readings that failed, and the last ones of them
 };
 
 /// An open meter.
@@ -45,7 +46,7 @@ struct meter_handle {
 /// What is asked for.
 struct meter_request {
     const char *root;         ///< in place of /sys
-    const char *const *names; ///< [n_names] quantities, or NULL for all that the meter finds useful
+    const char *const *names; ///< [n_names] quantities, of a meter of a node sensors, or NULL for its choice
     int n_names;
 };
 
@@ -54,6 +55,7 @@ struct meter {
     const char *summary; ///< one line for --list
     const char *absent;  ///< why this program is built without it, one line for --list; NULL otherwise
     enum meter_scope scope;
+    bool chooses;                            ///< of a node: takes names of sensors
     const struct meter_quantity *quantities; ///< ended by a name of NULL
     size_t size;                             ///< of the meter's own state
     void (*open)(struct meter_handle *handle, const struct meter_request *request);
@@ -77,6 +79,13 @@ void meter_close(struct meter_handle *handle);
 
 /// For meters: the next channel, with the status meter_ok; the last one again where there is no room.
 struct meter_channel *meter_add(struct meter_handle *handle, const char *name, const char *unit);
+
+/// For meters of a node: counts a reading that failed. \return NAN. One that succeeds later goes on.
+double meter_missed(struct meter_channel *channel, const char *reason);
+
+/// For meters of a node: gives the channel up, with a reason (printf style). \return NAN.
+double meter_lose(struct meter_channel *channel, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /// For meters of a node: ends opening with a status and a reason (printf style), and no channels.
 void meter_fail(struct meter_handle *handle, enum meter_status status, const char *format, ...)

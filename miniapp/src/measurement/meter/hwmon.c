@@ -1,128 +1,183 @@
 /// \file
 /// Energy, or where there is none power, from hardware monitoring chips.
 ///
-/// All sensors of the kind count, so they should not overlap; of a chip that tells sockets and cores apart
-/// (amd_energy) sockets alone are taken.
+/// Nothing tells which sensors overlap: a supply has one for its input and one for its output, a board one
+/// for all and one for each rail. So no sums are guessed: one sensor alone is taken, of a chip that tells
+/// sockets and cores apart (amd_energy) the sockets, and where there are more sensors of a kind those that
+/// the request names; without, the meter is refused, with their names.
 
+#include "base/alloc.h"
 #include "measurement/sysfs.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct meter_quantity quantities[] = {{"energy", "J"}, {NULL, NULL}};
 
-/// A kind of file: its beginning and end, and what it holds.
-struct kind {
+/// Kinds of files: beginning and end, and what they hold; the first that is there is taken.
+static const struct kind {
     const char *prefix, *suffix, *unit;
+} kinds[] = {{"energy", "_input", "J"}, {"power", "_input", "W"}, {"power", "_average", "W"}};
+
+enum { n_kinds = 3, sensors_max = 256 };
+
+struct sensor {
+    char name[meter_name_max]; ///< CHIP/LABEL
+    char path[sysfs_path_max];
+    int kind;
+    bool socket, taken;
 };
 
-static const struct kind energies = {"energy", "_input", "J"}, powers = {"power", "_input", "W"},
-                         averages = {"power", "_average", "W"};
+struct sensors {
+    int count;
+    struct sensor sensor[sensors_max];
+};
 
 struct hwmon {
     uint64_t first[meter_channels_max], last[meter_channels_max]; ///< microjoules
 };
 
-static bool is_core(const char *label) {
-    return strncmp(label, "Ecore", strlen("Ecore")) == 0;
-}
-
 /// The sensor's label, or its number where it has none.
-static void label_of(const char *chip, const char *sensor, char *label) {
+static void label_of(const char *chip, const char *sensor, char *label, size_t bytes) {
     char path[sysfs_path_max], file[64], reason[meter_reason_max];
     snprintf(file, sizeof file, "%.40s_label", sensor);
-    if (!sysfs_join(path, chip, file) || sysfs_text(path, label, meter_name_max, reason) != meter_ok)
-        snprintf(label, meter_name_max, "%.40s", sensor);
+    if (!sysfs_join(path, chip, file) || sysfs_text(path, label, bytes, reason) != meter_ok)
+        snprintf(label, bytes, "%.20s", sensor);
 }
 
-/// Adds the sensors of a kind. \return how many; -1 after meter_fail().
-static int add_chip(struct meter_handle *handle, const char *chip, const char *folder,
-                    const struct kind *kind) {
-    struct hwmon *hwmon = handle->own;
+/// Adds the sensors of a kind on a chip but those of single cores.
+static void find(struct sensors *sensors, const char *chip, const char *folder, int kind) {
     struct sysfs_names files;
-    char reason[meter_reason_max], name[meter_name_max] = "", path[sysfs_path_max];
-    int added = 0;
-    if (sysfs_list(chip, kind->prefix, &files, reason) != meter_ok) return 0;
-    if (!sysfs_join(path, chip, "name") || sysfs_text(path, name, 24, reason) != meter_ok)
+    char reason[meter_reason_max], name[24] = "", path[sysfs_path_max];
+    if (sysfs_list(chip, kinds[kind].prefix, &files, reason) != meter_ok) return;
+    if (!sysfs_join(path, chip, "name") || sysfs_text(path, name, sizeof name, reason) != meter_ok)
         snprintf(name, sizeof name, "%.23s", folder);
-    for (int i = 0; i < files.count; i++) {
-        char sensor[64], label[meter_name_max], title[2 * meter_name_max];
-        char *end = strrchr(strcpy(sensor, files.name[i]), '_');
-        if (!end || strcmp(end, kind->suffix) != 0 || handle->n_channels == meter_channels_max) continue;
+    for (int i = 0; i < files.count && sensors->count < sensors_max; i++) {
+        char number[64], label[24];
+        char *end = strrchr(strcpy(number, files.name[i]), '_');
+        struct sensor *sensor = &sensors->sensor[sensors->count];
+        if (!end || strcmp(end, kinds[kind].suffix) != 0 || !sysfs_join(sensor->path, chip, files.name[i]))
+            continue;
         *end = '\0';
-        label_of(chip, sensor, label);
-        if (is_core(label) || !sysfs_join(path, chip, files.name[i])) continue;
-        uint64_t value;
-        enum meter_status status = sysfs_number(path, "", &value, reason);
-        if (status != meter_ok) {
-            meter_fail(handle, status, "%s", reason);
-            return -1;
-        }
-        snprintf(title, sizeof title, "%s/%s", name, label);
-        struct meter_channel *channel = meter_add(handle, title, kind->unit);
-        snprintf(channel->event, sizeof channel->event, "%s", path);
-        hwmon->first[handle->n_channels - 1] = hwmon->last[handle->n_channels - 1] = value;
-        added++;
+        label_of(chip, number, label, sizeof label);
+        if (strncmp(label, "Ecore", strlen("Ecore")) == 0) continue;
+        snprintf(sensor->name, sizeof sensor->name, "%s/%s", name, label);
+        for (char *c = sensor->name; *c; c++)
+            if (*c == ',' || *c == '"') *c = ' '; // as in the name of the channel
+        sensor->kind = kind;
+        sensor->socket = strncmp(label, "Esocket", strlen("Esocket")) == 0;
+        sensors->count++;
     }
-    return added;
 }
 
-/// Adds all sensors of a kind on all chips. \return as add_chip().
-static int add_kind(struct meter_handle *handle, const char *root, const struct sysfs_names *chips,
-                    const struct kind *kind) {
-    int added = 0;
-    for (int i = 0; i < chips->count; i++) {
-        char chip[sysfs_path_max];
-        if (!sysfs_join(chip, root, chips->name[i])) continue;
-        int here = add_chip(handle, chip, chips->name[i], kind);
-        if (here < 0) return -1;
-        added += here;
+/// "a, b, c"
+static void list(const struct sensors *sensors, int kind, char *text, size_t bytes) {
+    size_t n = 0;
+    *text = '\0';
+    for (int i = 0; i < sensors->count && n < bytes; i++)
+        if (kind < 0 || sensors->sensor[i].kind == kind)
+            n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", sensors->sensor[i].name);
+}
+
+/// Takes the sensors of that name, of the first kind that has it: energy and power of one are not two.
+static bool take_named(struct sensors *sensors, const char *name) {
+    int kind = n_kinds;
+    for (int i = 0; i < sensors->count; i++)
+        if (strcmp(sensors->sensor[i].name, name) == 0 && sensors->sensor[i].kind < kind)
+            kind = sensors->sensor[i].kind;
+    for (int i = 0; i < sensors->count; i++)
+        if (strcmp(sensors->sensor[i].name, name) == 0 && sensors->sensor[i].kind == kind)
+            sensors->sensor[i].taken = true;
+    return kind < n_kinds;
+}
+
+/// Takes the sensors of the request, or those that surely do not overlap. \return false after meter_fail().
+static bool choose(struct meter_handle *handle, struct sensors *sensors,
+                   const struct meter_request *request) {
+    char names[300];
+    for (int i = 0; i < request->n_names; i++) {
+        if (take_named(sensors, request->names[i])) continue;
+        list(sensors, -1, names, sizeof names);
+        meter_fail(handle, meter_unavailable, "no sensor %.40s; there are: %s", request->names[i], names);
+        return false;
     }
-    return added;
+    if (request->n_names > 0) return true;
+    const int kind = sensors->sensor[0].kind;
+    int count = 0, sockets = 0;
+    for (int i = 0; i < sensors->count && sensors->sensor[i].kind == kind; i++) {
+        count++;
+        sockets += sensors->sensor[i].socket;
+    }
+    for (int i = 0; i < count; i++)
+        sensors->sensor[i].taken = sockets ? sensors->sensor[i].socket : count == 1;
+    if (sockets > 0 || count == 1) return true;
+    list(sensors, kind, names, sizeof names);
+    meter_fail(handle, meter_unavailable,
+               "%d sensors, which may overlap: record.energy_sensors says which to add up; there are: %s",
+               count, names);
+    return false;
+}
+
+/// A channel for every sensor that was taken.
+static void add(struct meter_handle *handle, const struct sensors *sensors) {
+    struct hwmon *hwmon = handle->own;
+    for (int i = 0; i < sensors->count; i++) {
+        const struct sensor *sensor = &sensors->sensor[i];
+        char reason[meter_reason_max];
+        uint64_t value;
+        if (!sensor->taken) continue;
+        if (handle->n_channels == meter_channels_max)
+            return meter_fail(handle, meter_unavailable, "more than %d sensors", meter_channels_max);
+        enum meter_status status = sysfs_number(sensor->path, "", &value, reason);
+        if (status != meter_ok) return meter_fail(handle, status, "%s", reason);
+        struct meter_channel *channel = meter_add(handle, sensor->name, kinds[sensor->kind].unit);
+        snprintf(channel->event, sizeof channel->event, "%s", sensor->path);
+        hwmon->first[handle->n_channels - 1] = hwmon->last[handle->n_channels - 1] = value;
+    }
 }
 
 static void open_hwmon(struct meter_handle *handle, const struct meter_request *request) {
-    char root[sysfs_path_max], reason[meter_reason_max];
+    char root[sysfs_path_max], chip[sysfs_path_max], reason[meter_reason_max];
     struct sysfs_names chips;
     if (!sysfs_join(root, request->root, "class/hwmon"))
         return meter_fail(handle, meter_unavailable, "%s: too long a path", request->root);
     enum meter_status status = sysfs_list(root, "hwmon", &chips, reason);
     if (status != meter_ok) return meter_fail(handle, status, "%s", reason);
-    const struct kind *const kinds[] = {&energies, &powers, &averages};
-    for (int k = 0; k < 3; k++)
-        if (add_kind(handle, root, &chips, kinds[k]) != 0) return;
-    meter_fail(handle, meter_unavailable, "%s: no chip has energy*_input, power*_input or power*_average",
-               root);
+    struct sensors *sensors = ALLOC_ZERO(struct sensors, 1);
+    for (int k = 0; k < n_kinds; k++)
+        for (int i = 0; i < chips.count; i++)
+            if (sysfs_join(chip, root, chips.name[i])) find(sensors, chip, chips.name[i], k);
+    if (sensors->count == 0)
+        meter_fail(handle, meter_unavailable, "%s: no chip has energy*_input, power*_input or power*_average",
+                   root);
+    else if (choose(handle, sensors, request))
+        add(handle, sensors);
+    free(sensors);
+}
+
+static double value_now(struct hwmon *hwmon, int i, struct meter_channel *channel) {
+    char reason[meter_reason_max];
+    uint64_t now;
+    if (channel->status != meter_ok) return NAN;
+    if (sysfs_number(channel->event, "", &now, reason) != meter_ok) return meter_missed(channel, reason);
+    if (channel->unit[0] == 'W') return 1e-6 * (double)now;
+    if (now < hwmon->last[i]) // its range is not known
+        return meter_lose(channel, "%s: fell from %llu to %llu", channel->event,
+                          (unsigned long long)hwmon->last[i], (unsigned long long)now);
+    hwmon->last[i] = now;
+    return 1e-6 * (double)(now - hwmon->first[i]);
 }
 
 static void read_hwmon(struct meter_handle *handle, double *value) {
-    struct hwmon *hwmon = handle->own;
-    for (int i = 0; i < handle->n_channels; i++) {
-        struct meter_channel *channel = &handle->channel[i];
-        uint64_t now;
-        value[i] = NAN;
-        if (channel->status != meter_ok) continue;
-        channel->status = sysfs_number(channel->event, "", &now, channel->reason);
-        if (channel->status != meter_ok) continue;
-        if (channel->unit[0] == 'W') {
-            value[i] = 1e-6 * (double)now;
-        } else if (now < hwmon->last[i]) { // its range is not known
-            char reason[meter_reason_max]; // apart: the compiler takes the channel's own for an overlap
-            channel->status = meter_unavailable;
-            snprintf(reason, sizeof reason, "%s: fell from %llu to %llu", channel->event,
-                     (unsigned long long)hwmon->last[i], (unsigned long long)now);
-            memcpy(channel->reason, reason, sizeof reason);
-        } else {
-            hwmon->last[i] = now;
-            value[i] = 1e-6 * (double)(now - hwmon->first[i]);
-        }
-    }
+    for (int i = 0; i < handle->n_channels; i++) value[i] = value_now(handle->own, i, &handle->channel[i]);
 }
 
 const struct meter meter_hwmon = {
     .name = "hwmon",
-    .summary = "energy, else power, from sensors of the board, from class/hwmon",
+    .summary = "energy, else power, from a sensor of the board, from class/hwmon",
     .scope = meter_of_node,
+    .chooses = true,
     .quantities = quantities,
     .size = sizeof(struct hwmon),
     .open = open_hwmon,

@@ -23,22 +23,20 @@ static void open_counters(struct meter_handle *handle, const struct meter_reques
     snprintf(channel->event, sizeof channel->event, "%s", path);
 }
 
-static void read_counters(struct meter_handle *handle, double *value) {
-    struct pm_counters *counters = handle->own;
-    struct meter_channel *channel = &handle->channel[0];
+static double value_now(struct pm_counters *counters, struct meter_channel *channel) {
+    char reason[meter_reason_max];
     uint64_t now;
-    *value = NAN;
-    if (channel->status != meter_ok) return;
-    channel->status = sysfs_number(channel->event, "J", &now, channel->reason);
-    if (channel->status != meter_ok) return;
-    if (now < counters->last_j) { // it is never said to wrap around
-        channel->status = meter_unavailable;
-        snprintf(channel->reason, sizeof channel->reason, "%s: fell from %llu J to %llu J", channel->event,
-                 (unsigned long long)counters->last_j, (unsigned long long)now);
-        return;
-    }
+    if (channel->status != meter_ok) return NAN;
+    if (sysfs_number(channel->event, "J", &now, reason) != meter_ok) return meter_missed(channel, reason);
+    if (now < counters->last_j) // it is never said to wrap around
+        return meter_lose(channel, "%s: fell from %llu J to %llu J", channel->event,
+                          (unsigned long long)counters->last_j, (unsigned long long)now);
     counters->last_j = now;
-    *value = (double)(now - counters->first_j);
+    return (double)(now - counters->first_j);
+}
+
+static void read_counters(struct meter_handle *handle, double *value) {
+    *value = value_now(handle->own, &handle->channel[0]);
 }
 
 const struct meter meter_pm_counters = {

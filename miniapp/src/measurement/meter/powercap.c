@@ -3,11 +3,15 @@
 ///
 /// A package has zones within (core, uncore, dram) and may be offered twice, a second time through MMIO; a
 /// platform zone (psys) holds them all. Packages alone are counted, each name once. Memory is not in it.
+///
+/// Readings may fail, but not so many in a row that the counter may have wrapped around unseen.
 
 #include "measurement/sysfs.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { in_a_row_max = 3 }; // readings that may fail
 
 static const struct meter_quantity quantities[] = {{"energy", "J"}, {NULL, NULL}};
 
@@ -28,9 +32,14 @@ static bool add_zone(struct meter_handle *handle, const char *zone) {
     char path[sysfs_path_max], name[meter_name_max], reason[meter_reason_max];
     uint64_t range, energy;
     enum meter_status status;
-    if (!sysfs_join(path, zone, "name") || sysfs_text(path, name, sizeof name, reason) != meter_ok ||
-        strncmp(name, "package", strlen("package")) != 0 || known(handle, name))
-        return true; // the control type itself, a zone within a package, the platform, or the same again
+    if (!strchr(strrchr(zone, '/'), ':') || !sysfs_join(path, zone, "name")) return true; // the control type
+    status = sysfs_text(path, name, sizeof name, reason);
+    if (status != meter_ok) { // it may be a package
+        meter_fail(handle, status, "%s", reason);
+        return false;
+    }
+    if (strncmp(name, "package", strlen("package")) != 0 || known(handle, name))
+        return true; // a zone within a package, the platform, or the same again
     if (handle->n_channels == meter_channels_max || !sysfs_join(path, zone, "max_energy_range_uj"))
         return true;
     status = sysfs_number(path, "", &range, reason);
@@ -80,22 +89,27 @@ static void open_powercap(struct meter_handle *handle, const struct meter_reques
         meter_fail(handle, meter_unavailable, "%s: no zone is a package", root);
 }
 
-static void read_powercap(struct meter_handle *handle, double *value) {
-    struct powercap *powercap = handle->own;
-    for (int i = 0; i < handle->n_channels; i++) {
-        struct meter_channel *channel = &handle->channel[i];
-        uint64_t now, last = powercap->last_uj[i];
-        enum meter_status status = sysfs_number(channel->event, "", &now, channel->reason);
-        if (status == meter_ok && channel->status == meter_ok) {
-            const uint64_t step = now >= last ? now - last : powercap->range_uj[i] - last + now;
-            powercap->energy_j[i] += 1e-6 * (double)step;
-            powercap->last_uj[i] = now;
-            value[i] = powercap->energy_j[i];
-        } else { // once lost, it may have wrapped around unseen
-            if (channel->status == meter_ok) channel->status = status;
-            value[i] = NAN;
-        }
+static double value_now(struct powercap *powercap, int i, struct meter_channel *channel) {
+    char reason[meter_reason_max];
+    uint64_t now, last = powercap->last_uj[i], range = powercap->range_uj[i];
+    if (channel->status != meter_ok) return NAN;
+    enum meter_status status = sysfs_number(channel->event, "", &now, reason);
+    if (status == meter_ok && now > range)
+        return meter_lose(channel, "%s: %llu is above its max_energy_range_uj of %llu", channel->event,
+                          (unsigned long long)now, (unsigned long long)range);
+    if (status != meter_ok) {
+        meter_missed(channel, reason);
+        if (channel->in_a_row > in_a_row_max) channel->status = status;
+        return NAN;
     }
+    channel->in_a_row = 0;
+    powercap->energy_j[i] += 1e-6 * (double)(now >= last ? now - last : range - last + now);
+    powercap->last_uj[i] = now;
+    return powercap->energy_j[i];
+}
+
+static void read_powercap(struct meter_handle *handle, double *value) {
+    for (int i = 0; i < handle->n_channels; i++) value[i] = value_now(handle->own, i, &handle->channel[i]);
 }
 
 const struct meter meter_powercap = {

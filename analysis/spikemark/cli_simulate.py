@@ -1,0 +1,107 @@
+"""`spikemark simulate`: the mini-app on a machine that SimGrid simulates."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spikemark.cli_lines import list_lines, short
+
+
+def simulate(
+    description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A run description.")],
+    machine: Annotated[str, typer.Option(help="A machine profile: a file in machines/, or a path.")],
+    ranks: Annotated[int, typer.Option(min=1, help="MPI ranks.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks that share a node.")] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Threads per rank that the modelled compute times are for: all cores, if not given."
+        ),
+    ] = None,
+    compute: Annotated[
+        str, typer.Option(help="Compute times: model, execute, or the folder of a run to replay.")
+    ] = "model",
+    compute_of: Annotated[
+        Path | None, typer.Option(metavar="FULL.json", help="Model the compute times of this description.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description."),
+    ] = None,
+    correlation: Annotated[
+        float | None, typer.Option(min=0, max=0.9999, help="Of compute times from cycle to cycle.")
+    ] = None,
+    cv: Annotated[float | None, typer.Option(min=0, help="Of the compute times of a rank.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
+) -> None:
+    """Run a description on a simulated machine: spikes and messages are real, times are the machine's.
+
+    Needs SimGrid. The folder then holds a run like any other, labelled simulated, and simulation.json, which
+    says what was simulated and what had to be assumed.
+    """
+    from spikemark import machines, record, simulation
+
+    read = _read(description, settings or [])
+    full = None if compute_of is None else _read(compute_of, [])
+    arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
+    arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "progress": _progress}
+    profile = machines.load(machine)
+    try:
+        folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
+    except simulation.SimulationFailed as reason:
+        typer.echo(f"simulation failed: {reason}", err=True)
+        raise typer.Exit(1) from None
+    about = json.loads((folder / "simulation.json").read_text())
+    list_lines([f"assumed: {line}" for line in about["assumptions"]])
+    typer.echo("\n".join([about["facts"], *_text(record.load(folder).record, about), str(short(folder))]))
+
+
+def _read(path: Path, settings: list[str]) -> dict[str, Any]:
+    from spikemark.errors import BadInput
+    from spikemark.experiment import assign
+    from spikemark.reading import read_json
+
+    content = read_json(path, "a run description is needed")
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+    for setting in settings:
+        field, equals, value = setting.partition("=")
+        if not (field and equals):
+            raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
+        try:
+            assign(content, field, json.loads(value))
+        except json.JSONDecodeError:
+            assign(content, field, value)
+    return content
+
+
+def _text(found, about: dict[str, Any]) -> list[str]:
+    """Times per cycle, mean over ranks, and what the simulation cost."""
+    cycles = found.timing.cycles
+    phases = [
+        f"{name} {1e6 * phase.mean_s / cycles:.4g}"
+        for name, phase in found.timing.phases.items()
+        if phase.mean_s is not None
+    ]
+    return [
+        f"simulated: real-time factor {found.timing.real_time_factor:.4g}; us per cycle: {', '.join(phases)}",
+        f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
+        f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} us per rank and cycle",
+    ]
+
+
+@contextlib.contextmanager
+def _progress(words: str):
+    """Elapsed time while a simulation lasts, on a terminal; SimGrid does not tell how far it has come."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn(f"simulating {words}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        bar.add_task("", total=None)
+        yield

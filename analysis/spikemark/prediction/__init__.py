@@ -1,0 +1,1 @@
+"""What a machine would do with a network, from its profile: phases, waiting, exchange, energy, memory."""

@@ -1,0 +1,143 @@
+"""Machines side by side: how many nodes each needs for a real-time factor, and what that costs."""
+
+from dataclasses import dataclass
+
+from spikemark.errors import BadInput
+from spikemark.prediction import lanes
+from spikemark.prediction.asked import Network
+from spikemark.prediction.machine import Prediction, predict
+from spikemark.prediction.validated import RANKS
+
+#: Nodes that are tried, as far as the validated number of ranks goes.
+NODES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+SURE, PERHAPS, NO = "reached", "perhaps reached", "not reached"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A machine with all numbers of nodes that were tried; `refused`: nodes -> why it cannot be run there."""
+
+    name: str
+    title: str
+    cores: int
+    tried: list[Prediction]
+    refused: dict[int, str]
+    target: float
+
+    @property
+    def usable(self) -> list[Prediction]:
+        """What fits into memory, as far as that is known."""
+        return [p for p in self.tried if p.fits is not False]
+
+    @property
+    def needed(self) -> Prediction | None:
+        """The fewest nodes with which the target is expected to be reached."""
+        return next((p for p in self.usable if factor(p) <= self.target), None)
+
+    @property
+    def certainty(self) -> str:
+        """Whether the target is reached within, or only inside, the interval."""
+        if not self.usable:
+            return NO
+        p = self.chosen
+        if p.figures["real_time_factor"].high <= self.target:
+            return SURE
+        return PERHAPS if p.figures["real_time_factor"].low <= self.target else NO
+
+    @property
+    def fastest(self) -> Prediction:
+        return min(self.usable, key=factor)
+
+    @property
+    def chosen(self) -> Prediction:
+        """What to look at: the nodes that are needed, else the fastest."""
+        return self.needed or self.fastest
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All candidates for one network. `pareto`: not beaten in both time and energy by any other."""
+
+    network: Network
+    schedule: str
+    target: float
+    candidates: list[Candidate]
+    pareto: list[Prediction]
+
+
+def compare(
+    network: Network,
+    profiles: list,
+    target: float = 1.0,
+    schedule: str | None = None,
+    ranks_per_node: int = 1,
+) -> Comparison:
+    """Try all machines with one to `NODES` nodes, `ranks_per_node` ranks on each, which share its cores.
+
+    A placement that has too few areas for the ranks gives way to `area_group`. Raises BadInput for a machine
+    that is named twice or has fewer cores than ranks on a node, a target that is not above 0, and where no
+    machine can run the network at all.
+    """
+    if not 0 < target < float("inf"):
+        raise BadInput(f"target_rtf={target}: a real-time factor above 0")
+    names = [profile.name for profile in profiles]
+    if len(set(names)) < len(names):
+        raise BadInput(f"machines={', '.join(names)}: each only once")
+    candidates = [_candidate(network, profile, target, schedule, ranks_per_node) for profile in profiles]
+    shown, _ = lanes.chosen(network.description, schedule, None)
+    return Comparison(
+        network, shown if isinstance(shown, str) else "lanes", target, candidates,
+        _pareto([p for c in candidates for p in c.usable]),
+    )  # fmt: skip
+
+
+def factor(p: Prediction) -> float:
+    """Real-time factor."""
+    return p.figures["real_time_factor"].value
+
+
+def _candidate(network: Network, profile, target: float, schedule: str | None, each: int) -> Candidate:
+    cores = round(profile.need("node.cores", "placing ranks").value)
+    if each > cores:
+        raise BadInput(f"ranks_per_node={each}: a node of {profile.name} has {cores} cores")
+    tried, refused = [], {}
+    for nodes in NODES:
+        if nodes * each > RANKS:
+            break
+        try:
+            tried.append(_try(network, profile, nodes * each, cores // each, schedule, each))
+        except BadInput as reason:
+            if "unknown, needed for" in str(reason):
+                raise
+            refused[nodes] = str(reason)
+    if not tried:
+        raise BadInput(f"{profile.name}: {next(iter(refused.values()))}")
+    return Candidate(
+        profile.name, str(getattr(profile, "title", profile.name)), cores, tried, refused, target
+    )
+
+
+def _try(network: Network, profile, ranks: int, threads: int, schedule: str | None, each: int) -> Prediction:
+    try:
+        return predict(network.description, profile, ranks, threads, schedule, None, each, network.rates)
+    except BadInput as reason:
+        if "placement 'area'" not in str(reason):
+            raise
+        return predict(
+            network.description, profile, ranks, threads, schedule, "area_group", each, network.rates
+        )
+
+
+def _pareto(points: list[Prediction]) -> list[Prediction]:
+    """Those that no other beats in time and in energy; without energies only the fastest."""
+
+    def energy(p: Prediction) -> float:
+        found = p.figures["energy_j"]
+        return float("inf") if found is None else found.value
+
+    best, found = float("inf"), []
+    for p in sorted(points, key=lambda p: (factor(p), energy(p))):
+        if energy(p) < best or not found:
+            best = min(best, energy(p))
+            found.append(p)
+    return found

@@ -1,0 +1,128 @@
+"""What every rank and thread has to do in a cycle, on average: counts, before any machine gives them a time.
+
+Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited by
+`models.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes with as
+many neurons of every population are one column. All counts are expectations per cycle.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from spikemark.errors import BadInput
+from spikemark.models import placement as placements
+from spikemark.models import pools
+from spikemark.prediction import lanes
+from spikemark.prediction.lanes import Lane
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Counts per cycle; `column` [rank, thread] says which column a thread is."""
+
+    ranks: int
+    threads: int
+    steps: int  # of a cycle
+    cycle_s: float  # simulated time of a cycle
+    lanes: list[Lane]
+    column: np.ndarray
+    lists: np.ndarray  # [lane, column], entered
+    events: np.ndarray  # [column], synapses visited
+    neurons: np.ndarray  # [population, column]
+    stored: np.ndarray  # [lane, rank], lists that the rank holds, by source (not by thread)
+    synapses: np.ndarray  # [rank]
+    words: np.ndarray  # [lane, rank from, rank to], spikes sent
+    spikes: np.ndarray  # [rank], fired
+    external: float  # events from outside, whole network
+    placement: str
+
+    def of_rank(self, of_column: np.ndarray) -> np.ndarray:
+        """Sums over the threads of each rank, [..., rank]."""
+        return of_column[..., self.column].sum(axis=-1)
+
+    @property
+    def arriving(self) -> np.ndarray:
+        """Spikes that every thread of a rank goes through, [rank]."""
+        return self.words.sum(axis=(0, 1))
+
+    @property
+    def collocated(self) -> np.ndarray:
+        """Words a rank writes into send buffers: one per rank that needs the spike, itself too; [rank]."""
+        return self.words.sum(axis=(0, 2))
+
+    @property
+    def total_events(self) -> float:
+        """Synaptic events of the whole network."""
+        return float(self.of_rank(self.events).sum())
+
+
+def read(
+    description: dict,
+    ranks: int,
+    threads: int,
+    hz: np.ndarray,
+    schedule: str | list | None = None,
+    placement: str | None = None,
+) -> Loads:
+    """The loads of a network that fires with `hz` [population]. Raises BadInput for what cannot be run."""
+    schedule, placement = lanes.chosen(description, schedule, placement)
+    populations = description["network"]["populations"]
+    if not sum(p["size"] for p in populations):
+        raise BadInput("network.populations: no neurons")
+    local = placements.neurons(description, placement, ranks, threads)
+    column, neurons = _columns(local)
+    on_rank = local.sum(axis=2)
+    sizes = on_rank.sum(axis=1)
+    drawn = pools.read(description, sizes)
+    used = lanes.read(description, ranks, schedule, placement)
+    time = description["time"]
+    step_ms = time.get("resolution_ms", 0.1)
+    cycle_ms = time.get("cycle_ms", step_ms)
+    fired = sizes * hz * 1e-3 * cycle_ms  # spikes of each population per cycle
+    per_neuron = hz * 1e-3 * cycle_ms
+    visits = drawn.hits.T @ fired  # synapses visited per target neuron
+    areas = np.array(placements.areas_of(populations), dtype=np.int64)
+    lists, stored, words = [], [], []
+    for lane in used:
+        misses = _inside(drawn.misses, lane.held, areas)
+        lists.append(fired @ -np.expm1(misses @ neurons))
+        has = -np.expm1(misses @ on_rank)  # [population, rank], probability that the rank has a list of one
+        stored.append(sizes @ has)
+        words.append((per_neuron[:, None] * on_rank).T @ has)
+    events_from_outside = sum(
+        p["size"] * p["external"].get("rate_hz", 0) * p["external"].get("synapses", 1)
+        for p in populations
+        if p.get("external")
+    )
+    return Loads(
+        ranks, threads, max(1, round(cycle_ms / step_ms)), 1e-3 * cycle_ms, used, column,
+        np.array(lists), visits @ neurons, neurons, np.array(stored),
+        _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
+        events_from_outside * 1e-3 * cycle_ms, placement,
+    )  # fmt: skip
+
+
+def _indegrees(drawn: pools.Pools, sizes: np.ndarray) -> np.ndarray:
+    """Synapses of a neuron of each population, [population]."""
+    return drawn.hits.T @ sizes
+
+
+def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sparse.csr_array:
+    """The entries of pairs of populations that are in a lane."""
+    entries = misses.tocoo()
+    kept = held[areas[entries.row], areas[entries.col]]
+    return sparse.coo_array(
+        (entries.data[kept], (entries.row[kept], entries.col[kept])), misses.shape
+    ).tocsr()
+
+
+def _columns(local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Virtual processes [population, rank, thread] that agree, as one column: [rank, thread] and
+    [population, column]."""
+    flat = local.reshape(len(local), -1)
+    weights = np.random.default_rng(1).integers(1, 2**62, size=len(flat), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        marks = (weights[:, None] * flat.astype(np.uint64)).sum(axis=0)
+    _, first, column = np.unique(marks, return_index=True, return_inverse=True)
+    return column.reshape(local.shape[1:]), flat[:, first].astype(float)

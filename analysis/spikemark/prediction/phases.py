@@ -1,0 +1,170 @@
+"""Compute time of every rank in a cycle, from its loads and the kernel times of a machine's profile.
+
+A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
+(models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
+buffers. The slowest thread of a rank sets its time; what the others wait counts into update, as in the
+mini-app's records. Kernel times depend on how many cores of the node are busy: those of the profile are for
+one core and for all, in between they are interpolated linearly in the number of busy cores.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.errors import BadInput
+from spikemark.prediction import inputs as values
+from spikemark.prediction import loads as counting
+from spikemark.prediction import rates
+from spikemark.prediction.inputs import Inputs
+from spikemark.prediction.loads import Loads
+
+ONE, FULL = "kernels.one_core", "kernels.full_node"
+BARRIERS = 2  # of threads per cycle
+ROUTES = (
+    4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+)
+INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
+THREADS = "a barrier of threads takes log2(threads) latencies within the node"
+
+
+@dataclass(frozen=True)
+class PhaseTimes:
+    """Mean seconds per cycle, [rank]; `low` and `high` limit their sum. `kind`: the worst of the inputs."""
+
+    deliver_s: np.ndarray
+    update_s: np.ndarray
+    collocate_s: np.ndarray
+    low_s: np.ndarray
+    high_s: np.ndarray
+    kind: str
+    assumptions: list[str]
+
+    @property
+    def compute_s(self) -> np.ndarray:
+        """All three phases, [rank]."""
+        return self.deliver_s + self.update_s + self.collocate_s
+
+
+@dataclass(frozen=True)
+class Node:
+    """How ranks share nodes."""
+
+    cores: int
+    ranks: int  # on a node
+    threads: int  # of a rank
+    nodes: int
+
+    @property
+    def busy(self) -> int:
+        return self.ranks * self.threads
+
+
+def node(inputs: Inputs, ranks: int, threads: int, ranks_per_node: int | None = None) -> Node:
+    """How `ranks` fill nodes, by default as many on each as have cores. Raises BadInput for more than fit."""
+    name, cores = inputs.profile.name, inputs.exact("node.cores", "placing ranks")
+    for what, value in (("ranks", ranks), ("threads", threads)):
+        if value < 1:
+            raise BadInput(f"{what}={value}: at least 1")
+    if threads > cores:
+        raise BadInput(f"threads={threads}: a node of {name} has {cores} cores")
+    fit = cores // threads
+    if ranks_per_node is not None and not 1 <= ranks_per_node <= fit:
+        raise BadInput(
+            f"ranks_per_node={ranks_per_node}: with {threads} threads each, a node of {name} ({cores} cores)"
+            f" takes 1 to {fit}"
+        )
+    each = min(ranks, ranks_per_node or fit)
+    return Node(cores, each, threads, -(-ranks // each))
+
+
+def phase_times(
+    description: dict,
+    profile,
+    ranks: int,
+    threads: int,
+    schedule: str | list | None = None,
+    placement: str | None = None,
+    ranks_per_node: int | None = None,
+    hz: float | dict | None = None,
+) -> PhaseTimes:
+    """Mean compute times of every rank on a machine, seconds per cycle.
+
+    `profile`: of spikemark.machines; unknown values that are needed raise BadInput (`machines.filled` assumes
+    them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
+    """
+    loads = counting.read(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
+    return of_loads(loads, description, Inputs(profile), ranks_per_node)
+
+
+def of_loads(
+    loads: Loads, description: dict, inputs: Inputs, ranks_per_node: int | None = None
+) -> PhaseTimes:
+    """The same for counted loads."""
+    shape = node(inputs, loads.ranks, loads.threads, ranks_per_node)
+    deliver, update, collocate = seconds(loads, description, inputs, shape)
+
+    def total(moved: Inputs) -> dict[str, float]:
+        return {str(m): t for m, t in enumerate(sum(seconds(loads, description, moved, shape)))}
+
+    limits = values.figures(inputs, total)
+    low, high = (np.array([getattr(f, side) for f in limits.values()]) for side in ("low", "high"))
+    kind = values.worst([f.kind for f in limits.values()])
+    return PhaseTimes(deliver, update, collocate, low, high, kind, assumptions(inputs, shape))
+
+
+def assumptions(inputs: Inputs, shape: Node) -> list[str]:
+    """What the times take for granted: values of the profile that are assumed, then what the model does."""
+    found = [
+        f"{path} = {value.value:g} {value.unit}: {value.reference}"
+        for path, value in inputs.used.items()
+        if value.kind == "assumed" and not isinstance(value.value, list | tuple)
+    ]
+    if 1 < shape.busy < shape.cores:
+        found.append(INTERPOLATED)
+    if shape.threads > 1:
+        found.append(THREADS)
+    return found
+
+
+def seconds(
+    loads: Loads, description: dict, inputs: Inputs, shape: Node
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
+
+    def kernel(name: str) -> float:
+        return _kernel(inputs, name, shape)
+
+    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * kernel("t_next")
+    going_through = loads.arriving * kernel("t_spike")
+    advancing = _update(description, kernel) * loads.steps @ loads.neurons
+    of_thread = (delivery + advancing)[loads.column]
+    deliver = delivery[loads.column].mean(axis=1) + going_through
+    update = of_thread.max(axis=1) + going_through - deliver + _barriers(inputs, shape)
+    alone = Node(shape.cores, shape.ranks, 1, shape.nodes)  # the master threads, while the others wait
+    return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
+
+
+def _update(description: dict, kernel) -> np.ndarray:
+    """Seconds per neuron and step, [population]."""
+    populations = description["network"]["populations"]
+    models = {p["neuron"]["model"] for p in populations}
+    times = {model: kernel(f"update.{model}") for model in sorted(models)}
+    outside = [bool(p.get("external")) and p["external"].get("rate_hz", 0) > 0 for p in populations]
+    external = kernel("external") if any(outside) else 0.0
+    return np.array(
+        [times[p["neuron"]["model"]] + external * o for p, o in zip(populations, outside, strict=True)]
+    )
+
+
+def _kernel(inputs: Inputs, name: str, shape: Node) -> float:
+    share = (shape.busy - 1) / (shape.cores - 1) if shape.cores > 1 else 0.0
+    why = f"{shape.busy} of {shape.cores} busy cores"
+    one = inputs.need(f"{ONE}.{name}", why) if share < 1 else 0.0
+    full = inputs.need(f"{FULL}.{name}", why) if share > 0 else 0.0
+    return (1 - share) * one + share * full
+
+
+def _barriers(inputs: Inputs, shape: Node) -> float:
+    if shape.threads == 1:
+        return 0.0
+    return BARRIERS * np.log2(shape.threads) * inputs.need("interconnect.latency_node", "barriers of threads")

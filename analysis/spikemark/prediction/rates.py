@@ -1,0 +1,52 @@
+"""At which rates a network fires that nobody has run: as asked, as described, or as published."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.errors import BadInput
+from spikemark.models import pools
+from spikemark.presets import published
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`hz` [population], spikes per neuron and second, and where they come from."""
+
+    hz: np.ndarray
+    source: str
+
+
+def of(
+    description: dict,
+    given: float | dict[str, float] | None = None,
+    preset: str | None = None,
+    options: dict | None = None,
+) -> Rates:
+    """Rates of all populations: `given` ones, in Hz, for all or by name, before the description's own, before
+    those published for the preset with these options. Raises BadInput where none says, or one is negative."""
+    populations = description["network"]["populations"]
+    if isinstance(given, dict):
+        rates = pools.rates(populations, given)
+        source = "given, by population"
+    elif given is not None:
+        rates, source = np.full(len(populations), float(given)), f"given: {given:g} Hz"
+    elif all(p["neuron"]["model"] == "ignore_and_fire" for p in populations):
+        rates, source = pools.rates(populations, None), "of the description"
+    else:
+        rates, source = _published(populations, preset, options)
+    if not (np.isfinite(rates) & (rates >= 0)).all():
+        raise BadInput(f"rate={rates.min():g}: rates in Hz >= 0 are needed")
+    return Rates(rates, source)
+
+
+def _published(populations: list[dict], preset: str | None, options: dict | None) -> tuple[np.ndarray, str]:
+    found = published.rates(preset, options)
+    if found is None:
+        silent = next(p["name"] for p in populations if p["neuron"]["model"] != "ignore_and_fire")
+        raise BadInput(
+            f"rate: population {silent!r} fires at no rate of its own, and none was published for this"
+            " network: give one in Hz"
+        )
+    mean = found.mean_hz
+    return np.array([found.hz.get(p["name"], mean) for p in populations], dtype=float), found.source

@@ -1,0 +1,83 @@
+"""Predictions as tables, lines and JSON."""
+
+from typing import Any
+
+from spikemark.prediction.inputs import KINDS, Figure
+from spikemark.prediction.machine import FIGURES, Prediction
+from spikemark.report.values import number
+
+
+def table(predictions: list[Prediction]):
+    """One column per prediction: value, interval, kind."""
+    from rich.table import Table
+
+    first = predictions[0]
+    made = Table(title=heading(first), title_justify="left")
+    made.add_column("")
+    for p in predictions:
+        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right")
+    for name, (what, unit) in FIGURES.items():
+        label = what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
+        made.add_row(label, *(cell(p.figures[name]) for p in predictions))
+    made.add_row("longest part", *(p.slowest for p in predictions))
+    made.add_row(
+        "fits into memory", *({None: "unknown", True: "yes", False: "NO"}[p.fits] for p in predictions)
+    )
+    return made
+
+
+def heading(p: Prediction) -> str:
+    """What all columns share."""
+    return f"{p.title}: {p.schedule}, placement {p.placement}, {p.threads} threads a rank; modelled"
+
+
+def cell(figure: Figure | None) -> str:
+    """'1.20 (1.0-1.4)' and the kind below."""
+    if figure is None:
+        return "unknown"
+    if figure.low == figure.high:
+        return f"{number(figure.value)}\n{figure.kind}"
+    return f"{number(figure.value)} ({number(figure.low)}–{number(figure.high)})\n{figure.kind}"
+
+
+def lines(predictions: list[Prediction]) -> list[str]:
+    """What must be known to read the numbers: unknown, outside, dependent on, assumed."""
+    found = []
+    for p in predictions:
+        found += [f"extrapolated: {line}" for line in p.outside]
+        found += [f"unknown: {reason}" for reason in p.reasons.values()]
+        if p.fits is False:
+            found.append(f"{p.ranks} ranks: does not fit into the memory of the nodes")
+    factor = predictions[-1].figures["real_time_factor"]
+    if factor is not None and factor.depends:
+        most = ", ".join(factor.depends[:3])
+        found.append(f"the real-time factor on {predictions[-1].ranks} ranks depends most on {most}")
+    found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
+    found.append(
+        f"kinds, from the best to the worst: {', '.join(KINDS)}; a number is as good as its worst input"
+    )
+    return list(dict.fromkeys(found))
+
+
+def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [
+        {
+            "machine": p.machine, "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
+            "ranks_per_node": p.node.ranks, "schedule": p.schedule, "placement": p.placement,
+            "figures": {name: figure_content(name, p.figures[name]) for name in FIGURES},
+            "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
+            "extrapolated": p.outside, "assumptions": p.assumptions,
+        }
+        for p in predictions
+    ]  # fmt: skip
+
+
+def figure_content(name: str, figure: Figure | None) -> dict[str, Any] | None:
+    """A number with unit, interval, kind, and the values it depends on most."""
+    if figure is None:
+        return None
+    return {
+        "value": figure.value, "interval": [figure.low, figure.high], "unit": FIGURES[name][1],
+        "kind": figure.kind, "depends": list(figure.depends[:5]),
+    }  # fmt: skip

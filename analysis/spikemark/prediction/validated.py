@@ -1,0 +1,30 @@
+"""For which questions predictions were held against something that was measured; beyond, they say so.
+
+Within: ranks and threads up to those of the published runs (docs/prediction.md). Beyond them a prediction is
+labelled extrapolated; `FAR` times beyond, it is refused.
+"""
+
+from spikemark.errors import BadInput
+
+RANKS = 256  # Simula et al. 2019, Table I
+THREADS = 128  # of a rank; the multi-area model on JURECA-DC
+NEURONS = 5_000_000  # the multi-area model
+FAR = 16
+
+
+def outside(description: dict, ranks: int, threads: int) -> list[str]:
+    """In what a question is outside the validated range. Raises BadInput where it is far outside."""
+    neurons = sum(p["size"] for p in description["network"]["populations"])
+    found = []
+    for name, value, most in (
+        ("ranks", ranks, RANKS),
+        ("threads", threads, THREADS),
+        ("neurons", neurons, NEURONS),
+    ):
+        if value > FAR * most:
+            raise BadInput(
+                f"{name}={value}: predictions were validated up to {most}, and are refused above {FAR * most}"
+            )
+        if value > most:
+            found.append(f"{name}={value}: validated up to {most}")
+    return found

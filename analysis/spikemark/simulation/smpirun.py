@@ -1,0 +1,85 @@
+"""Starting the mini-app under SimGrid, and telling whether it left a record: its exit status does not say."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spikemark import project
+from spikemark.errors import BadInput
+from spikemark.files import write_json
+from spikemark.launch import Launch
+from spikemark.measure import watch
+from spikemark.simulation.platform import Platform
+
+LIMIT_S = 24 * 3600.0
+MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
+
+
+class SimulationFailed(RuntimeError):
+    """No record; the message is the reason, in one line."""
+
+
+def version() -> str:
+    """SimGrid's own words. Raises BadInput where it is not installed."""
+    if not shutil.which("smpirun"):
+        raise BadInput(MISSING)
+    done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
+    return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def workspace(out: Path) -> Iterator[Path]:
+    """A folder beside `out` for everything until it is whole; gone afterwards, whatever happens."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.simulating-", dir=out.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(
+    folder: Path, description: dict[str, Any], built: Platform, flags: list[str], times: np.ndarray | None
+) -> Path:
+    """Run the mini-app in the workspace `folder` and return the folder of its record.
+
+    `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. Raises
+    BadInput for what the mini-app refuses, SimulationFailed where there is no whole record afterwards.
+    """
+    (folder / "platform.xml").write_text(built.xml)
+    (folder / "hosts").write_text(built.hosts)
+    write_json(folder / "run.json", description)
+    ranks = built.hosts.count("\n")
+    command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
+    command += [*flags, str(project.miniapp_smpi()), "run.json", "--out", "record"]
+    if times is not None:
+        np.save(folder / "compute.npy", times)
+        command += ["--compute-times", "compute.npy"]
+    start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1"})
+    status, output, errors = watch(start, LIMIT_S)
+    if not _whole(folder / "record"):
+        _explain(status, f"{output}\n{errors}")
+    return folder / "record"
+
+
+def _whole(record: Path) -> bool:
+    try:
+        return json.loads((record / "record.json").read_text())["status"] == "complete"
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _explain(status: int | None, output: str) -> None:
+    lines = [line.strip() for line in output.splitlines()]
+    if said := [line.removeprefix("miniapp: ") for line in lines if line.startswith("miniapp: ")]:
+        raise BadInput(said[0])
+    lines = [line for line in lines if line and "/INFO]" not in line]
+    telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
+    raise SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])

@@ -1,0 +1,90 @@
+"""The simulated network, measured with messages there and back: latency and bandwidth are the profile's."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spikemark.errors import BadInput
+from spikemark.simulation import platform
+from spikemark.simulation.platform import Interconnect
+
+NETWORK = Interconnect("star", 4, 1.6e-6, 0.9e-6, 12.5e9, 20e9, 0.6e-6, 65536, "ompi")
+WITHIN = 0.03
+LARGE = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def ping_pong(tmp_path_factory):
+    """Runs on a platform, and gives microseconds by (rank, bytes)."""
+    folder = tmp_path_factory.mktemp("ping-pong")
+    program, source = folder / "ping_pong", Path(__file__).parent / "ping_pong.c"
+    subprocess.run(["smpicc", "-O1", source, "-o", program], check=True)
+
+    def run(built: platform.Platform, cases: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
+        (folder / "platform.xml").write_text(built.xml)
+        (folder / "hosts").write_text(built.hosts)
+        command = [
+            "smpirun",
+            "-np",
+            str(built.hosts.count("\n")),
+            "-platform",
+            "platform.xml",
+            "-hostfile",
+            "hosts",
+        ]
+        arguments = [str(number) for case in cases for number in case]
+        command += [*built.flags, "--cfg=smpi/simulate-computation:no", str(program), *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("time ")]
+        assert len(rows) == len(cases), done.stderr
+        return {(int(rank), int(size)): float(us) for rank, size, us in rows}
+
+    return run
+
+
+@pytest.mark.parametrize(("ranks", "ranks_per_node"), [(2, 1), (13, 1), (40, 2)])
+@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+def test_latency_and_bandwidth_are_the_profiles(ping_pong, topology, ranks, ranks_per_node):
+    network = replace(NETWORK, topology=topology)
+    far = ranks - 1
+    found = ping_pong(
+        platform.build(network, ranks, ranks_per_node), [(far, 0), (far, LARGE), (1, 0), (1, LARGE)]
+    )
+    assert found[far, 0] == pytest.approx(1e6 * network.latency_s, rel=WITHIN)
+    assert found[far, LARGE] == pytest.approx(1e6 * LARGE / network.bandwidth, rel=WITHIN)
+    if ranks_per_node > 1:
+        assert found[1, 0] == pytest.approx(1e6 * network.latency_node_s, rel=WITHIN)
+        assert found[1, LARGE] == pytest.approx(1e6 * LARGE / network.bandwidth_node, rel=WITHIN)
+    else:  # nodes of one leaf are nearer
+        assert 1e6 * network.gap_s < found[1, 0] < (1 + WITHIN) * 1e6 * network.latency_s
+
+
+def test_a_gap_above_the_latency_leaves_the_latency(ping_pong):
+    network = replace(NETWORK, gap_s=2e-6)
+    found = ping_pong(platform.build(network, 4, 2), [(1, 0), (3, 0)])
+    assert found[1, 0] == pytest.approx(0.9, rel=WITHIN)
+    assert found[3, 0] == pytest.approx(1.6, rel=WITHIN)
+
+
+@pytest.mark.parametrize("topology", platform.TOPOLOGIES)
+@pytest.mark.parametrize("ranks", [1, 3, 17, 128, 1000])
+def test_there_is_a_node_for_every_rank(topology, ranks):
+    built = platform.build(replace(NETWORK, topology=topology), ranks)
+    hosts = built.hosts.split()
+    assert hosts == [f"node-{rank}" for rank in range(ranks)]
+    last = int(built.xml.split('radical="0-')[1].split('"')[0])
+    assert ranks - 1 <= last < 2 * ranks + 8
+
+
+def test_ranks_fill_nodes_one_after_another():
+    hosts = platform.build(NETWORK, 5, 2).hosts.split()
+    assert hosts == ["node-0", "node-0", "node-1", "node-1", "node-2"]
+
+
+def test_an_unknown_topology_is_refused():
+    with pytest.raises(
+        BadInput, match=r"interconnect\.topology='torus': allowed are star, fat_tree, dragonfly"
+    ):
+        platform.build(replace(NETWORK, topology="torus"), 4)
