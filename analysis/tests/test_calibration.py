@@ -129,9 +129,9 @@ def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
 @pytest.mark.parametrize(
     ("cpuinfo", "name"),
     [
-        ("model name\t: AMD EPYC 7742 64-Core Processor\nflags\t: fpu vme\n", "amd-epyc-7742"),
-        ("model name : Intel(R) Xeon(R) CPU E5-2620 v4 @ 2.10GHz\n", "intel-xeon-e5-2620-v4"),
-        ("model name\t: AMD EPYC\nflags\t\t: fpu hypervisor lm\n", "amd-epyc-vm"),
+        ("model name\t: AMD EPYC 7742 64-Core Processor\nflags\t: fpu vme\n", "epyc-7742"),
+        ("model name : Intel(R) Xeon(R) CPU E5-2620 v4 @ 2.10GHz\n", "xeon-e5-2620-v4"),
+        ("model name\t: AMD EPYC\nflags\t\t: fpu hypervisor lm\n", "epyc-vm"),
         ("processor : 0\n", "host"),
     ],
 )
