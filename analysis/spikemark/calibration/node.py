@@ -8,6 +8,7 @@ from spikemark.launch import CPUS
 from spikemark.record_fields import Host
 
 CPUINFO = Path("/proc/cpuinfo")
+NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
 HWLOC, SYSFS = "hwloc", "/sys"
 
 
@@ -18,7 +19,7 @@ def default_name(cpuinfo: Path = CPUINFO) -> str:
     except OSError:
         return "host"
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
-    words = re.sub(r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*", " ", model[1].lower()) if model else "host"
+    words = re.sub(NOISE, " ", model[1].lower()) if model else "host"
     virtual = re.search(r"^flags\s*:.*\bhypervisor\b", text, re.MULTILINE)
     return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
 
