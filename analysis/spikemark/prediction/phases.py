@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.prediction import cache, rates
 from spikemark.prediction import inputs as values
 from spikemark.prediction import loads as counting
-from spikemark.prediction import rates
 from spikemark.prediction.inputs import Inputs
 from spikemark.prediction.loads import Loads
 
 ONE, FULL = "kernels.one_core", "kernels.full_node"
 BARRIERS = 2  # of threads per cycle
-ROUTES = 4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+ROUTES = (
+    4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
@@ -117,6 +119,7 @@ def assumptions(inputs: Inputs, shape: Node) -> list[str]:
         for path, value in inputs.used.items()
         if value.kind == "assumed" and not isinstance(value.value, list | tuple)
     ]
+    found.append(cache.ASSUMED)
     if 1 < shape.busy < shape.cores:
         found.append(INTERPOLATED)
     if shape.threads > 1:
@@ -132,7 +135,8 @@ def seconds(
     def kernel(name: str) -> float:
         return _kernel(inputs, name, shape)
 
-    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * kernel("t_next")
+    share = cache.ring_share(loads, description, inputs)
+    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * share * kernel("t_next")
     going_through = loads.arriving * kernel("t_spike")
     advancing = _update(description, kernel) * loads.steps @ loads.neurons
     of_thread = (delivery + advancing)[loads.column]
