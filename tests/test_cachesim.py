@@ -4,10 +4,12 @@ import json
 import subprocess
 import sys
 
+import program
 import pytest
 
-from spikemark import cachesim, callgrind, cli_cache
+from spikemark import cachesim, callgrind, cli_cache, simulated_caches
 from spikemark.errors import BadInput
+from spikemark.results import Results
 
 WITHIN = 0.05
 L1 = callgrind.Cache(4096, 8)
@@ -106,6 +108,22 @@ def test_command_labels_all_as_simulated(tmp_path):
     assert content["label"] == "simulated" and content["ll"]["line"] == 64
     assert content["ll"]["size"] >= 1 << 18 and content["synaptic_events"] > 0
     assert len(content["ranks"][0]["simulated"]) == len(callgrind.EVENTS)
+
+
+def test_what_it_finds_for_a_run_of_a_sweep_is_kept(tmp_path):
+    description = tmp_path / "run.json"
+    description.write_text(json.dumps(network(400, 200, 20) | {"record": {"energy": True}}))
+    results = Results(tmp_path / "results")
+    program.record_of(results.run("a"), description=description, ranks=2)
+    done = command(str(results.run("a")), "--simulate-ms", "5")
+    assert done.returncode == 0, done.stderr
+    assert not results.cachesim("a").exists()  # there is no plan
+    results.plan.write_text("{}")
+    done = command(str(results.run("a")), "--simulate-ms", "5")
+    assert done.returncode == 0, done.stderr
+    found = simulated_caches.read(results.cachesim("a"))
+    assert (len(found.ranks), found.threads, found.simulate_ms) == (2, 1, 5)
+    assert f"{found.misses}" in done.stdout and "a.json" in done.stdout
 
 
 def test_bad_input_is_one_line(tmp_path):

@@ -206,6 +206,7 @@ def test_the_command_prints_the_tables_of_runs_that_are_there(tmp_path):
     content = json.loads(ran.stdout)
     assert content["runs"]["complete"] == 0 < content["runs"]["planned"]
     assert "not carried out" in ran.stderr
+    assert {name: content[name] for name in content["tables"]} == content["tables"] != {}
 
 
 def _failing_profile(folder: Path) -> Path:

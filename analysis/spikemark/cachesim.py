@@ -25,6 +25,7 @@ SMALLEST = {
     "network": {"populations": [{"name": "one", "size": 1, "neuron": {"model": "ignore_and_fire"}}]},
 }
 WAYS = {"d1": 8, "ll": 16}  # where nothing says how many: as in most processors
+UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
 LIMIT_S = 3600.0
 
 
@@ -59,6 +60,7 @@ class Outcome:
     last: Cache
     ranks: list[Rank]
     threads: int
+    simulate_ms: float  # length of the measured part
 
     @property
     def misses(self) -> int:
@@ -84,6 +86,7 @@ class Outcome:
             "d1": asdict(self.first),
             "ll": asdict(self.last),
             "threads": self.threads,
+            "simulate_ms": self.simulate_ms,
             "synaptic_events": self.events,
             "first_accesses": sum(rank.first_accesses for rank in self.ranks),
             "misses": self.misses,
@@ -96,11 +99,17 @@ class Outcome:
 
 
 def simulate(
-    description: Path, ranks: int = 1, threads: int = 1, first: Cache | None = None, last: Cache | None = None
+    description: Path,
+    ranks: int = 1,
+    threads: int = 1,
+    first: Cache | None = None,
+    last: Cache | None = None,
+    simulate_ms: float | None = None,
 ) -> Outcome:
     """Run a description under Valgrind, every rank with caches of its own, and predict its misses.
 
-    The caches are those of this host where not given. Takes up to a hundred times as long as the run itself.
+    The caches are those of this host where not given; with `simulate_ms` the measured part lasts that long
+    instead. Takes up to a hundred times as long as the run itself.
     Raises BadInput if Valgrind is missing or the caches are unknown; CachesimFailed if the run fails.
     """
     if not shutil.which("valgrind"):
@@ -115,7 +124,9 @@ def simulate(
             first, last = first or host_cache(host, "d1"), last or host_cache(host, "ll")
         valgrind = callgrind.command(first, last, f"{folder}/%q{{OMPI_COMM_WORLD_RANK}}.callgrind")
         valgrind.append(f"--log-file={folder}/%q{{OMPI_COMM_WORLD_RANK}}.log")
-        _run([*valgrind, str(program)], description.resolve(), folder / "record", ranks, threads)
+        shorter = [] if simulate_ms is None else ["--set", f"time.simulate_ms={simulate_ms:g}"]
+        program_and_arguments = [*valgrind, str(program), str(description.resolve()), *shorter]
+        _run(program_and_arguments, folder / "record", ranks, threads)
         run = record.load(folder / "record")
         found = [
             Rank(
@@ -126,7 +137,7 @@ def simulate(
             )
             for number, delivery in enumerate(deliveries(run))
         ]
-    return Outcome(first, last, found, threads)
+    return Outcome(first, last, found, threads, run.record.description["time"]["simulate_ms"])
 
 
 def build() -> Path:
@@ -153,7 +164,7 @@ def build() -> Path:
 def _host(program: Path, folder: Path) -> Host:
     smallest = folder / "smallest.json"
     smallest.write_text(json.dumps(SMALLEST))
-    _run([str(program)], smallest, folder / "smallest", 1, 1)
+    _run([str(program), str(smallest)], folder / "smallest", 1, 1)
     return record.load(folder / "smallest").record.host
 
 
@@ -185,9 +196,10 @@ def _size(kib: float | None) -> str:
     return "unknown" if kib is None else f"{kib:g} KiB, not whole lines"
 
 
-def _run(program: list[str], description: Path, out: Path, ranks: int, threads: int) -> None:
-    plain = ["--set", "record.cycles=false", "--set", "record.spikes=false"]
-    start = launch.launch("mpirun", [*program, str(description), "--out", str(out), *plain], ranks, threads)
+def _run(program: list[str], out: Path, ranks: int, threads: int) -> None:
+    plain = [part for name in UNWANTED for part in ("--set", f"record.{name}=false")]
+    plain += ["--set", "record.idle_pause_s=0"]
+    start = launch.launch("mpirun", [*program, "--out", str(out), *plain], ranks, threads)
     # Valgrind has no process_vm_readv from rank to rank
     environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     status, output, errors = watch(replace(start, environment=environment), LIMIT_S)

@@ -12,11 +12,25 @@ Size = Annotated[
 
 
 def cachesim(
-    description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A short run of a small network.")],
-    ranks: Annotated[int, typer.Option(min=1, max=64, help="MPI ranks, each with caches of its own.")] = 1,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="A description of a short run of a small network, or the record of a run."
+        ),
+    ],
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=64, help="MPI ranks, each with caches of its own; of a record its own, else 1."
+        ),
+    ] = None,
     threads: Annotated[
-        int, typer.Option(min=1, max=64, help="Threads, which share their rank's caches.")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, max=64, help="Threads, which share their rank's caches; likewise."),
+    ] = None,
+    simulate_ms: Annotated[
+        float | None, typer.Option(help="Length of the measured part instead of the described one.")
+    ] = None,
     ll: Size = None,
     d1: Size = None,
     machine: Annotated[
@@ -27,10 +41,15 @@ def cachesim(
 ) -> None:
     """Simulate the caches during delivery, and compare the misses with those predicted from the counts.
 
-    Needs Valgrind; takes up to a hundred times as long as the run itself.
+    Needs Valgrind; takes up to a hundred times as long as the run itself. What it finds for a run of a sweep
+    (results/EXPERIMENT/MACHINE/runs/ID) is kept, and the next report shows it.
     """
+    import tempfile
+
     from spikemark import cachesim as simulation
-    from spikemark import callgrind, machines
+    from spikemark import callgrind, machines, record, simulated_caches
+    from spikemark.cli_lines import short
+    from spikemark.files import write_json
 
     first = None if d1 is None else callgrind.cache(d1, "--d1")
     last = None if ll is None else callgrind.cache(ll, "--ll")
@@ -39,11 +58,26 @@ def cachesim(
         first = first or simulation.machine_cache(profile, "d1")
         last = last or simulation.machine_cache(profile, "ll")
     try:
-        outcome = simulation.simulate(description, ranks, threads, first, last)
+        if run.is_dir():
+            recorded = record.load(run)
+            ranks, threads = ranks or recorded.record.ranks, threads or recorded.record.threads
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as description:
+                json.dump(recorded.record.description, description)
+                description.flush()
+                outcome = simulation.simulate(
+                    Path(description.name), ranks, threads, first, last, simulate_ms
+                )
+        else:
+            outcome = simulation.simulate(run, ranks or 1, threads or 1, first, last, simulate_ms)
     except simulation.CachesimFailed as reason:
         typer.echo(f"cachesim failed: {reason}", err=True)
         raise typer.Exit(1) from None
+    kept = simulated_caches.place(run) if run.is_dir() else None
+    if kept:
+        write_json(kept, outcome.content())
     typer.echo(json.dumps(outcome.content(), indent=1) if as_json else text(outcome))
+    if kept and not as_json:
+        typer.echo(short(kept))
 
 
 def text(outcome) -> str:

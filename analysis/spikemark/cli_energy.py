@@ -55,8 +55,9 @@ def energy(
     if machine is not None and power is not None:
         raise BadInput("--machine: power is modelled, that of --power FILE.csv measured: give one of them")
     if power is None:
-        given = {"channel": channel, "offset": offset, "at-wall": at_wall}
-        if useless := [name for name, value in given.items() if value]:
+        given = {"channel": channel, "offset": offset or None, "at-wall": at_wall}
+        given["align"] = None if align == "times" else align
+        if useless := [name for name, value in given.items() if value is not None]:
             raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
         found = on_machine.energy(run, machines.load(machine), nodes) if machine else analysis.of_run(run)
     else:

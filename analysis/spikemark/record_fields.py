@@ -145,6 +145,7 @@ class EnergyChannel(Fields):
     event: str
     unit: Literal["J", "W"]
     gross_j: Seconds | None
+    failed: Count = 0  #: readings; 0 in records from before the field
 
 
 class Energy(Fields):
@@ -175,6 +176,7 @@ class Record(Fields):
 
     format_version: Literal[1]
     status: Literal["complete"]
+    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
     checksum: Checksum
     spike_checksum: Checksum
     description: dict[str, Any]

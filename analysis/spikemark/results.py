@@ -46,6 +46,10 @@ class Results:
         """The run description of run id `run`."""
         return self.path / "descriptions" / f"{run}.json"
 
+    def compute_of(self, run: str) -> Path:
+        """Of a simulated run id `run`: description of the network whose compute times are taken, if any."""
+        return self.path / "descriptions" / f"{run}.compute-of.json"
+
     def run(self, run: str) -> Path:
         """The run record of run id `run`, a directory."""
         return self.path / "runs" / run
@@ -53,6 +57,10 @@ class Results:
     def scorep(self, run: str) -> Path:
         """What Score-P measured of run id `run`, with a record of its own."""
         return self.path / "scorep" / run
+
+    def cachesim(self, run: str) -> Path:
+        """Misses of run id `run` in simulated caches."""
+        return self.path / "cachesim" / f"{run}.json"
 
     def failure(self, run: str) -> Path:
         """Why run id `run` failed; its first line is the reason."""

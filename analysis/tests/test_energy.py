@@ -108,6 +108,19 @@ class TestWithout:
         status, _, err = spikemark(capsys, "energy", bare, "--offset", "3")
         assert status == 2 and err == "spikemark: --offset: only with --power FILE.csv\n"
 
+    @pytest.mark.parametrize("option", [("--align", "knee"), ("--at-wall", "0"), ("--channel", "a")])
+    def test_every_option_of_a_file_needs_it(self, bare, capsys, option):
+        status, _, err = spikemark(capsys, "energy", bare, *option)
+        assert (status, err) == (2, f"spikemark: {option[0]}: only with --power FILE.csv\n")
+
+    @pytest.mark.parametrize("unit", ["J", "W"])
+    def test_readings_around_the_run_are_none_of_it(self, tmp_path, unit):
+        PLANTED.run(tmp_path, energy=energy_fields(PLANTED, unit=unit))
+        write_own(tmp_path, PLANTED, unit=unit, interval_s=25.0)
+        found = analysis.of_run(record.load(tmp_path))
+        assert found.kind is None
+        assert "1 readings within 20 s, one every 25 s; allowed: 2 or more" in found.reason
+
 
 BAD_OWN = {
     "nothing": (lambda text: "", "truncated"),
@@ -140,6 +153,7 @@ def test_the_table_and_the_json_say_the_same(own, capsys):
     assert status == 0
     assert out.index("gross energy") < out.index("net energy")
     assert "EE HPC WG: below level 1" in out and "10.0 Hz" in out
+    assert "note: reading took up to" in out and "% of a processor" in out
     content = json.loads(spikemark(capsys, "energy", own, "--json")[1])
     assert content["kind"] == "measured" and content["source"] == "powercap"
     assert content["gross_j"]["value"] == pytest.approx(2 * PLANTED.gross_j, rel=1e-3)

@@ -134,6 +134,21 @@ def test_unknown_channels_are_refused(tmp_path):
     assert "not found" in refused(tmp_path / "absent.csv")
 
 
+def test_a_meter_slower_than_the_run_is_refused(tmp_path, run):
+    assert "the measured part has 0 readings within 20 s, one every 30 s; allowed: 2" in refused(
+        file(tmp_path, interval_s=30.0), run=run
+    )
+
+
+def test_nodes_without_a_channel_are_named(tmp_path):
+    two = Planted().run(tmp_path / "run", host__nodes=2)
+    path = file(tmp_path)
+    (note,) = [n for n in outside.source(two, path).notes if "nodes" in n]
+    assert note.startswith("the run had 2 nodes, the file has power of 1:")
+    path = file(tmp_path, columns=("a [W]", "b [W]"))
+    assert not [n for n in outside.source(two, path).notes if "nodes" in n]
+
+
 class TestAlignment:
     def test_by_the_clock_gives_the_planted_energy(self, tmp_path, run):
         source = outside.source(run, file(tmp_path, columns=("a [W]", "b [W]")))

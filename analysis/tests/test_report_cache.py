@@ -1,5 +1,7 @@
 """Sections of cache misses and counters: planted counters, and what they say without any."""
 
+import json
+
 import numpy as np
 import pytest
 from planned import run, write_experiment
@@ -57,6 +59,34 @@ def test_runs_that_did_not_ask(tmp_path):
 def test_totals_alone_are_not_delivery(tmp_path):
     found = section_of(tmp_path, lambda *_: [MISSES | {"status": "ok", "value": 5.0}])
     assert found.figures == [] and "not by phase" in found.missing[0]
+
+
+CACHE = {"size": 4096, "ways": 8, "line": 64}
+SIMULATED = {
+    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
+    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
+    "predicted": 240.0, "ranks": [{}, {}],
+}  # fmt: skip
+
+
+def test_simulated_caches_of_a_run_are_shown(tmp_path):
+    folder = write_experiment(tmp_path, [run("conventional", 1, 2), run("structure_aware", 10, 2)])
+    kept = folder / "cachesim" / "000000000001.json"
+    kept.parent.mkdir()
+    kept.write_text(json.dumps(SIMULATED))
+    found = cache.section(look(gather(folder)))
+    ((title, table),) = found.tables
+    assert "simulated" in title and table.kinds[-3:] == ["counted", "modelled", "simulated"]
+    (row,) = table.rows
+    assert row[0].startswith("structure-aware") and row[1:3] == ["2", "1"]
+    assert row[-3:] == [number(x, 4) for x in (0.2, 0.24, 0.25)]
+    assert any("did not ask for counters" in line for line in found.missing)  # they are no counters
+
+    kept.write_text(json.dumps(SIMULATED | {"misses": -1}))
+    found = cache.section(look(gather(folder)))
+    assert found.tables == [] and any(str(kept) in line and "misses=-1" in line for line in found.missing)
+    kept.write_text("{")
+    assert any("truncated" in line for line in cache.section(look(gather(folder))).missing)
 
 
 def test_intervals_hold_the_truth():

@@ -109,6 +109,14 @@ class TestHere:
         )
         assert tables["table2"]["rows"][4]["least"] == "net energy, energy × delay"
 
+    def test_json_names_what_does_not_fit(self, tmp_path):
+        done, _, tables = write(tmp_path, [])
+        remarks = done.content()["remarks"]
+        assert [r for r in remarks if "1273.6 J" in r] and [r for r in remarks if "1.1 µJ" in r]
+        jetson = tables["table4"]["rows"][0]
+        assert jetson["published_uj"] == 1.1 == round(jetson["recomputed_all_uj"], 1)
+        assert round(jetson["recomputed_recurrent_uj"], 1) == 1.5
+
     def test_with_energy_it_stands_beside_the_published(self, tmp_path):
         done, _, tables = write(tmp_path, [planned(r, n, busy_w=160) for r in (1, 2) for n in (1, 2)])
         one, two = tables["here"]["rows"]

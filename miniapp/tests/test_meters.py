@@ -22,7 +22,11 @@ ALWAYS = {
 }
 HARDWARE = ["instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles"]
 PAUSE = 0.3
-ENERGY = program.sets(record__energy="true", record__idle_pause_s=PAUSE, record__energy_interval_s=0.01)
+LONG = program.sets(time__simulate_ms=5000)  # a tenth of a second: several readings
+ENERGY = [
+    *LONG,
+    *program.sets(record__energy="true", record__idle_pause_s=PAUSE, record__energy_interval_s=0.002),
+]
 
 
 @pytest.fixture(scope="module")
@@ -235,13 +239,13 @@ def test_without_any_meter_there_is_no_pause_unless_asked_for(sysfs, tmp_path):
     assert None not in (timing["idle_before_s"], timing["idle_after_s"])
 
 
-def test_constant_power_is_recovered(sysfs, plain, tmp_path):
+def test_constant_power_is_recovered(sysfs, tmp_path):
     write(sysfs, class__hwmon__hwmon3__power1_input=30_000_000, class__hwmon__hwmon3__power2_input=20_000_000)
     write(sysfs, class__hwmon__hwmon3__power1_label="cpu, first")
     both = program.sets(record__energy_sensors='["hwmon3/cpu  first","hwmon3/power2"]')
     record = measure(sysfs, tmp_path / "run", *both, ranks=2)
     energy, timing = record["energy"], record["timing"]
-    assert record["checksum"] == plain["checksum"]
+    assert record["checksum"] == program.record_of(tmp_path / "plain", *LONG, ranks=2)["checksum"]
     assert (energy["source"], energy["status"], energy["nodes"]) == ("hwmon", "ok", 1)
     span_s = timing["simulate_ended_s"] - timing["simulate_started_s"]  # has microseconds
     assert energy["duration_s"] == pytest.approx(span_s, abs=1e-4)
@@ -388,6 +392,15 @@ def test_a_sensor_that_says_nothing_is_not_zero(sysfs, tmp_path, watts):
     energy = measure(sysfs, tmp_path / "run")["energy"]
     assert (energy["gross_j"] is None) == (watts == 0)
     assert "was 0 all the time" in energy["reason"] if watts == 0 else energy["reason"] is None
+
+
+def test_readings_around_the_run_are_none_of_it(sysfs, tmp_path):
+    write(sysfs, class__hwmon__hwmon0__power1_input=30_000_000)
+    record = measure(sysfs, tmp_path / "run", *program.sets(record__energy_interval_s=30))
+    energy = record["energy"]
+    assert (energy["status"], energy["gross_j"], energy["net_j"]) == ("unavailable", None, None)
+    assert energy["reason"].startswith("0 readings within the measured part; allowed: 2 or more")
+    check_meters(record)
 
 
 def test_a_counter_that_stands_still_is_not_zero(sysfs, tmp_path):

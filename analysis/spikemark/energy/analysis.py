@@ -127,4 +127,5 @@ def of_run(run: Run) -> Energy:
     source = own.source(run)
     if not source.trace.covers(*source.timeline.measured):
         return none(run, f"the readings of {source.name} end before the measured part does")
-    return measured(run, source)
+    found = measured(run, source)
+    return found if found.gross_j else none(run, f"the meter {source.name}: {found.gross_j.reason}")

@@ -9,6 +9,7 @@ from spikemark.record import Run
 from . import knee
 from .power_csv import read_power
 from .power_times import check_gaps
+from .sampling import energy
 from .source import Source
 from .timeline import Timeline, of_run
 from .trace import Trace, total
@@ -60,6 +61,13 @@ def source(
         timeline = placed
     span = timeline.idle_before[0] if timeline.idle_before else timeline.measured[0], timeline.measured[1]
     check_gaps(file.times + offset_s, file.lines, span, str(path))
+    if why := energy(whole, *timeline.measured).reason:
+        raise BadInput(f"{path}: the measured part has {why}")
+    if len(traces) < run.record.host.nodes:
+        notes.append(
+            f"the run had {run.record.host.nodes} nodes, the file has power of {len(traces)}:"
+            " what others drew is missing"
+        )
     return Source(path.name, traces, timeline, at_wall_percent, [*notes, *file.notes])
 
 

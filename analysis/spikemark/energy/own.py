@@ -36,7 +36,10 @@ def source(run: Run) -> Source:
         raise BadInput(f"{run.path / 'record.json'}: timing.simulate_started_s: missing")
     path = run.path / "energy.csv"
     traces = {name: _trace(rows, path) for name, rows in _channels(path).items()}
-    return Source(run.record.energy.source, traces, timeline)
+    energy = run.record.energy
+    notes = [f"reading took up to {100 * energy.sampling_cost:.2g} % of a processor"]
+    notes += [f"{c.name} on node {c.node}: {c.failed} readings failed" for c in energy.channels if c.failed]
+    return Source(energy.source, traces, timeline, notes=notes)
 
 
 def _channels(path: Path) -> dict[str, list[tuple[int, dict[str, str]]]]:

@@ -6,9 +6,11 @@ import numpy as np
 from scipy import stats
 
 from .trace import GAP, Trace
-from .values import Value, with_half
+from .values import Value, missing, with_half
 
 LEVEL = 0.95
+#: Fewer readings within a span only say what was drawn before and after it.
+LEAST_READINGS = 2
 BLOCKS = 10
 
 
@@ -54,7 +56,14 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
     from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
     part; at each end, power may change anywhere between the two readings around it.
+    Missing with fewer than LEAST_READINGS in the span.
     """
+    count = int(((trace.time_s >= start) & (trace.time_s <= end)).sum())
+    if count < LEAST_READINGS:
+        return missing(
+            f"{count} readings within {end - start:.3g} s, one every {trace.interval_s:.3g} s;"
+            f" allowed: {LEAST_READINGS} or more"
+        )
     value = trace.energy_j(start, end)
     if trace.cumulative:
         return Value(value, *_ends_j(trace, start, end))

@@ -38,6 +38,8 @@ QUANTITIES = {
     "time": lambda p: p.time_s, "net energy": lambda p: p.energy_j, "gross energy": lambda p: p.gross_j,
     "energy × delay": lambda p: p.delay_js,
 }  # fmt: skip
+#: Keys of Table IV by what counts as an event, in the order of simula.definitions().
+RECOMPUTED = ("recomputed_recurrent_uj", "recomputed_all_uj", "recomputed_all_at_3_uj")
 Runs = dict[int, list[Measured]]  # by ranks
 
 
@@ -93,7 +95,7 @@ def _published(name: str, title: str, table: str) -> StudyTable:
 
 def _per_event(here: StudyTable) -> StudyTable:
     """Table IV, and what the energies of Tables II and III give under each definition of an event."""
-    definitions = dict(zip(("recurrent_uj", "all_uj", "all_at_3_uj"), simula.definitions(), strict=True))
+    definitions = dict(zip(RECOMPUTED, simula.definitions(), strict=True))
     rows = []
     for row in published.rows("simula_table4"):
         energy = float(row["energy_J_used"]) if row["energy_J_used"] else None

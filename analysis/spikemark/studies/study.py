@@ -6,6 +6,7 @@ from typing import Any
 
 from spikemark.report.elements import Box, Figure, KeyFigure, Section
 from spikemark.report.gather import Measured
+from spikemark.results import Results
 from spikemark.studies.table import StudyTable
 
 
@@ -41,19 +42,30 @@ class Findings:
     def tables(self) -> list[StudyTable]:
         return [table for part in self.parts for table in part.tables]
 
+    @property
+    def remarks(self) -> list[str]:
+        """What stands out."""
+        return [box.text for part in self.parts for box in part.boxes]
+
     def content(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "sentence": self.sentence,
+            "remarks": self.remarks,
             "tables": {table.name: table.content() for table in self.tables},
         }
 
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are."""
+    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
+
+    `prepare`, where given, adds what is missing beside the runs in their results folder, and returns
+    complaints; it is only called where the runs are made on this machine.
+    """
 
     name: str
     summary: str
     experiment: str
     read: Callable[[list[Measured]], Findings]
+    prepare: Callable[[Results], list[str]] | None = None

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { readings_min = 2 }; ///< within the measured part; fewer say what was drawn before and after
+
 void power_record_close(struct power_record *record) {
     free(record->node);
     free(record->reading);
@@ -153,11 +155,16 @@ static json_t *channels(const struct node_power *node, json_t *list) {
 }
 
 /// What is wrong with an energy that could not be told wholly, or null.
-static json_t *what_is_missing(const struct power_record *record, double gross_j, bool paused) {
+static json_t *what_is_missing(const struct power_record *record, double gross_j, uint64_t readings,
+                               bool paused) {
     for (int n = 0; n < record->nodes && isnan(gross_j); n++)
         for (int c = 0; c < record->node[n].n_channels; c++)
-            if (record->node[n].channel[c].reason[0])
+            if (isnan(record->node[n].channel[c].gross_j) && record->node[n].channel[c].reason[0])
                 return json_sprintf("node %d: %s", record->node[n].node, record->node[n].channel[c].reason);
+    if (readings < readings_min)
+        return json_sprintf("%d readings within the measured part; allowed: %d or more, by a longer run or a "
+                            "shorter record.energy_interval_s",
+                            (int)readings, readings_min);
     if (isnan(gross_j)) return json_string("the readings do not enclose the measured part");
     return paused ? json_null() : json_string("record.idle_pause_s is 0: no idle power was measured");
 }
@@ -181,12 +188,13 @@ json_t *power_json(const struct power_record *record, bool asked_for, double dur
         readings = node->readings < readings ? node->readings : readings;
         channels(node, list);
     }
+    if (readings < readings_min) gross_j = NAN;
     return json_pack("{ss ss so so so sf sI sf si sf so so}", "source", source_of(&record->node[0]), "status",
                      meter_status_name(isnan(gross_j) ? meter_unavailable : meter_ok), "gross_j",
                      known(gross_j), "idle_power_w", known(idle_w), "net_j",
                      known(gross_j - idle_w * duration_s), "duration_s", duration_s, "readings",
                      (json_int_t)readings, "coverage", coverage, "nodes", record->nodes, "sampling_cost",
-                     cost, "reason", what_is_missing(record, gross_j, paused), "channels", list);
+                     cost, "reason", what_is_missing(record, gross_j, readings, paused), "channels", list);
 }
 
 void power_append(const struct power_record *record, json_t *list) {
@@ -201,7 +209,7 @@ void power_append(const struct power_record *record, json_t *list) {
             const bool read = s == node->n_sources - 1 && node->n_channels > 0;
             for (int c = 0; read && c < node->n_channels; c++) row.value += node->channel[c].gross_j;
             if (read) snprintf(row.event, sizeof row.event, "%s", "sum of energy.channels");
-            if (read && isnan(row.value)) {
+            if (read && (isnan(row.value) || node->readings < readings_min)) {
                 row.status = meter_unavailable;
                 snprintf(row.reason, sizeof row.reason, "see energy.reason");
             }

@@ -1,15 +1,17 @@
 """Cache misses of delivery against the counted share of first accesses, where there are hardware counters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from spikemark import simulated_caches
 from spikemark.errors import BadInput
 from spikemark.models import cache_misses
+from spikemark.results import Results
 
 from ..cases import View, timed
 from ..elements import Figure, Section, Table
 from ..figures import cache as drawing
 from ..gather import Measured
-from ..values import counted, number, span
+from ..values import counted, integer, number, span
 
 TITLE = "Cache misses of delivery"
 COUNTER, PHASE = "last_level_misses", "deliver"
@@ -20,8 +22,8 @@ EXPLAINED = (
 )
 WITHOUT = (
     "A machine whose counters can be read would add the misses per synaptic event of every run, and how many "
-    "a first access has. Without, `spikemark cachesim RUN.json` simulates the caches and predicts misses "
-    "from the counted lists; what it prints is simulated, not measured."
+    "a first access has. Without, `spikemark cachesim RUN` simulates the caches and predicts misses from the "
+    "counted lists; what it finds is simulated, not measured, and for a run of this sweep it stands here."
 )
 
 
@@ -63,9 +65,15 @@ def _reason(meter) -> str:
 
 
 def section(view: View) -> Section:
-    """Misses over shares, or what was not there to be read."""
+    """Misses over shares, or what was not there to be read; and what simulated caches have."""
     if not view.sweep.runs:
         return Section("cache", TITLE, missing=["Cache misses: no run is complete."])
+    found = _counted(view)
+    tables, complaints = _simulated(view)
+    return replace(found, tables=tables, missing=[*found.missing, *complaints])
+
+
+def _counted(view: View) -> Section:
     points, reasons = prepare(timed(view.sweep.runs))
     missing = [f"{COUNTER} of some runs: {reason}." for reason in reasons]
     if not points:
@@ -77,6 +85,33 @@ def section(view: View) -> Section:
         line, missing = None, [*missing, f"The line through the runs: {reason}."]
     text = [EXPLAINED, *([_words(line)] if line else [])]
     return Section("cache", TITLE, text=text, figures=[_figure(points, line)], missing=missing)
+
+
+def _simulated(view: View) -> tuple[list[tuple[str, Table]], list[str]]:
+    """The runs that `spikemark cachesim` has simulated, and files that cannot be used."""
+    rows, complaints = [], []
+    for m in view.sweep.runs:
+        try:
+            found = simulated_caches.read(Results(view.sweep.path).cachesim(m.planned.id))
+        except BadInput as error:
+            complaints.append(f"Simulated caches: {error}.")
+            continue
+        if found is None:
+            continue
+        events = found.synaptic_events
+        each = [number(x / events, 4) if events else "missing" for x in (
+            found.first_accesses, found.predicted, found.misses)]  # fmt: skip
+        rows.append([
+            m.configuration.label, str(len(found.ranks)), str(found.threads), number(found.simulate_ms),
+            f"{integer(found.d1.size)}, {integer(found.ll.size)}", *each,
+        ])  # fmt: skip
+    heads = [
+        "configuration", "ranks", "threads", "simulated time (ms)", "first and last cache (bytes)",
+        "first accesses per event", "last-level misses per event", "last-level misses per event",
+    ]  # fmt: skip
+    kinds = [*["given"] * 5, "counted", "modelled", "simulated"]
+    title = "Delivery in simulated caches (Valgrind), and what the counted lists predict"
+    return [(title, Table(heads, rows, kinds, words=(0, 4)))] if rows else [], complaints
 
 
 def _words(line: cache_misses.Line) -> str:
