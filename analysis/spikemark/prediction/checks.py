@@ -182,7 +182,7 @@ def dpsnn_table(number: str) -> StudyTable:
     columns = [
         Column("case", "run"), Column("role", "row"), Column("published_s", "published (s)", "literature"),
         Column("one_s", "one factor (s)", "modelled"), Column("one_error", "error (%)", "modelled", 2),
-        Column("two_s", "and one on messages (s)", "modelled"), Column("two_error", "error (%)", "modelled", 2),
+        Column("two_s", "two factors (s)", "modelled"), Column("two_error", "error (%)", "modelled", 2),
         Column("published_communication", "communication (%)", "literature", 2),
         Column("communication", "communication (%)", "modelled", 2),
     ]  # fmt: skip

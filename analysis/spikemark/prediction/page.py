@@ -11,7 +11,7 @@ from spikemark.prediction.machine import FIGURES, PARTS
 from spikemark.report import page
 from spikemark.report.elements import Box, Figure, KeyFigure, Section, Table
 from spikemark.report.figures import machines as figures
-from spikemark.report.values import number
+from spikemark.report.values import counted, integer, number
 
 ASKED = (
     "No run was made for this page: every number is computed from the profiles of the machines. It has an"
@@ -55,7 +55,7 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
             continue
         p = c.chosen
         kind = p.figures["real_time_factor"].kind
-        nodes = f"{number(p.nodes)} nodes" if p.nodes > 1 else "1 node"
+        nodes = counted(p.nodes, "node")
         note = f"real-time factor {show.cell(p.figures['real_time_factor']).splitlines()[0]}, {c.certainty}"
         found.append(KeyFigure(c.name, nodes, kind, note))
     return found
@@ -101,7 +101,7 @@ def _picture(made: Comparison) -> Section | None:
     alt = f"Energy against real-time factor; not beaten in both: {named}."
     table = Table(
         ["machine", "nodes", "real-time factor", "energy (J / s simulated)"],
-        [[p.machine, number(p.nodes), number(factor(p)), number(p.figures["energy_j"].value)]
+        [[p.machine, integer(p.nodes), number(factor(p)), number(p.figures["energy_j"].value)]
          for p in made.pareto if p.figures["energy_j"]],
         ["", "", "modelled", "modelled"],
     )  # fmt: skip
@@ -117,7 +117,7 @@ def _tried(made: Comparison) -> Section:
     tables = [
         (c.title, Table(
             ["nodes", *(_head(name) for name in names), "longest part"],
-            [[number(p.nodes), *(show.cell(p.figures[name]).replace("\n", ", ") for name in names), p.slowest]
+            [[integer(p.nodes), *(show.cell(p.figures[name]).replace("\n", ", ") for name in names), p.slowest]
              for p in c.tried],
             words=(0, len(names) + 1),
         ))

@@ -13,9 +13,9 @@ def table(predictions: list[Prediction]):
 
     first = predictions[0]
     made = Table(title=heading(first), title_justify="left")
-    made.add_column("")
+    made.add_column("", no_wrap=True)
     for p in predictions:
-        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right")
+        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right", no_wrap=True)
     for name, (what, unit) in FIGURES.items():
         label = what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
         made.add_row(label, *(cell(p.figures[name]) for p in predictions))
