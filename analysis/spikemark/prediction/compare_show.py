@@ -5,7 +5,7 @@ from typing import Any
 from spikemark.prediction import show
 from spikemark.prediction.compare import NO, PERHAPS, Candidate, Comparison, factor
 from spikemark.prediction.inputs import Figure
-from spikemark.prediction.machine import FIGURES, Prediction
+from spikemark.prediction.machine import Prediction
 from spikemark.report.values import counted, integer, number
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
@@ -17,19 +17,25 @@ LIMITS = {
 
 
 def table(made: Comparison):
-    """One row per machine, with the nodes it needs."""
+    """One column per machine, with the nodes it needs."""
     from rich.table import Table
 
     shown = Table(
         title=f"{made.network.title}: {made.schedule}, real-time factor {number(made.target)}; modelled",
         title_justify="left",
     )
-    for head in ("machine", "nodes", "target", *(FIGURES[name][0] for name in COLUMNS), "limited by"):
-        words = head in ("machine", "target", "limited by")
-        shown.add_column(head, justify="left" if words else "right", no_wrap=True)
-    for row in rows(made):
-        shown.add_row(*row)
+    names, *others = zip(*rows(made), strict=True)
+    shown.add_column("")
+    for name in names:
+        shown.add_column(name, justify="right")
+    for head, cells in zip(heads()[1:], others, strict=True):
+        shown.add_row(head, *cells)
     return shown
+
+
+def heads() -> list[str]:
+    """Of the cells of `rows`."""
+    return ["machine", "nodes", "target", *(show.head(name) for name in COLUMNS), "limited by"]
 
 
 def rows(made: Comparison) -> list[list[str]]:

@@ -7,9 +7,9 @@ from spikemark.files import write_atomically
 from spikemark.prediction import compare_show as words
 from spikemark.prediction import show
 from spikemark.prediction.compare import Comparison, factor
-from spikemark.prediction.machine import FIGURES, PARTS
+from spikemark.prediction.machine import PARTS
 from spikemark.report import page
-from spikemark.report.elements import Box, Figure, KeyFigure, Section, Table
+from spikemark.report.elements import Figure, KeyFigure, Section, Table
 from spikemark.report.figures import machines as figures
 from spikemark.report.values import counted, integer, number
 
@@ -62,7 +62,7 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
 
 
 def _comparison(made: Comparison) -> Section:
-    heads = ["machine", "nodes", "target", *(_head(name) for name in words.COLUMNS), "limited by"]
+    heads = words.heads()
     rows = [[cell.replace("\n", ", ") for cell in row] for row in words.rows(made)]
     last = len(heads) - 1
     return Section(
@@ -114,25 +114,22 @@ def _picture(made: Comparison) -> Section | None:
 
 def _tried(made: Comparison) -> Section:
     names = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")
-    tables = [
-        (c.title, Table(
-            ["nodes", *(_head(name) for name in names), "longest part"],
-            [[integer(p.nodes), *(show.cell(p.figures[name]).replace("\n", ", ") for name in names), p.slowest]
-             for p in c.tried],
-            words=(0, len(names) + 1),
-        ))
-        for c in made.candidates
-    ]  # fmt: skip
+    heads = ["nodes", *(show.head(name) for name in names), "longest part"]
+    tables = []
+    for c in made.candidates:
+        rows = [
+            [
+                integer(p.nodes),
+                *(show.cell(p.figures[name]).replace("\n", ", ") for name in names),
+                p.slowest,
+            ]
+            for p in c.tried
+        ]
+        tables.append((c.title, Table(heads, rows, words=(0, len(names) + 1))))
     missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
 
 
 def _assumed(made: Comparison) -> Section:
-    return Section(
-        "assumptions", "What this rests on", boxes=[Box("plain", line) for line in words.lines(made)]
-    )
-
-
-def _head(name: str) -> str:
-    what, unit = FIGURES[name]
-    return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
+    lines = [tuple(line.partition(": ")[::2]) for line in words.lines(made)]
+    return Section("assumptions", "What this rests on", links=[(what, "", rest) for what, rest in lines])
