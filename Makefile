@@ -1,6 +1,6 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build miniapp demo smoke bench peers report test test-c test-openmpi test-python lint format clean
+.PHONY: help setup build simulator miniapp demo smoke bench peers report test test-c test-openmpi test-python lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -24,6 +24,16 @@ build/build.ninja: | setup
 
 build: setup build/build.ninja ## compile the mini-app, its tests and benchmarks into build/
 	@cmake --build build -- --quiet
+
+# smpicc passes for a compiler only while CMake tries it.
+build-smpi/build.ninja: | setup
+	@echo "make: configuring and building the mini-app for SimGrid in build-smpi/"
+	@SMPI_PRETEND_CC=1 cmake -S . -B build-smpi -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=smpicc \
+	    -DSPIKEMARK_SIMULATED=ON >build-smpi.log 2>&1 || { cat build-smpi.log; exit 1; }
+	@mv build-smpi.log build-smpi/configure.log
+
+simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
+	@cmake --build build-smpi --target miniapp -- --quiet
 
 # What measuring needs, without the tests.
 miniapp: setup build/build.ninja

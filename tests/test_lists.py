@@ -20,6 +20,7 @@ APT_TO_CONDA = {
     "libpapi-dev": {"papi"},
     "libbenchmark-dev": {"benchmark"},
     "libcmocka-dev": {"cmocka"},
+    "libsimgrid-dev": set(),  # not there: simulated clusters need Debian's, or one of simgrid.org
     "python3-venv": {"python", "pip"},
 }
 # Packages with fewer dependencies of their own, and `arch`, which conda-forge calls otherwise.

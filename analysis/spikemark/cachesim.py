@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spikemark import callgrind, launch, project, record
 from spikemark.callgrind import Cache
@@ -15,6 +15,9 @@ from spikemark.errors import BadInput
 from spikemark.measure import watch
 from spikemark.models import cache
 from spikemark.record_fields import Host
+
+if TYPE_CHECKING:
+    from spikemark.machines import Profile
 
 SMALLEST = {
     "format_version": 1,
@@ -172,6 +175,25 @@ def host_cache(host: Host, name: str) -> Cache:
     if size is None or size % callgrind.LINE:
         raise BadInput(f"--{name}: this host does not say how large its cache is: give SIZE,WAYS,LINE")
     return callgrind.guessed(size, WAYS[name])
+
+
+def machine_cache(profile: "Profile", name: str) -> Cache:
+    """`d1` or `ll`, a slice of the last level, of a machine.
+
+    Raises BadInput where the profile has no size, or one that Valgrind refuses.
+    """
+    paths = ("node.l1d",) if name == "d1" else ("node.l3", "node.l2")
+    size = next((known.value for path in paths if (known := profile.get(path))), None)
+    line = profile.get("node.line")
+    line = callgrind.LINE if line is None else line.value
+    if size is None or size * 1024 % line:
+        raise BadInput(f"--{name}: {paths[0]} of {profile.name} is {_size(size)}: give SIZE,WAYS,LINE")
+    found = callgrind.guessed(round(size * 1024), WAYS[name], line)
+    return callgrind.cache(found.option, f"{profile.name}: {paths[0]}, node.line")
+
+
+def _size(kib: float | None) -> str:
+    return "unknown" if kib is None else f"{kib:g} KiB, not whole lines"
 
 
 def _run(program: list[str], out: Path, ranks: int, threads: int) -> None:

@@ -44,9 +44,10 @@ def cache(text: str, field: str) -> Cache:
     return Cache(size, ways, line)
 
 
-def guessed(size: int, ways: int) -> Cache:
+def guessed(size: int, ways: int, line: int = LINE) -> Cache:
     """A cache of `size` bytes with about `ways` lines in a set, as many as make the sets a power of two."""
-    return next(Cache(size, n) for n in range(ways, size // LINE + 1) if _power_of_two(size, n, LINE))
+    numbers = range(ways, size // line + 1)
+    return next(Cache(size, n, line) for n in numbers if _power_of_two(size, n, line))
 
 
 def _power_of_two(size: int, ways: int, line: int) -> bool:

@@ -18,7 +18,9 @@ from spikemark import (
     cli_calibrate,
     cli_energy,
     cli_peers,
+    cli_predict,
     cli_preset,
+    cli_profiles,
     cli_scorep,
     cli_simulate,
     cli_study,
@@ -146,6 +148,7 @@ app.command()(cli_peers.peers)
 app.command()(cli_study.study)
 app.command()(cli_calibrate.calibrate)
 app.command()(cli_cache.cachesim)
+app.command()(cli_profiles.machine)
 app.command()(cli_simulate.simulate)
 app.command()(cli_scorep.scorep)
 app.command()(cli_scorep.export)
@@ -156,6 +159,7 @@ for command in (
     cli_budget.budget,
     cli_budget.whatif,
     cli_energy.energy,
+    cli_predict.compare,
 ):
     app.command()(command)
 app.add_typer(cli_preset.app, name="preset")

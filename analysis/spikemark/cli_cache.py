@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-Size = Annotated[str | None, typer.Option(metavar="SIZE,WAYS,LINE", help="Instead of this host's.")]
+Size = Annotated[
+    str | None, typer.Option(metavar="SIZE,WAYS,LINE", help="Instead of the host's or machine's.")
+]
 
 
 def cachesim(
@@ -31,6 +33,10 @@ def cachesim(
     ] = None,
     ll: Size = None,
     d1: Size = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="The caches of a machine profile, a file in machines/ or a path, not this host's."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Simulate the caches during delivery, and compare the misses with those predicted from the counts.
@@ -41,12 +47,16 @@ def cachesim(
     import tempfile
 
     from spikemark import cachesim as simulation
-    from spikemark import callgrind, record, simulated_caches
+    from spikemark import callgrind, machines, record, simulated_caches
     from spikemark.cli_lines import short
     from spikemark.files import write_json
 
     first = None if d1 is None else callgrind.cache(d1, "--d1")
     last = None if ll is None else callgrind.cache(ll, "--ll")
+    if machine is not None:
+        profile = machines.load(machine)
+        first = first or simulation.machine_cache(profile, "d1")
+        last = last or simulation.machine_cache(profile, "ll")
     try:
         if run.is_dir():
             recorded = record.load(run)

@@ -34,20 +34,32 @@ def energy(
             help="The meter reads the whole machine before power conversion, with this accuracy.",
         ),
     ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="Model it from the power of a machine profile: a file in machines/, or a path."),
+    ] = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of that machine.", show_default="as few as have the cores"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Gross, idle and net energy of the simulation phase, and energy per synaptic event."""
-    from spikemark import record
-    from spikemark.energy import analysis, outside, show
+    from spikemark import machines, record
+    from spikemark.energy import analysis, on_machine, outside, show
     from spikemark.errors import BadInput
 
     run = record.load(run_dir)
+    if nodes and machine is None:
+        raise BadInput("--nodes: only with --machine")
+    if machine is not None and power is not None:
+        raise BadInput("--machine: power is modelled, that of --power FILE.csv measured: give one of them")
     if power is None:
         given = {"channel": channel, "offset": offset or None, "at-wall": at_wall}
         given["align"] = None if align == "times" else align
         if useless := [name for name, value in given.items() if value is not None]:
             raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
-        found = analysis.of_run(run)
+        found = on_machine.energy(run, machines.load(machine), nodes) if machine else analysis.of_run(run)
     else:
         found = analysis.measured(run, outside.source(run, power, channel, offset, align, at_wall))
     if as_json:

@@ -1,6 +1,7 @@
-"""`spikemark study`: published comparisons, repeated on this machine."""
+"""`spikemark study`: published comparisons, repeated on this machine or on a simulated one."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -49,16 +50,21 @@ def _show(done) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from spikemark.report.simulated import worded
+
+    words = partial(worded, done.sweep)
     width = None if sys.stdout.isatty() else WIDTH
     console = Console(highlight=False, soft_wrap=True, width=width)
     main = done.findings.tables[0]
     shown = main.shown()
     table = Table(title=main.title, title_justify="left")
     for number, (head, kind) in enumerate(shown.heads):
-        table.add_column(f"{head}\n{kind}".strip(), justify="left" if number in shown.words else "right")
+        table.add_column(
+            words(f"{head}\n{kind}".strip()), justify="left" if number in shown.words else "right"
+        )
     for row in shown.rows:
         table.add_row(*row)
     console.print(table)
     for line in (*done.findings.remarks, done.findings.sentence):
-        console.print(line, markup=False)
+        console.print(words(line), markup=False)
     console.print(short(done.page), markup=False)

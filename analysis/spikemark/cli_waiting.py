@@ -7,6 +7,17 @@ from typing import Annotated
 
 import typer
 
+from spikemark.cli_predict import (
+    Full,
+    PresetName,
+    PresetOptions,
+    Rate,
+    network,
+    on_machine,
+    whole_numbers,
+)
+from spikemark.errors import BadInput
+
 Runs = Annotated[
     list[Path],
     typer.Argument(metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine."),
@@ -29,22 +40,60 @@ def fit(runs: Runs, as_json: AsJson = False) -> None:
 
 
 def predict(
-    runs: Runs,
-    schedule: Annotated[str, typer.Option(help="conventional, structure_aware, overlapped, …")],
-    delay_ratio: Annotated[int, typer.Option(help="D: cycles between two exchanges of all ranks.")] = 1,
-    ranks: Annotated[int | None, typer.Option(help="Up to four times those that were measured.")] = None,
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN_DIR… | RUN.json",
+            help="Records of conventional runs of one setup; with --machine a run description.",
+        ),
+    ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(help="conventional, structure_aware, overlapped, … [with --machine: the network's]"),
+    ] = None,
+    delay_ratio: Annotated[
+        int | None, typer.Option(help="D: cycles between two exchanges of all ranks [1; or the network's].")
+    ] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(help="Up to four times those that were measured; with --machine several, as 16,32."),
+    ] = None,
     lag: Annotated[int | None, typer.Option(help="L of overlapped (1).")] = None,
     group_period: Annotated[
         int | None, typer.Option(help="Cycles between two meetings of a group, of hierarchical (D).")
     ] = None,
+    machine: Annotated[
+        str | None, typer.Option(help="A machine's profile, by name or file: no run is needed.")
+    ] = None,
+    preset: PresetName = None,
+    full: Full = False,
+    option: PresetOptions = None,
+    threads: Annotated[int | None, typer.Option(help="Of a rank, with --machine [all cores].")] = None,
+    placement: Annotated[str | None, typer.Option(help="With --machine [the schedule's].")] = None,
+    ranks_per_node: Annotated[int | None, typer.Option(help="With --machine [as many as fit].")] = None,
+    rate: Rate = None,
     as_json: AsJson = False,
 ) -> None:
-    """Waiting and run time under another schedule, by every predictor, with 95 % intervals."""
+    """Waiting and run time under another schedule, from a run; or all phases on a machine, from its profile.
+
+    From a run by every predictor, with 95 % intervals. With --machine the network is RUN.json or a preset;
+    every number has an interval and says how good its inputs are.
+    """
     from spikemark.waiting import PREDICTORS, show
 
+    own = {"placement": placement, "ranks_per_node": ranks_per_node}
+    if machine is not None:
+        _on_machine(runs or [], machine, preset, full, option, rate, schedule, delay_ratio, lag, group_period,
+                    ranks, threads, own, as_json)  # fmt: skip
+        return
+    given = {"preset": preset, "full": full, "option": option, "threads": threads, "rate": rate, **own}
+    _only_without(given, "only with --machine")
+    if not runs or schedule is None:
+        raise BadInput(f"{'RUN_DIR' if not runs else 'schedule'}: missing; or give --machine")
+    count = None if ranks is None else _one(ranks)
     source = _source(runs)
     made = {
-        name: kind.fit(source).predict(schedule, delay_ratio, ranks, lag, group_period)
+        name: kind.fit(source).predict(schedule, delay_ratio or 1, count, lag, group_period)
         for name, kind in PREDICTORS.items()
     }
     if as_json:
@@ -69,6 +118,30 @@ def coverage(
         typer.echo(page)
     else:
         write.write_text(page)
+
+
+def _on_machine(
+    runs, machine, preset, full, option, rate, schedule, delay_ratio, lag, group_period, ranks, threads, own,
+    as_json,
+) -> None:  # fmt: skip
+    _only_without({"group_period": group_period}, "only without --machine")
+    if ranks is None:
+        raise BadInput("ranks: missing; numbers of ranks, as 16,32")
+    found = network(runs, preset, full, option, rate)
+    on_machine(found, machine, ranks, threads, as_json, delay_ratio, lag, schedule=schedule, **own)
+
+
+def _only_without(given: dict, why: str) -> None:
+    useless = [name.replace("_", "-") for name, value in given.items() if value not in (None, False, [])]
+    if useless:
+        raise BadInput(f"--{useless[0]}: {why}")
+
+
+def _one(ranks: str) -> int:
+    numbers = whole_numbers(ranks, "ranks")
+    if len(numbers) > 1:
+        raise BadInput(f"ranks={ranks!r}: one number; several only with --machine")
+    return numbers[0]
 
 
 def _source(runs: list[Path]):

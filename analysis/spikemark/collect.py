@@ -140,15 +140,19 @@ def checksum_complaints(runs: "pd.DataFrame") -> list[str]:
 def load(results: Results, planned: Planned) -> record.Run:
     """The record of a planned run.
 
-    Raises BadInput if it cannot be read, or is of another run than planned: of other ranks or threads, or of
-    a description that lacks or changes a field of the one written with the plan.
+    Raises BadInput if it cannot be read, or is of another run than planned: simulated and not measured or
+    the other way round, of other ranks or threads, or of a description that lacks or changes a field of the
+    one written with the plan.
     """
     description = results.read_description(planned.id)
     if description.get("delay_ratio") == "auto":  # the record has the number it stood for
         del description["delay_ratio"]
     wanted = {"ranks": planned.ranks, "threads": planned.threads, "description": description}
+    kind = "measured" if planned.machine is None else "simulated"
     try:
         run = record.load(results.run(planned.id))
+        if run.record.kind != kind:  # one page never mixes them
+            raise BadInput(f"{run.path}: record.kind={run.record.kind!r}; the plan says {kind!r}")
         for what, value in wanted.items():
             if complaint := difference(value, getattr(run.record, what), what):
                 raise BadInput(f"{run.path}: {complaint}")

@@ -11,15 +11,24 @@ import hashlib
 import itertools
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from spikemark import presets, project
-from spikemark.errors import BadInput, shown
-from spikemark.experiment_fields import PLACES, PRESET, PRESET_NAME, Experiment, as_list, one_line
+from spikemark import presets, project, simulated_runs
+from spikemark.errors import BadInput, first_complaint, shown
+from spikemark.experiment_fields import (
+    MACHINE,
+    PLACES,
+    PRESET,
+    PRESET_NAME,
+    Experiment,
+    as_list,
+    one_line,
+)
+from spikemark.plan_fields import SimulatedOn
 from spikemark.reading import check_plain, read_json
 
 #: Names in labels that differ from the name of the field.
@@ -41,12 +50,14 @@ class RunSpec:
     repetition: int
     fields: dict[str, Any]
     description: dict[str, Any]
+    machine: SimulatedOn | None = None
+    compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
 
     def without_description(self) -> dict[str, Any]:
-        """As it stands in the plan; the description lies in a file of its own."""
-        entry = asdict(self)
-        del entry["description"]
-        return entry
+        """As it stands in the plan; the descriptions lie in files of their own."""
+        entry = asdict(replace(self, machine=None))
+        del entry["description"], entry["compute_of"], entry["machine"]
+        return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
 
 
 def find(name: str) -> Path:
@@ -129,15 +140,22 @@ def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
 def _runs(experiment: Experiment, combination: dict[str, Any]) -> list[RunSpec]:
     fields = {field: value for field, value in combination.items() if field not in PLACES}
     ranks, threads = (combination[place] for place in PLACES)
+    machine = _machine(experiment, fields)
     runs = []
     for seed in experiment.seeds:
         description = _describe(experiment, fields, seed)
+        simulated = {}
+        if machine is not None:
+            of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
+            digest = simulated_runs.profile_digest(machine.profile)
+            simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": description,
                 "ranks": ranks,
                 "threads": threads,
                 "repetition": repetition,
+                **simulated,
             }
             runs.append(
                 RunSpec(
@@ -149,9 +167,22 @@ def _runs(experiment: Experiment, combination: dict[str, Any]) -> list[RunSpec]:
                     repetition=repetition,
                     fields=fields,
                     description=description,
+                    machine=machine,
+                    compute_of=simulated["machine"]["compute_of"] if simulated else None,
                 )
             )
     return runs
+
+
+def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | None:
+    """What a run is simulated on: the experiment's field, changed by the grid's `machine.…`."""
+    if experiment.machine is None:
+        return None
+    own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
+    try:
+        return SimulatedOn.model_validate({**experiment.machine.model_dump(), **own})
+    except ValidationError as error:
+        raise BadInput(f"grid: machine.{first_complaint(error, 'machine')}") from None
 
 
 def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -166,7 +197,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
         description["seed"] = seed
     description = copy.deepcopy(description)
     for field, value in {**experiment.set, **fields}.items():
-        if not field.startswith(PRESET):
+        if not field.startswith((PRESET, MACHINE)):
             assign(description, field, value)
     return description
 
@@ -210,7 +241,7 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
     words = [str(fields[field]) for field in alone]
     words += [
-        f"{SHORT.get(f, f.removeprefix(PRESET).split('.')[-1])}={v}"
+        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={v}"
         for f, v in fields.items()
         if f not in alone
     ]

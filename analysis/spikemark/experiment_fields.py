@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from spikemark.errors import shown
-from spikemark.plan_fields import TIME_LIMIT_S, Count, Repetition, Seed, TimeLimit
+from spikemark.plan_fields import TIME_LIMIT_S, Count, Repetition, Seed, SimulatedOn, TimeLimit
 
 #: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
 DESCRIPTION_FIELDS = (
@@ -33,6 +33,9 @@ DESCRIPTION_FIELDS = (
 
 #: Prefix of grid fields that are options of the preset.
 PRESET = "preset."
+
+#: Prefix of grid fields that change the field `machine` of the experiment.
+MACHINE = "machine."
 
 #: The grid field that names another preset.
 PRESET_NAME = f"{PRESET}name"
@@ -72,6 +75,7 @@ class Experiment(BaseModel):
     preset: Source | None = None
     description: Path | None = None
     set: dict[str, Any] = {}
+    machine: SimulatedOn | None = None
     grid: list[dict[str, Any]] = Field(min_length=1)
     ranks: Counts
     threads: Counts = [1]
@@ -89,12 +93,14 @@ class Experiment(BaseModel):
         for field in self.set:
             self._check_field(field, DESCRIPTION_FIELDS)
         for field, value in itertools.chain.from_iterable(entry.items() for entry in self.grid):
-            preset = ("preset",) if self.preset else ()
-            self._check_field(field, (*DESCRIPTION_FIELDS, *preset, *PLACES))
+            sources = [name for name in ("preset", "machine") if getattr(self, name)]
+            self._check_field(field, (*DESCRIPTION_FIELDS, *sources, *PLACES))
             if value == []:
                 raise ValueError(f"field {field!r} of the grid has no values: give at least one")
             if field in PLACES:
                 self._check_counts(field, as_list(value))
+        for field in self.machine.compute_of if self.machine else ():
+            self._check_field(field, (*DESCRIPTION_FIELDS, *(("preset",) if self.preset else ())))
         return self
 
     def _check_counts(self, field: str, values: list) -> None:
@@ -117,6 +123,11 @@ class Experiment(BaseModel):
             )
         if first in PLACES and parts:
             raise ValueError(f"field {field!r} cannot be set: {first!r} has no parts")
+        if first == "machine" and (len(parts) != 1 or parts[0] not in SimulatedOn.model_fields):
+            raise ValueError(
+                f"field {shown(field)} cannot be set: allowed are"
+                f" {', '.join(MACHINE + name for name in SimulatedOn.model_fields)}"
+            )
         if first == "preset" and parts in ([], ["seed"]):
             raise ValueError(
                 f"field {field!r} cannot be set: allowed are options of the preset as in 'preset.areas';"
@@ -129,7 +140,8 @@ def one_line(error: ValidationError) -> str:
     first, *others = error.errors()
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        allowed = Source.model_fields if where.startswith("preset.") else Experiment.model_fields
+        kinds = {"preset": Source, "machine": SimulatedOn}
+        allowed = kinds[where.split(".")[0]].model_fields if "." in where else Experiment.model_fields
         text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
     elif first["type"] == "missing":
         text = f"field {where!r} is missing"

@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from spikemark import launch, project
+from spikemark import launch, project, simulated_runs
 from spikemark.errors import BadInput
 from spikemark.files import write_atomically, write_json
 from spikemark.plan_fields import Planned
@@ -18,7 +18,7 @@ from spikemark.results import Results
 
 GRACE_S = 5
 #: What a folder of a run may hold that has no record.json and so is not measured.
-PARTS = {"ranks.csv", "cycles.npy", "spikes.npy", "launch.json", ".snakemake_timestamp"}
+PARTS = {"ranks.csv", "cycles.npy", "spikes.npy", "launch.json", "simulation.json", ".snakemake_timestamp"}
 
 
 class RunFailed(RuntimeError):
@@ -31,7 +31,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
     BadInput, before anything is changed, if the plan does not have the run, the run is measured already,
     other files are in its place, its description is no description, the launcher is unknown or the mini-app
-    is missing.
+    is missing. A run with a `machine` is simulated, whatever the launcher.
     """
     plan = results.read_plan()
     planned = plan.run(run)
@@ -44,29 +44,25 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     results.read_description(run)
     workspace = results.path / "unchecked" / run
     unchecked = workspace / "record"
-    program = [
-        str(project.miniapp()),
-        str(results.description(run).resolve()),
-        "--out",
-        str(unchecked.resolve()),
-    ]
-    start = launch.launch(launcher, program, planned.ranks, planned.threads)
+    start = None if planned.machine else _start(results, run, launcher, planned, unchecked)
 
     try:
         shutil.rmtree(workspace, ignore_errors=True)  # left by one that was killed
         workspace.mkdir(parents=True)
         results.failure(run).unlink(missing_ok=True)
-        began = time.monotonic()
-        status, output, errors = watch(start, plan.experiment.time_limit_s)
-        try:
-            check_record(status, errors, unchecked, planned)
-        except RunFailed as reason:
-            write_atomically(results.failure(run), log_text(reason, planned, start, status, output, errors))
-            raise
-        write_json(
-            unchecked / "launch.json",
-            {"command": start.command, "environment": start.environment, "wall_s": time.monotonic() - began},
-        )
+        began, limit_s = time.monotonic(), plan.experiment.time_limit_s
+        if start is None:
+            launched = _simulate(results, planned, unchecked, limit_s)
+        else:
+            status, output, errors = watch(start, limit_s)
+            try:
+                check_record(status, errors, unchecked, planned)
+            except RunFailed as reason:
+                text = log_text(reason, planned, start, status, output, errors)
+                write_atomically(results.failure(run), text)
+                raise
+            launched = {"command": start.command, "environment": start.environment}
+        write_json(unchecked / "launch.json", {**launched, "wall_s": time.monotonic() - began})
         results.run(run).parent.mkdir(parents=True, exist_ok=True)
         if not results.measured(run):  # what Snakemake made, or what is left of an old record
             shutil.rmtree(results.run(run), ignore_errors=True)
@@ -74,6 +70,23 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     finally:
         shutil.rmtree(workspace, ignore_errors=True)
     return results.run(run)
+
+
+def _start(results: Results, run: str, launcher: str, planned: Planned, out: Path) -> launch.Launch:
+    description = str(results.description(run).resolve())
+    program = [str(project.miniapp()), description, "--out", str(out.resolve())]
+    return launch.launch(launcher, program, planned.ranks, planned.threads)
+
+
+def _simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> dict:
+    try:
+        launched = simulated_runs.simulate(results, planned, out, limit_s)
+        check_record(0, "", out, planned)
+    except (ValueError, RuntimeError, OSError) as error:  # those of `simulate`, and what it could not write
+        reason = " ".join(str(error).split())
+        write_atomically(results.failure(planned.id), f"{reason}\n\nrun: {planned.label}\nid: {planned.id}\n")
+        raise RunFailed(reason) from None
+    return launched
 
 
 def watch(start: launch.Launch, limit_s: float) -> tuple[int | None, str, str]:

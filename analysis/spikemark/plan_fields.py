@@ -1,6 +1,7 @@
 """The fields of plan.json: what was planned, in the order of measuring."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -21,6 +22,30 @@ Seed = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 TimeLimit = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=1e6, allow_inf_nan=False)]
 
 
+class SimulatedOn(BaseModel):
+    """Field `machine` of an experiment and of a run in its plan: the profile of a machine to simulate it on.
+
+    `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, as
+    are areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
+    their mean) take the place of the profile's. `rate_hz`: at which neurons without a rate of their own fire.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    profile: Annotated[str, Field(min_length=1)]
+    compute: Literal["model", "execute"] = "model"
+    ranks_per_node: Count = 1
+    compute_of: dict[str, Any] = {}
+    correlation: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=0.9999)] | None = None
+    cv: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=10)] | None = None
+    rate_hz: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | None = None
+
+    @property
+    def name(self) -> str:
+        """The profile's name, also where its file is given."""
+        return Path(self.profile).stem if self.profile.endswith((".yaml", ".yml")) else self.profile
+
+
 class PlanFields(BaseModel):
     """Open to fields added within a version."""
 
@@ -37,6 +62,7 @@ class Planned(PlanFields):
     seed: Seed
     repetition: Repetition
     fields: dict[str, Any]  # what the experiment varied
+    machine: SimulatedOn | None = None  # None: measured on the machine at hand
 
 
 class PlannedExperiment(PlanFields):
@@ -45,6 +71,7 @@ class PlannedExperiment(PlanFields):
     name: str = Field(min_length=1)
     title: str
     preset: dict[str, Any] | None = None
+    machine: SimulatedOn | None = None
     time_limit_s: TimeLimit = TIME_LIMIT_S
 
 

@@ -61,6 +61,11 @@ class Progress:
     def _real_time_factor(self, run: str) -> str:
         try:
             record = json.loads((self.results.run(run) / "record.json").read_text())
-            return format(record["timing"]["real_time_factor"], ".3g")
+            return format(record["timing"]["real_time_factor"], ".3g") + self._cost(run)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return "unreadable"
+
+    def _cost(self, run: str) -> str:
+        """What it took to simulate the run, if it was."""
+        path = self.results.run(run) / "simulation.json"
+        return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

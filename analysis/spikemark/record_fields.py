@@ -176,6 +176,7 @@ class Record(Fields):
 
     format_version: Literal[1]
     status: Literal["complete"]
+    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
     checksum: Checksum
     spike_checksum: Checksum
     description: dict[str, Any]

@@ -46,6 +46,10 @@ class Results:
         """The run description of run id `run`."""
         return self.path / "descriptions" / f"{run}.json"
 
+    def compute_of(self, run: str) -> Path:
+        """Of a simulated run id `run`: description of the network whose compute times are taken, if any."""
+        return self.path / "descriptions" / f"{run}.compute-of.json"
+
     def run(self, run: str) -> Path:
         """The run record of run id `run`, a directory."""
         return self.path / "runs" / run

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from spikemark import experiment as experiments
-from spikemark import project
+from spikemark import project, simulated_runs
 from spikemark.errors import BadInput
 from spikemark.files import write_json
 from spikemark.plan_fields import PLAN_VERSION
@@ -44,7 +44,12 @@ class Outcome:
 
 
 def folder(experiment: experiments.Experiment, machine: str | None, root: Path | None) -> Results:
-    """The results folder of an experiment: `results/NAME/MACHINE` unless told otherwise."""
+    """The results folder of an experiment: `results/NAME/MACHINE` unless told otherwise.
+
+    A simulated machine has the name of its profile.
+    """
+    if machine is None and experiment.machine is not None:
+        machine = simulated_runs.folder_name(experiment)
     name = project.check_machine(machine) if machine is not None else project.machine_name()
     return Results((root or project.root() / "results").resolve() / experiment.name / name)
 
@@ -53,6 +58,8 @@ def plan(experiment: experiments.Experiment, runs: list[experiments.RunSpec], re
     """Write plan.json and the run descriptions; files that are already right are left alone."""
     for run in runs:
         write_json(results.description(run.id), run.description)
+        if run.compute_of is not None:
+            write_json(results.compute_of(run.id), run.compute_of)
     entries = [run.without_description() for run in runs]
     content = {
         "format_version": PLAN_VERSION,
@@ -87,7 +94,8 @@ def sweep(
     KeyboardInterrupt passes through after everything started has ended; the same call goes on from there.
     """
     chosen = check(results, profile)
-    project.miniapp()
+    if experiment.machine is None:
+        project.miniapp()
     with locked(results) as lock:
         plan(experiment, runs, results)
         entries = [run.without_description() for run in runs]
@@ -96,7 +104,8 @@ def sweep(
                 old.unlink(missing_ok=True)
         with Progress(results, entries, stream) as progress:
             progress.say(
-                f"{experiment.name}: {progress.total} runs, {progress.total - progress.done} to measure"
+                f"{experiment.name}: {progress.total} runs,"
+                f" {progress.total - progress.done} to {_verb(experiment)}"
             )
             complaints = _measure(results, chosen, progress, lock) if progress.pending else []
             progress.say("collecting and drawing the report")
@@ -106,6 +115,10 @@ def sweep(
         )
         finish(outcome)
     return outcome
+
+
+def _verb(experiment: experiments.Experiment) -> str:
+    return "measure" if experiment.machine is None else "simulate"
 
 
 def finish(outcome: Outcome) -> None:

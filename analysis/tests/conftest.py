@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spikemark import cli
+from spikemark import cli, machines
 
 
 @pytest.fixture
@@ -24,3 +24,17 @@ def spikemark(capsys):
         return end.value.code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """In place of machine profiles and of SimGrid, see fake_simulation."""
+    from fake_simulation import FakeSimulation
+
+    from spikemark.simulation import run as simulation
+
+    found = FakeSimulation()
+    monkeypatch.setattr(machines, "load", found.load)
+    monkeypatch.setattr(machines, "filled", lambda profile: profile, raising=False)
+    monkeypatch.setattr(simulation, "simulate", found.simulate)
+    return found

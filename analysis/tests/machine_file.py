@@ -22,6 +22,8 @@ def write(path: Path, **changes) -> Path:
         at = content
         for group in groups:
             at = at.setdefault(group, {})
-        at[last] = {"value": value, "kind": "measured", "reference": "made up"} | ({"unit": unit} if unit else {})
+        at[last] = {"value": value, "kind": "measured", "reference": "made up"} | (
+            {"unit": unit} if unit else {}
+        )
     path.write_text(yaml.safe_dump(content))
     return path

@@ -18,7 +18,6 @@ from spikemark.calibration import jitter, kernel_times, messages, node, profile_
 from spikemark.calibration.values import Value, repeated
 from spikemark.machines.profile import checked
 
-LENGTHS = (2, 32, 512)
 UPDATED = ("ignore_and_fire", "lif_exp")
 
 
@@ -40,22 +39,23 @@ def test_an_interval_holds_what_was_measured_and_is_not_below_0():
 
 def times(first: float, following: float, spike: float) -> dict:
     """Of a round, ns per item, as the times of delivery make them."""
-    found = {("collocate", 128): 5.0, (kernel_times.EXTERNAL, 4096): 1.5}
+    found = {("collocate", 8): 5.0, (kernel_times.EXTERNAL, 4096): 1.5}
     found |= {(f"update_{model}", 4096): 0.5 + i for i, model in enumerate(UPDATED)}
-    for length in LENGTHS:
-        found[kernels.DELIVER, length] = (first + length * following + spike) / length
-        found[kernel_times.HALF_EMPTY, length] = (first + length * following + 2 * spike) / length
+    for size in (4, 16, 64, 256, 1024, 8192):
+        mean = size / 16
+        found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
     return found
 
 
 def test_kernels_give_the_times_of_delivery_that_were_planted():
     rounds = [times(20 + i, 1.5, 7) for i in range(3)]
-    found = kernel_times.of_rounds(rounds, LENGTHS)
+    found = kernel_times.of_rounds(rounds)
     assert found["t_first"].value == pytest.approx(21)
     assert found["t_next"].value == pytest.approx(1.5)
     assert found["t_spike"].value == pytest.approx(7)
     low, high = found["t_first"].interval
     assert low < 20 and high > 22
+    assert found["t_next"].detail == "mean list lengths 0.25 to 512, fitted within 0 %"
     assert found["collocate"].value == 20  # a spike goes to four ranks
     assert found["external"].value == 1.5
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
@@ -63,9 +63,8 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
 
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
     """The pattern and the names of bench_kernels belong together."""
-    effort = SimpleNamespace(lengths=LENGTHS)
     command = [project.bench_kernels(), "--benchmark_list_tests=true"]
-    command += [f"--benchmark_filter={kernel_times._pattern(effort)}"]
+    command += [f"--benchmark_filter={kernel_times._pattern()}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
     found = {(part["kernel"], int(part["size"])) for part in parts}
@@ -104,6 +103,14 @@ def test_the_minor_mode_is_that_of_long_cycles():
     runs = [rng.normal(1, 0.02, (2, 5000)) * np.where(rng.random((2, 5000)) < 0.1, 1.5, 1) for _ in range(3)]
     found = jitter.fluctuation(runs, "planted")
     assert found["jitter.minor_share"].value == pytest.approx(0.1, abs=0.01)
+    assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
+
+
+def test_runs_without_a_minor_mode_do_not_tell_its_factor():
+    rng = np.random.default_rng(1)
+    one, two = rng.normal(1, 0.02, (2, 2, 5000))
+    two[:, ::10] *= 1.5
+    found = jitter.fluctuation([one, two, two], "planted")
     assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
 
 

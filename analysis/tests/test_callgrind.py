@@ -2,7 +2,7 @@
 
 import pytest
 
-from spikemark import callgrind
+from spikemark import cachesim, callgrind, machines
 from spikemark.callgrind import Cache
 from spikemark.errors import BadInput
 
@@ -56,3 +56,46 @@ def test_ways_of_a_cache_of_which_only_the_size_is_known(size, ways):
     found = callgrind.guessed(size, 8 if size < 1 << 21 else 16)
     assert found == Cache(size, ways)
     assert callgrind.cache(found.option, "--ll") == found
+
+
+def profile(**sizes) -> machines.Profile:
+    empty = machines.checked({"format_version": 1, "name": "made-up", "title": "Made up"}, "f")
+    return empty.assume_all({f"node.{name}": (size, "a test") for name, size in sizes.items()})
+
+
+def test_caches_of_a_machine():
+    known = profile(l1d=48, l2=1024, l3=33792, line=64)
+    assert cachesim.machine_cache(known, "d1") == Cache(48 << 10, 12)
+    assert cachesim.machine_cache(known, "ll") == Cache(33 << 20, 33)
+    assert cachesim.machine_cache(profile(l2=1024, line=128), "ll") == Cache(1 << 20, 16, 128)
+    for name in machines.names():
+        found = cachesim.machine_cache(machines.load(name), "ll")
+        assert callgrind.cache(found.option, "--ll") == found
+
+
+def test_caches_a_machine_does_not_have():
+    with pytest.raises(BadInput, match=r"--d1: node.l1d of made-up is unknown: give SIZE,WAYS,LINE"):
+        cachesim.machine_cache(profile(l2=1024), "d1")
+    with pytest.raises(BadInput, match=r"--ll: node.l3 of made-up is 0.1 KiB, not whole lines"):
+        cachesim.machine_cache(profile(l3=0.1), "ll")
+    with pytest.raises(BadInput, match=r"made-up: node.l1d, node.line: .*lines of 16 bytes or more"):
+        cachesim.machine_cache(profile(l1d=48, line=48), "d1")
+
+
+def test_the_command_takes_the_caches_of_a_machine(monkeypatch, spikemark):
+    taken = []
+    monkeypatch.setattr(cachesim, "simulate", lambda *arguments: taken.append(arguments) or Done())
+    assert spikemark("cachesim", "run.json", "--machine", "jureca-dc", "--json")[0] == 0
+    assert (
+        spikemark("cachesim", "run.json", "--machine", "jureca-dc", "--d1", "49152,12,64", "--json")[0] == 0
+    )
+    assert [a[3:] for a in taken] == [
+        (Cache(32 << 10, 8), Cache(16 << 20, 16)), (Cache(48 << 10, 12), Cache(16 << 20, 16)),
+    ]  # fmt: skip
+    status, _, errors = spikemark("cachesim", "run.json", "--machine", "epyc-9654")
+    assert status == 2 and "--d1: node.l1d of epyc-9654 is unknown" in errors and errors.count("\n") == 1
+
+
+class Done:
+    def content(self) -> dict:
+        return {}

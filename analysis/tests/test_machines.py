@@ -2,6 +2,9 @@
 
 import copy
 import json
+import re
+import textwrap
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -285,3 +288,25 @@ class TestDerived:
         profile = machines.load("jetson-tx1")
         assert profile.get("power.core").value == pytest.approx(cores @ watts / (cores @ cores), rel=2e-3)
         assert profile.get("power.idle").value == simula.parameter("baseline_embedded_2boards") / 2
+
+
+class TestDocs:
+    TEXT = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
+
+    def test_every_value_is_in_the_table(self):
+        rows = [line.split("|")[1] for line in self.TEXT.splitlines() if line.startswith("| `")]
+        words = set(re.findall(r"\w+", " ".join(rows))) | set(re.findall(r"`(\w+)`", self.TEXT))
+        for field in FIELDS:
+            if field.allowed != TABLE:
+                assert {*field.path.split(".")} <= words, field.path
+
+    def test_every_literature_profile_is_in_the_list(self):
+        listed = set(re.findall(r"`([a-z0-9-]+)`", self.TEXT))
+        for name in machines.names():
+            kinds = {value.kind for value in machines.load(name).values.values()}
+            assert "measured" in kinds or name in listed
+
+    def test_the_example_is_a_profile(self):
+        example = self.TEXT.split("start from what you know:")[1].split("`spikemark machine my.yaml`")[0]
+        profile = machines.checked(yaml.safe_load(textwrap.dedent(example)), "docs/machines.md")
+        assert profile.get("node.cores").value == 96

@@ -62,7 +62,7 @@ def test_one_thread_by_hand():
     neurons, spikes = 4800, 4800 * 2.5e-4
     assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40 * 1), rel=1e-3)
     assert found.update_s[0] == pytest.approx(1e-9 * neurons)
-    assert found.collocate_s[0] == pytest.approx(1e-9 * 5 * spikes, rel=1e-3)
+    assert found.collocate_s[0] == pytest.approx(1e-9 * 5 / 4 * spikes, rel=1e-3)
     assert found.low_s[0] < found.compute_s[0] < found.high_s[0]
     assert found.kind == "measured"
 

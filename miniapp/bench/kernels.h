@@ -32,6 +32,7 @@ size_t kernels_list(struct kernel *kernels, size_t capacity);
 size_t kernels_deliver(struct kernel *kernels, size_t capacity);
 size_t kernels_neurons(struct kernel *kernels, size_t capacity);
 size_t kernels_network(struct kernel *kernels, size_t capacity);
+size_t kernels_drawn(struct kernel *kernels, size_t capacity);
 size_t kernels_machine(struct kernel *kernels, size_t capacity);
 
 #ifdef __cplusplus

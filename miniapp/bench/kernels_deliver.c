@@ -4,10 +4,9 @@
 /// The bound does nothing but what no delivery can avoid: it starts at a random list of L contiguous packed
 /// synapses and adds to a random place of the ring buffer for each of them, on the same synapses, the same
 /// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms, 20 million
-/// synapses, the network of the MAM-benchmark on one thread. It knows its lists beforehand and has a single
-/// weight. Delivery with a weight in every synapse, eight bytes, adds to 32-bit cells. Where every second
-/// list is empty, half of the spikes have no synapse on the thread; its lists are those of the others, in
-/// between.
+/// synapses, the network of the MAM-benchmark on one thread. Lists begin within cache lines, as those of a
+/// network do. The bound knows its lists beforehand and has a single weight. Delivery with a weight in every
+/// synapse, eight bytes, adds to 32-bit cells.
 
 #include "kernels.h"
 
@@ -18,19 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { neurons = 20000, longest = 200, synapses = 20000000, events_per_run = 200000 };
+enum { neurons = 20000, longest = 200, synapses = 20000000, batch = 5, events_per_run = 200000 };
+enum { line = 16, lines_ahead = 6, before_lists = 5 }; // in synapses of four bytes, but for lines_ahead
 
 static const int64_t list_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 0};
 static const int32_t weight = 1;
-static const int64_t few_lengths[] = {2, 8, 32, 128, 512, 0};
-enum { plain, own_weights, half_empty, n_variants };
-static const int variants[n_variants] = {plain, own_weights, half_empty};
+static const bool own_weights = true; ///< the variant of kernels whose synapses hold their weights
 
 struct delivery {
     struct synapse_table table;
     struct ring ring;
     uint32_t *lists; ///< a random order of lists, long enough not to be learned by the caches
-    size_t n_lists, next, batch;
+    size_t n_lists, next;
     uint32_t step, length;
 };
 
@@ -57,22 +55,17 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
 /// Lists of L synapses over the shared ones, and a ring; made once for each L, so that all kernels of that
 /// length use the same memory.
 static void *open_delivery(const void *variant, int64_t size) {
-    const int kind = *(const int *)variant;
-    const bool own = kind == own_weights;
-    const uint32_t lists_each = kind == half_empty ? 2 : 1;
-    static struct delivery *opened[n_variants][1025];
-    if (opened[kind][size]) return opened[kind][size];
-    struct delivery *d = opened[kind][size] = ALLOC_ZERO(struct delivery, 1);
+    const bool own = variant == &own_weights;
+    static struct delivery *opened[2][1025];
+    if (opened[own][size]) return opened[own][size];
+    struct delivery *d = opened[own][size] = ALLOC_ZERO(struct delivery, 1);
     struct synapse_format format;
     struct error error = {""};
     d->length = (uint32_t)size;
-    d->n_lists = synapses / d->length * lists_each;
-    d->batch = 5000 / d->length * lists_each;
-    if (d->batch == 0) d->batch = 1;
+    d->n_lists = (synapses - before_lists) / d->length;
     synapse_format(&format, neurons, longest, own ? NULL : &weight, own ? 0 : 1, &error);
     synapse_table_open(&d->table, format, (uint32_t)d->n_lists);
-    for (uint32_t l = 0; l <= d->n_lists; l++)
-        d->table.start[l] = (l + lists_each - 1) / lists_each * d->length;
+    for (uint32_t l = 0; l <= d->n_lists; l++) d->table.start[l] = before_lists + l * d->length;
     d->table.synapses = shared_synapses(&format);
     d->lists = ALLOC(uint32_t, d->n_lists);
     for (uint32_t l = 0; l < d->n_lists; l++) {
@@ -89,7 +82,8 @@ static void close_delivery(void *state) {
 
 /// The next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per cycle.
 static const uint32_t *next_batch(struct delivery *d, size_t *n) {
-    *n = d->batch;
+    *n = (size_t)batch * 1000 / d->length;
+    if (*n == 0) *n = 1;
     if (d->next + *n > d->n_lists) d->next = 0;
     const uint32_t *lists = d->lists + d->next;
     d->next += *n;
@@ -109,23 +103,37 @@ static uint64_t run_deliver(void *state) {
     return events;
 }
 
-/// Random list starts, then scatter-add. `ahead`: spikes whose lists are fetched beforehand; 0 is none.
+/// Scatter-add of synapses at ... end - 1.
+static inline void add(const uint32_t *restrict at, const uint32_t *end, uint32_t row, uint32_t size,
+                       int16_t *restrict cells) {
+    for (; at < end; at++) {
+        const uint32_t place = *at + row, wrapped = place - size;
+        cells[wrapped < place ? wrapped : place]++;
+    }
+}
+
+/// Random list starts, then scatter-add. `ahead`: spikes whose lists are fetched beforehand, their first
+/// lines, and later ones while they are read; 0 is none.
 __attribute__((always_inline)) static inline uint64_t run_bound(struct delivery *d, const size_t ahead) {
     const uint32_t size = ring_size(&d->ring), length = d->length;
-    const uint32_t *restrict synapse = d->table.synapses;
-    int16_t *restrict cells = d->ring.cells;
+    const uint32_t *synapse = d->table.synapses + before_lists;
     uint64_t events = 0;
     while (events < events_per_run) {
         size_t n;
         const uint32_t *lists = next_batch(d, &n);
         const uint32_t row = d->step * neurons;
         for (size_t i = 0; i < n; i++, events += length) {
-            if (ahead && i + ahead < n) __builtin_prefetch(synapse + (size_t)lists[i + ahead] * length);
             const uint32_t *at = synapse + (size_t)lists[i] * length, *end = at + length;
-            for (; at < end; at++) {
-                const uint32_t place = *at + row, wrapped = place - size;
-                cells[wrapped < place ? wrapped : place]++;
+            if (ahead && i + ahead < n) {
+                const uint32_t *soon = synapse + (size_t)lists[i + ahead] * length;
+                for (uint32_t k = 0; k < lines_ahead * line; k += line)
+                    __builtin_prefetch(soon + (k < length ? k : length - 1));
             }
+            for (; ahead && end - at > lines_ahead * line; at += line) {
+                __builtin_prefetch(at + lines_ahead * line);
+                add(at, at + line, row, size, d->ring.cells);
+            }
+            add(at, end, row, size, d->ring.cells);
         }
     }
     return events;
@@ -140,14 +148,11 @@ static uint64_t run_bound_prefetch(void *state) {
 
 size_t kernels_deliver(struct kernel *kernels, size_t capacity) {
     static const struct kernel mine[] = {
-        {"deliver_bound", "synapse", list_lengths, &variants[plain], open_delivery, run_bound_plain,
+        {"deliver_bound", "synapse", list_lengths, NULL, open_delivery, run_bound_plain, close_delivery},
+        {"deliver_bound_prefetch", "synapse", list_lengths, NULL, open_delivery, run_bound_prefetch,
          close_delivery},
-        {"deliver_bound_prefetch", "synapse", list_lengths, &variants[plain], open_delivery,
-         run_bound_prefetch, close_delivery},
-        {"deliver", "synapse", list_lengths, &variants[plain], open_delivery, run_deliver, close_delivery},
-        {"deliver_own_weights", "synapse", list_lengths, &variants[own_weights], open_delivery, run_deliver,
-         close_delivery},
-        {"deliver_half_empty", "synapse", few_lengths, &variants[half_empty], open_delivery, run_deliver,
+        {"deliver", "synapse", list_lengths, NULL, open_delivery, run_deliver, close_delivery},
+        {"deliver_own_weights", "synapse", list_lengths, &own_weights, open_delivery, run_deliver,
          close_delivery},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;

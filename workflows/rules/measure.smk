@@ -1,4 +1,5 @@
-# One job is one run of the mini-app. A record is never made again because something else changed.
+# One job is one run of the mini-app, or of one that is simulated, in a single process. A record is never made again
+# because something else changed.
 
 import sys
 
@@ -16,7 +17,7 @@ rule measure:
     priority: lambda wildcards: RUNS[wildcards.id]["priority"]
     resources:
         machine=1,
-        tasks=lambda wildcards: RUNS[wildcards.id]["ranks"],
+        tasks=lambda wildcards: 1 if RUNS[wildcards.id].get("machine") else RUNS[wildcards.id]["ranks"],
         cpus_per_task=lambda wildcards: RUNS[wildcards.id]["threads"],
     params:
         python=sys.executable,

@@ -9,7 +9,6 @@ class Effort:
 
     rounds: int  # of all kernels, on one core and on all
     kernel_s: float  # shortest time of a kernel in a round
-    lengths: tuple[int, ...]  # list lengths of delivery
     exchange_rounds: int
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # from one rank to another
@@ -22,7 +21,6 @@ class Effort:
 FULL = Effort(
     rounds=9,
     kernel_s=0.1,
-    lengths=(2, 8, 32, 128, 512),
     exchange_rounds=9,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
@@ -34,7 +32,6 @@ FULL = Effort(
 QUICK = Effort(
     rounds=3,
     kernel_s=0.02,
-    lengths=(2, 32, 512),
     exchange_rounds=3,
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),

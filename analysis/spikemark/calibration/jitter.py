@@ -73,7 +73,8 @@ def _detail(runs: list[record.Run]) -> str:
 def fluctuation(runs: list[np.ndarray], detail: str) -> dict[str, Value]:
     """Of the times of each run, [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
-    The minor mode is the longer one of the two largest; none: share 0, factor 1.
+    The minor mode is the longer one of the two largest. A run without one has the share 0 and tells no
+    factor; where none has one, the factor is 1.
     """
     cv, correlation, share, factor = [], [], [], []
     for times in runs:
@@ -82,12 +83,12 @@ def fluctuation(runs: list[np.ndarray], detail: str) -> dict[str, Value]:
         correlation.append(serial.integrated_time(serial.pooled_autocorrelation(relative)))
         largest = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
         share.append(largest[1].share if len(largest) > 1 else 0.0)
-        factor.append(largest[1].at / largest[0].at if len(largest) > 1 else 1.0)
+        factor += [largest[1].at / largest[0].at] if len(largest) > 1 else []
     return {
         "jitter.cv": repeated(cv, "1", detail),
         "jitter.correlation_time": repeated(correlation, "cycles", detail),
         "jitter.minor_share": repeated(share, "1", detail),
-        "jitter.minor_factor": repeated(factor, "1", detail),
+        "jitter.minor_factor": repeated(factor or [1.0] * len(runs), "1", detail),
     }
 
 

@@ -18,10 +18,12 @@ from spikemark.errors import BadInput
 from spikemark.models import delivery_time
 
 BLOCK = 4096  # neurons that a thread updates
-COLLOCATED = 128  # spikes of a cycle
+COLLOCATED = 8  # spikes of a cycle
 ROUTES = 4  # ranks that each of them goes to, as in bench/kernels_network.c
 EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
-HALF_EMPTY = "deliver_half_empty"
+DELIVER = "deliver_drawn"
+SIZES = (4, 16, 64, 256, 1024, 8192)  # of it: synapses in LISTS lists
+LISTS = 16
 UPDATE = "update_"
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
@@ -39,7 +41,7 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for condition, found in rounds.items():
         mean = [_mean(copies) for copies in found]
-        for path, value in of_rounds(mean, effort.lengths).items():
+        for path, value in of_rounds(mean).items():
             values[f"kernels.{condition}.{path}"] = value
     one = [copies[0] for copies in rounds["one_core"]]
     values["node.clock"] = repeated(
@@ -52,10 +54,9 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
     return values
 
 
-def _pattern(effort: Effort) -> str:
-    lengths = "|".join(map(str, effort.lengths))
+def _pattern() -> str:
     return (
-        f"^({kernels.DELIVER}|{HALF_EMPTY})/size:({lengths})$|^{UPDATE}.*/size:{BLOCK}$"
+        f"^{DELIVER}/|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
@@ -67,7 +68,7 @@ def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     started: list[subprocess.Popen] = []
     try:
         for cpu, file in zip(cpus, files, strict=True):
-            options = [f"--benchmark_filter={_pattern(effort)}", f"--benchmark_min_time={effort.kernel_s}"]
+            options = [f"--benchmark_filter={_pattern()}", f"--benchmark_min_time={effort.kernel_s}"]
             options += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
             started.append(
                 subprocess.Popen(
@@ -107,13 +108,16 @@ def _mean(copies: list[Times]) -> Times:
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def of_rounds(rounds: list[Times], lengths: tuple[int, ...]) -> dict[str, Value]:
-    """Values below kernels.CONDITION, from times of `lengths` of lists and of everything else, by round."""
+def of_rounds(rounds: list[Times]) -> dict[str, Value]:
+    """Values below kernels.CONDITION, from the times of each round."""
+    counts = delivered()
     try:
-        fits = [_deliver(times, lengths) for times in rounds]
+        fits = [delivery_time.fit(counts, _deliver(times)) for times in rounds]
     except BadInput as error:
         raise BenchFailed(f"delivery: {error}") from None
-    lists = "lists of " + ", ".join(map(str, lengths)) + " synapses, 20 million per core"
+    off = [fit.predict(counts) / _deliver(times) - 1 for fit, times in zip(fits, rounds, strict=True)]
+    worst = 100 * float(np.abs(np.median(off, axis=0)).max())
+    lists = f"mean list lengths {SIZES[0] / LISTS:g} to {SIZES[-1] / LISTS:g}, fitted within {worst:.0f} %"
     values = {
         "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
         "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
@@ -137,11 +141,12 @@ def of_rounds(rounds: list[Times], lengths: tuple[int, ...]) -> dict[str, Value]
     return values
 
 
-def _deliver(times: Times, lengths: tuple[int, ...]) -> delivery_time.Times:
-    """The three times of delivery from lists that all exist, and from as many empty ones in between."""
-    counts, seconds = [], []
-    for kernel, spikes in ((kernels.DELIVER, 1), (HALF_EMPTY, 2)):
-        for length in lengths:
-            counts.append((1, length, spikes))
-            seconds.append(1e-9 * length * times[kernel, length])
-    return delivery_time.fit(np.array(counts), np.array(seconds))
+def delivered() -> np.ndarray:
+    """Lists entered, synapses and spikes for one synapse of each of SIZES, [size, 3]: Poisson lengths."""
+    mean = np.array(SIZES) / LISTS
+    return np.column_stack([(1 - np.exp(-mean)) / mean, np.ones_like(mean), 1 / mean])
+
+
+def _deliver(times: Times) -> np.ndarray:
+    """Seconds per synapse, [size]."""
+    return 1e-9 * np.array([times[DELIVER, size] for size in SIZES])

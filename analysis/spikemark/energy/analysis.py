@@ -44,6 +44,7 @@ class Energy:
     level: Reached | None = None
     before: Plateau | None = None
     after: Plateau | None = None
+    model: PowerModel | None = None
 
     @property
     def idle_j(self) -> Value:
@@ -111,7 +112,7 @@ def modelled(run: Run, model: PowerModel, busy_cores: int, cards: int = 0) -> En
     """From the parameters of a machine: constant power over the measured part; no intervals."""
     duration_s = run.record.timing.simulate_s
     gross = Value(model.power_w(busy_cores, cards) * duration_s)
-    return Energy(run, "modelled", duration_s, gross, Value(model.idle_w))
+    return Energy(run, "modelled", duration_s, gross, Value(model.idle_w), model=model)
 
 
 def none(run: Run, why: str) -> Energy:

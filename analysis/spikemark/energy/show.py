@@ -64,6 +64,9 @@ def lines(energy: Energy) -> list[str]:
         channels = ", ".join(energy.source.traces)
         found.append(f"source: {energy.source.name} ({channels})")
         found += [f"note: {note}" for note in energy.source.notes]
+    if energy.model:
+        found.append(f"power of: {energy.model.name}")
+        found += [f"  {line}" for line in energy.model.sources.values()]
     if energy.sampling:
         s = energy.sampling
         found.append(
@@ -105,6 +108,7 @@ def content(energy: Energy) -> dict[str, Any]:
             "source": SOURCE,
         },
         "advice": None if energy.kind else ADVICE,
+        "model": energy.model and asdict(energy.model),
     }  # fmt: skip
     if energy.source:
         made |= {"notes": energy.source.notes, **_over_time(energy)}

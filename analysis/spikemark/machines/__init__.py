@@ -1,7 +1,8 @@
 """Machine profiles: what is known of a machine, each value with its unit, kind and reference."""
 
+from .filling import filled
 from .loader import folder, load, names
 from .profile import Profile, Value, checked
 from .schema import json_schema
 
-__all__ = ["Profile", "Value", "checked", "folder", "json_schema", "load", "names"]
+__all__ = ["Profile", "Value", "checked", "filled", "folder", "json_schema", "load", "names"]

@@ -71,21 +71,41 @@ class Profile:
 
         Raises BadInput for what a file could not say either.
         """
-        _check_path(path)
-        leaf = {"value": value, "unit": unit, "kind": "assumed", "reference": why}
-        if unit is None:
-            del leaf["unit"]
-        if path in TABLES:
-            leaf["rows"] = [list(row) for row in leaf.pop("value")]
-            if leaf.pop("unit", None) != FIELD[path].unit:
-                raise BadInput(f"{self.name}, assumed: {path}: unit={unit!r}; allowed: {FIELD[path].unit!r}")
+        return self._with({path: _leaf(path, value, unit, why, self.name)})
+
+    def assume_all(self, found: dict[str, tuple[Any, str]]) -> "Profile":
+        """The same for several: path -> value, in the unit of its field, and why."""
+        return self._with(
+            {path: _leaf(path, v, unit_of(path), why, self.name) for path, (v, why) in found.items()}
+        )
+
+    def _with(self, leaves: dict[str, dict[str, Any]]) -> "Profile":
+        if not leaves:
+            return self
         content = copy.deepcopy(self.content)
-        *groups, last = path.split(".")
-        at = content
-        for group in groups:
-            at = at.setdefault(group, {})
-        at[last] = leaf
+        for path, leaf in leaves.items():
+            *groups, last = path.split(".")
+            at = content
+            for group in groups:
+                at = at.setdefault(group, {})
+            at[last] = leaf
         return checked(content, f"{self.name}, assumed")
+
+
+def unit_of(path: str) -> str | None:
+    """Of the values at a path; None for texts. Raises BadInput for no such path."""
+    _check_path(path)
+    return FIELD[path.rpartition(".")[0] if _model(path) else path].unit
+
+
+def _leaf(path: str, value: Any, given: str | None, why: str, name: str) -> dict[str, Any]:
+    _check_path(path)
+    if path in TABLES:
+        if given != FIELD[path].unit:
+            raise BadInput(f"{name}, assumed: {path}: unit={given!r}; allowed: {FIELD[path].unit!r}")
+        return {"rows": [list(row) for row in value], "kind": "assumed", "reference": why}
+    leaf = {"value": value, "kind": "assumed", "reference": why}
+    return leaf if given is None else {**leaf, "unit": given}
 
 
 def checked(content: Any, where: str) -> Profile:

@@ -2,13 +2,62 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from spikemark.errors import BadInput
+from pydantic import BaseModel, Field, ValidationError
+
+from spikemark.errors import BadInput, first_complaint
 from spikemark.prediction import rates
 from spikemark.prediction.rates import Rates
 from spikemark.presets import PRESETS
-from spikemark.reading import read_object
+from spikemark.reading import read_json
+
+
+class _Neuron(BaseModel):
+    model: str
+
+
+class _Population(BaseModel):
+    name: str
+    size: Annotated[int, Field(ge=0)]
+    neuron: _Neuron
+    area: str = ""
+
+
+class _Indegree(BaseModel):
+    mean: Annotated[float, Field(ge=0)]
+
+
+class _Delay(BaseModel):
+    mean: Annotated[float, Field(gt=0)]
+    sd: Annotated[float, Field(ge=0)] = 0
+
+
+class _Projection(BaseModel):
+    source: str | list[str]
+    target: str
+    indegree: Annotated[int, Field(ge=0)] | _Indegree
+    delay: _Delay
+
+
+class _Parts(BaseModel):
+    populations: Annotated[list[_Population], Field(min_length=1)]
+    projections: list[_Projection] = []
+
+
+class _Time(BaseModel):
+    resolution_ms: Annotated[float, Field(gt=0)] = 0.1
+    cycle_ms: Annotated[float, Field(gt=0)] = 0.1
+
+
+class _File(BaseModel):
+    """What a prediction reads of a run description; the mini-app checks the rest."""
+
+    time: _Time
+    delay_ratio: Annotated[int, Field(ge=1)] | str = 1
+    schedule: str | list[dict[str, Any]] = "conventional"
+    placement: str | None = None
+    network: _Parts
 
 
 @dataclass(frozen=True)
@@ -23,7 +72,7 @@ class Network:
 def of_preset(
     name: str, full: bool = False, options: list[str] | None = None, rate: float | None = None
 ) -> Network:
-    """A preset with `options` as 'areas=64'. Raises BadInput for an unknown name and what the preset refuses."""
+    """A preset with `options` as 'areas=64'. Raises BadInput for an unknown name and what it refuses."""
     if name not in PRESETS:
         raise BadInput(f"preset={name!r}: known are {', '.join(PRESETS)}")
     given: dict[str, Any] = {}
@@ -39,12 +88,11 @@ def of_preset(
 
 def of_file(path: Path, rate: float | None = None) -> Network:
     """A run description. Raises BadInput for a file that is none."""
-    description = read_object(path)
-    for field in ("time", "network"):
-        if not isinstance(description.get(field), dict):
-            raise BadInput(f"{path}: {field}: missing; a run description is needed (miniapp/FORMAT.md)")
-    if not description["network"].get("populations"):
-        raise BadInput(f"{path}: network.populations: missing")
+    description = read_json(path)
+    try:
+        _File.model_validate(description, strict=True)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {first_complaint(error, 'run description')}") from None
     return Network(path.name, description, rates.of(description, rate))
 
 

@@ -66,7 +66,11 @@ class Comparison:
 
 
 def compare(
-    network: Network, profiles: list, target: float = 1.0, schedule: str | None = None, ranks_per_node: int = 1
+    network: Network,
+    profiles: list,
+    target: float = 1.0,
+    schedule: str | None = None,
+    ranks_per_node: int = 1,
 ) -> Comparison:
     """Try all machines with one to `NODES` nodes, `ranks_per_node` ranks on each, which share its cores.
 
@@ -108,14 +112,14 @@ def _candidate(network: Network, profile, target: float, schedule: str | None, e
             refused[nodes] = str(reason)
     if not tried:
         raise BadInput(f"{profile.name}: {next(iter(refused.values()))}")
-    return Candidate(profile.name, str(getattr(profile, "title", profile.name)), cores, tried, refused, target)
+    return Candidate(
+        profile.name, str(getattr(profile, "title", profile.name)), cores, tried, refused, target
+    )
 
 
 def _try(network: Network, profile, ranks: int, threads: int, schedule: str | None, each: int) -> Prediction:
     try:
-        return predict(
-            network.description, profile, ranks, threads, schedule, None, each, network.rates
-        )
+        return predict(network.description, profile, ranks, threads, schedule, None, each, network.rates)
     except BadInput as reason:
         if "placement 'area'" not in str(reason):
             raise
@@ -126,6 +130,7 @@ def _try(network: Network, profile, ranks: int, threads: int, schedule: str | No
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:
     """Those that no other beats in time and in energy; without energies only the fastest."""
+
     def energy(p: Prediction) -> float:
         found = p.figures["energy_j"]
         return float("inf") if found is None else found.value

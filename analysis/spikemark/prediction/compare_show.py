@@ -95,17 +95,22 @@ def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
         return [f"It takes {_interval(least)} {unit}{aside}."] if not unknown else []
     second, more = others[0]
     sure = least.high < more.low
-    return [
-        f"{best.title} needs the least {what} of those, {_interval(least)} {unit}, {number(more.value / least.value, 2)}"
-        f" times less than {second.title}{aside}; " + ("the intervals do not overlap." if sure else "but the intervals overlap.")
-    ]
+    words = f"{best.title} needs the least {what} of those, {_interval(least)} {unit}"
+    words += f", {number(more.value / least.value, 2)} times less than {second.title}{aside}"
+    return [words + ("; the intervals do not overlap." if sure else ", but the intervals overlap.")]
 
 
 def _doubt(candidates: list[Candidate]) -> list[str]:
-    guessed = [c.title for c in candidates if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")]
+    guessed = [
+        c.title
+        for c in candidates
+        if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")
+    ]
     found = []
     if guessed:
-        found.append(f"The times of {', '.join(guessed)} rest on assumed values or lie outside what was validated.")
+        found.append(
+            f"The times of {', '.join(guessed)} rest on assumed values or lie outside what was validated."
+        )
     widest = max(candidates, key=lambda c: _width(c.chosen))
     depends = widest.chosen.figures["real_time_factor"].depends
     if depends:

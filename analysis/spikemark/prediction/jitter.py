@@ -23,7 +23,7 @@ from spikemark.prediction.inputs import Inputs
 POINTS = 2000  # of the quadrature
 BEYOND = 8.0  # standard deviations
 RARE = 1e-10  # numbers of minor cycles in a window that are left out
-CYCLES, RUNS, SETTLED, SEED = 2000, 2, 0.3, 1
+CYCLES, RUNS, SETTLED, SEED = 1000, 2, 0.3, 1
 WHY = "waiting for the slowest rank"
 
 

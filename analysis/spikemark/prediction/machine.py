@@ -156,6 +156,23 @@ class _Question:
         return {**found, "real_time_factor": sum(found.values())}
 
 
+def numbers(
+    description: dict,
+    profile,
+    ranks: int,
+    threads: int,
+    hz: rates.Rates,
+    ranks_per_node: int | None = None,
+    factors: dict[str, float] | None = None,
+) -> dict[str, float]:
+    """The figures as plain numbers, without intervals and refusals: for fits that ask often."""
+    inputs = Inputs(profile, factors=factors or {})
+    shape = phases.node(inputs, ranks, threads, ranks_per_node)
+    question = _Question(counting.read(description, ranks, threads, hz.hz), description, shape)
+    question.lacking(inputs)
+    return question.evaluate(inputs)
+
+
 def _meetings(
     loads: Loads, compute: np.ndarray, own: Jitter, inputs: Inputs, shape: Node
 ) -> tuple[float, float]:

@@ -20,6 +20,9 @@ from spikemark.prediction.loads import Loads
 
 ONE, FULL = "kernels.one_core", "kernels.full_node"
 BARRIERS = 2  # of threads per cycle
+ROUTES = (
+    4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
+)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
@@ -138,7 +141,7 @@ def seconds(
     deliver = delivery[loads.column].mean(axis=1) + going_through
     update = of_thread.max(axis=1) + going_through - deliver + _barriers(inputs, shape)
     alone = Node(shape.cores, shape.ranks, 1, shape.nodes)  # the master threads, while the others wait
-    return deliver, update, loads.collocated * _kernel(inputs, "collocate", alone)
+    return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
 
 
 def _update(description: dict, kernel) -> np.ndarray:

@@ -20,7 +20,9 @@ def table(predictions: list[Prediction]):
         label = what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
         made.add_row(label, *(cell(p.figures[name]) for p in predictions))
     made.add_row("longest part", *(p.slowest for p in predictions))
-    made.add_row("fits into memory", *({None: "unknown", True: "yes", False: "NO"}[p.fits] for p in predictions))
+    made.add_row(
+        "fits into memory", *({None: "unknown", True: "yes", False: "NO"}[p.fits] for p in predictions)
+    )
     return made
 
 
@@ -48,9 +50,12 @@ def lines(predictions: list[Prediction]) -> list[str]:
             found.append(f"{p.ranks} ranks: does not fit into the memory of the nodes")
     factor = predictions[-1].figures["real_time_factor"]
     if factor is not None and factor.depends:
-        found.append(f"the real-time factor on {predictions[-1].ranks} ranks depends most on {', '.join(factor.depends[:3])}")
+        most = ", ".join(factor.depends[:3])
+        found.append(f"the real-time factor on {predictions[-1].ranks} ranks depends most on {most}")
     found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
-    found.append(f"kinds, from the best to the worst: {', '.join(KINDS)}; a number is as good as its worst input")
+    found.append(
+        f"kinds, from the best to the worst: {', '.join(KINDS)}; a number is as good as its worst input"
+    )
     return list(dict.fromkeys(found))
 
 

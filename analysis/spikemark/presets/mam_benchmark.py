@@ -53,6 +53,9 @@ class Options(RunOptions):
     delay_max: Annotated[float, Field(gt=0, le=1e6, description="longest delay, ms")] = 2.0
     size_cv: Annotated[float, Field(ge=0, le=10, description="relative spread of the area sizes")] = 0.0
     rate_cv: Annotated[float, Field(ge=0, le=1, description="relative spread of the neurons' rates")] = 0.0
+    area_rate_cv: Annotated[
+        float, Field(ge=0, le=1, description="relative spread of the areas' mean rates")
+    ] = 0.0
     warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
     cycle_ms: Annotated[
         float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
@@ -107,7 +110,8 @@ def describe(full: bool = False, **options) -> dict:
             f" together; allowed are {MOST_NEURONS}"
         )
     names = [f"area{number}" for number in range(chosen.areas)]
-    populations = [_population(name, size, chosen) for name, size in zip(names, sizes, strict=True)]
+    rates = area_rates(chosen)
+    populations = [_population(*area, chosen) for area in zip(names, sizes, rates, strict=True)]
     projections = [projection for name in names for projection in _projections(name, names, chosen)]
     return chosen.described(
         populations, projections, chosen.delay_ratio, chosen.resolution_ms, chosen.intra_min
@@ -127,8 +131,19 @@ def area_sizes(options: Options) -> list[int]:
     return sizes
 
 
-def _population(name: str, size: int, options: Options) -> dict:
-    neuron = {"model": "ignore_and_fire", "rate_hz": options.rate, "rate_cv": options.rate_cv}
+def area_rates(options: Options) -> list[float]:
+    """Mean rate of each area in spikes/s: relative spread `area_rate_cv`, normal, redrawn until positive."""
+    rng = np.random.default_rng([options.seed, 1])
+    rates = []
+    while len(rates) < options.areas:
+        factor = 1 + options.area_rate_cv * rng.standard_normal()
+        if factor > 0:
+            rates.append(options.rate * factor)
+    return rates
+
+
+def _population(name: str, size: int, rate: float, options: Options) -> dict:
+    neuron = {"model": "ignore_and_fire", "rate_hz": rate, "rate_cv": options.rate_cv}
     return {"name": name, "area": name, "size": size, "neuron": neuron}
 
 

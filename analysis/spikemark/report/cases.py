@@ -12,7 +12,7 @@ from scipy import stats
 from .gather import Configuration, Measured, Sweep
 
 LEVEL = 0.95
-COMPARED = ("schedule", "placement", "delay_ratio")  # fields that may differ between runs set side by side
+COMPARED = ("schedule", "placement", "delay_ratio", "lag")  # may differ between runs set side by side
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from .agreement import broken
 from .cases import View
 from .gather import OVERSUBSCRIBED, Measured
 from .merging import NUMBER, merged
+from .simulated import SIMULATED, caution
 from .values import counted, percent
 
 COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
@@ -16,7 +17,7 @@ DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # where warnings stand that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
+    *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
@@ -34,8 +35,10 @@ def cautions(view: View) -> list[str]:
     sweep, total = view.sweep, len(view.sweep.runs)
     found = [
         f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})"
-        for text, count in merged([m.run.record.warnings for m in sweep.runs])
+        for text, count in merged([m.warnings for m in sweep.runs])
     ]
+    if sweep.simulated:
+        found.append(caution(sweep))
     differing = len(broken(sweep))
     if differing:
         found.append(
@@ -73,7 +76,7 @@ def cautions(view: View) -> list[str]:
 
 def strongest_load(runs: list[Measured]) -> str | None:
     """What disturbed the times of `runs` most, as a clause; None if no run warns of load."""
-    warnings = [text for m in runs for text in m.run.record.warnings]
+    warnings = [text for m in runs for text in m.warnings]
     for beginning, clause in LOADS.items():
         texts = [text for text in warnings if text.startswith(beginning)]
         if texts:

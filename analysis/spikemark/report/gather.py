@@ -11,28 +11,33 @@ from spikemark import collect, record
 from spikemark.errors import BadInput
 from spikemark.experiment_fields import PRESET, PRESET_NAME
 from spikemark.plan_fields import Plan, Planned
+from spikemark.reading import read_json
 from spikemark.results import Results
 
 from .rates import rates_hz
 
 NO_BREAK = "\u00a0"
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
+#: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
+OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
 UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """How a network was run. `delay_ratio` is 1 where the schedule does not use it."""
+    """How a network was run. `delay_ratio` is 1 where the schedule does not use it, and `lag` likewise."""
 
     schedule: str
     placement: str
     delay_ratio: int
     exchange: str
+    lag: int = 1
 
     @property
     def label(self) -> str:
         words = self.schedule.replace("structure_aware", "structure-aware").replace("_", " ")
-        return f"{words}, D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else words
+        words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
+        return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
 
     @property
     def uses_delay_ratio(self) -> bool:
@@ -42,7 +47,7 @@ class Configuration:
     def order(self) -> tuple:
         known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
         position = known.index(self.schedule) if self.schedule in known else len(known)
-        return position, self.schedule, self.delay_ratio, self.placement, self.exchange
+        return position, self.schedule, self.delay_ratio, self.lag, self.placement, self.exchange
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,8 @@ class Measured:
         if not isinstance(exchange, str):
             exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
         ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
-        return Configuration(self.run.schedule, self.run.placement, ratio, exchange)
+        lag = self.description.get("lag", 1) if self.run.schedule == "overlapped" else 1
+        return Configuration(self.run.schedule, self.run.placement, ratio, exchange, lag)
 
     @cached_property
     def network(self) -> str:
@@ -78,9 +84,27 @@ class Measured:
         return rates_hz(self.run)
 
     @property
+    def simulated(self) -> bool:
+        """Are its times those of a simulated machine?"""
+        return self.run.record.kind == "simulated"
+
+    @cached_property
+    def simulation(self) -> dict[str, Any]:
+        """How it was simulated, as simulation.json says; empty for a measured run."""
+        path = self.run.path / "simulation.json"
+        found = read_json(path) if path.is_file() else {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the record; of a simulated run without those about the machine at hand."""
+        found = self.run.record.warnings
+        return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
+
+    @property
     def oversubscribed(self) -> bool:
         """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
-        return any(text.startswith(OVERSUBSCRIBED) for text in self.run.record.warnings)
+        return any(text.startswith(OVERSUBSCRIBED) for text in self.warnings)
 
     @property
     def real_time_factor(self) -> float:
@@ -111,6 +135,11 @@ class Sweep:
     runs: list[Measured]
     failed: dict[str, str] = field(default_factory=dict)  # run id -> reason
     unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
+
+    @property
+    def simulated(self) -> bool:
+        """Is this a sweep of simulated runs? `collect.load` refuses records of the other kind."""
+        return any(p.machine is not None for p in self.planned)
 
     @property
     def not_run(self) -> list[Planned]:

@@ -1,5 +1,6 @@
 """Puts the page together: gather, look, prepare, draw, fill the template, write it whole or not at all."""
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from .gather import gather
 from .headline import Headline, headline
 from .key_figures import key_figures
 from .sections import SECTIONS
+from .simulated import worded
 
 
 def build(experiment_dir: Path, out: Path) -> Headline:
@@ -23,7 +25,7 @@ def build(experiment_dir: Path, out: Path) -> Headline:
     view = look(gather(experiment_dir))
     first = headline(view)
     write_atomically(Path(out), render(view, first))
-    return first
+    return replace(first, sentence=worded(view.sweep, first.sentence))
 
 
 def render(view: View, first: Headline) -> str:
@@ -33,6 +35,20 @@ def render(view: View, first: Headline) -> str:
 
 def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Section]) -> str:
     """Any page over the runs of a sweep: the sentence at its top, key figures and sections."""
+    page = document(
+        what="experiment",
+        sweep=view.sweep,
+        sentence=sentence,
+        key_figures=figures,
+        broken=broken(view.sweep),
+        warnings=cautions(view),
+        sections=sections,
+    )
+    return worded(view.sweep, page)
+
+
+def document(**parts) -> str:
+    """Any page: what its template takes, such as `what` it is and `sweep` with name, machine and title."""
     import jinja2
 
     here = resources.files(__package__)
@@ -41,15 +57,7 @@ def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Sec
     )
     environment.filters["typeset"] = typeset
     template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        style=(here / "style.css").read_text(encoding="utf-8"),
-        sweep=view.sweep,
-        sentence=sentence,
-        key_figures=figures,
-        broken=broken(view.sweep),
-        warnings=cautions(view),
-        sections=sections,
-    )
+    return template.render(style=(here / "style.css").read_text(encoding="utf-8"), **parts)
 
 
 def typeset(text: str):

@@ -11,9 +11,11 @@ KINDS = {
     "measured": "read from a clock during the run",
     "counted": "counted exactly by the program",
     "modelled": "computed from a model, not measured",
-    "simulated": "counted in simulated hardware, not measured",
+    "simulated": "the real program on a simulated machine (SimGrid) or in simulated caches",
     "given": "chosen in the experiment",
     "literature": "published by others, not measured here",
+    "assumed": "taken for granted, with the reason given",
+    "extrapolated": "computed outside the range in which the model was validated",
 }
 
 

@@ -1,6 +1,8 @@
 """One run of the mini-app on a simulated machine, from its description to a record like any other."""
 
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 import time
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from spikemark import project
 from spikemark.errors import BadInput
 from spikemark.files import write_json
+from spikemark.reading import read_json
 from spikemark.simulation import compute as times
 from spikemark.simulation import platform, smpirun, sources
 from spikemark.simulation.compute import Jitter
@@ -82,6 +85,7 @@ def simulate(
         about = {
             "format_version": 1,
             "machine": profile.name,
+            "profile": digest(profile),
             "compute": str(compute),
             **source.facts,
             "ranks_per_node": ranks_per_node,
@@ -100,6 +104,20 @@ def simulate(
             shutil.rmtree(out)
         os.rename(record, out)
     return out
+
+
+def done(out: Path, profile: "Profile") -> bool:
+    """Whether `out` holds a run simulated on this machine with the profile as it is."""
+    if not ((out / ABOUT).is_file() and (out / "record.json").is_file()):
+        return False
+    about = read_json(out / ABOUT)
+    return isinstance(about, dict) and about.get("profile") == digest(profile)
+
+
+def digest(profile: "Profile") -> str:
+    """Of the values of a profile; sources and titles do not count."""
+    values = {path: [leaf.value, leaf.unit] for path, leaf in sorted(profile.values.items())}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _other(compute: str | Path, description: dict[str, Any], place: Place, host: "Profile | None") -> Source:

@@ -5,8 +5,14 @@ from spikemark.studies import (
     energy_simula,
     exchange_music,
     exchange_shehzad,
+    heterogeneity,
+    interconnect,
+    mam,
     networks,
+    overlap,
     schedules,
+    simulation_check,
+    weak_scaling,
 )
 from spikemark.studies.study import Study
 
@@ -19,5 +25,11 @@ STUDIES: dict[str, Study] = {
         networks.STUDY,
         energy_simula.STUDY,
         delivery.STUDY,
+        simulation_check.STUDY,
+        weak_scaling.STUDY,
+        heterogeneity.STUDY,
+        overlap.STUDY,
+        interconnect.STUDY,
+        mam.STUDY,
     )
 }

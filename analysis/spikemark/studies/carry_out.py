@@ -1,5 +1,6 @@
 """Carrying a study out: measure what is missing of its experiment, read the runs, write tables and page."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,8 +13,11 @@ from spikemark.report import page
 from spikemark.report.cases import Case, View, timed
 from spikemark.report.gather import Sweep, gather
 from spikemark.report.sections import correctness, glossary, provenance
+from spikemark.report.simulated import worded
 from spikemark.studies import STUDIES
 from spikemark.studies.study import Findings, Study
+
+LOCAL = "laptop"  # the profile whose runs are made on this machine
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Done:
         """What stands in study.json."""
         runs = {"planned": len(self.sweep.planned), "complete": len(self.sweep.runs)}
         machine = {"study": self.study.name, "machine": self.sweep.machine, "runs": runs}
-        return {**machine, **self.findings.content()}
+        content = {**machine, **self.findings.content()}
+        return json.loads(worded(self.sweep, json.dumps(content, ensure_ascii=False)))
 
 
 def find(name: str) -> Study:
@@ -54,6 +59,8 @@ def carry_out(
     experiment = experiments.load(study.experiment)
     folder = sweep.folder(experiment, machine, root)
     outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
+    if study.prepare and profile == LOCAL:
+        outcome.complaints.extend(study.prepare(folder))
     return write(study, folder.path), outcome
 
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark import bench, kernels
 from spikemark.errors import BadInput
 from spikemark.models import delivery_time as model
 from spikemark.report.cases import COMPARED
 from spikemark.report.elements import Box, Figure, KeyFigure
 from spikemark.report.gather import Measured
 from spikemark.report.values import NARROW, counted, number, percent
-from spikemark.studies import delivery_figure
+from spikemark.studies import delivery_figure, delivery_kernel
 from spikemark.studies.runs import CROWDED, group, timed
 from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
@@ -25,7 +24,6 @@ MEANINGS = {
 }
 GOAL = 0.15  # largest error of a held-out point
 DRAWS, SEED = 1000, 1
-UNKNOWN = Missing("no kernels were measured on this machine: run `spikemark bench`")
 TOGETHER = Missing("no spike came to a thread without a list of it, so it is part of t_first", "in t_first")
 EXPLAINED = (
     "A thread that delivers goes through the spikes that have come (t_spike each), enters the lists that "
@@ -35,7 +33,9 @@ EXPLAINED = (
 )
 NOTE = (
     f"Intervals: 95 %, from {DRAWS} fits to runs drawn with replacement. The kernel delivers lists of one "
-    "thread, each of which holds synapses; its times are fitted to those of `spikemark bench`."
+    "thread, each of which holds synapses, into a ring buffer of 8 MB (20 000 neurons, delays to 20 ms) that "
+    "does not fit into a cache of the second level as that of the runs does; its times are fitted to those "
+    "of `spikemark bench`."
 )
 
 
@@ -117,7 +117,7 @@ def read(runs: list[Measured]) -> Findings:
         fitted = _fit([p for p in found if not p.held_out])
     except BadInput as reason:
         sentence, missing = f"Nothing to compare yet: no fit, {reason}", [f"The fit: {reason}."]
-        tables = [_times(None, [], UNKNOWN)]
+        tables = [_times(None, [], delivery_kernel.UNKNOWN)]
         return Findings(
             sentence, [], [Part("times", "Times of delivery", [EXPLAINED], tables=tables, missing=missing)]
         )
@@ -125,7 +125,7 @@ def read(runs: list[Measured]) -> Findings:
     errors = [_error(p, fitted) for p in found if p.held_out]
     parts = [
         Part("times", "Times of delivery", [EXPLAINED], _verdict(errors), [_figure(found, fitted)],
-             [_times(fitted, draws, _kernels(runs))]),
+             [_times(fitted, draws, delivery_kernel.times(runs))]),
         Part("points", "Predicted and measured", tables=[_points(found, fitted)]),
     ]  # fmt: skip
     return Findings(_sentence(fitted, errors), _key_figures(fitted, draws, errors), parts)
@@ -145,26 +145,6 @@ def _predicted_s(p: Point, fitted: model.Times) -> float:
 
 def _error(p: Point, fitted: model.Times) -> float:
     return _predicted_s(p, fitted) / p.median_s - 1
-
-
-def _kernels(runs: list[Measured]) -> model.Times | Missing:
-    """The same times of the kernel on its own, in which every spike has a list."""
-    folder = runs[0].run.path.resolve().parents[1] if runs else None
-    path = bench.folder(folder.name, folder.parents[1]) / bench.TABLE if folder else None
-    if path is None or not path.is_file():
-        return UNKNOWN
-    table = kernels.read(path)
-    alone = table[table["kernel"] == kernels.DELIVER]
-    lengths = alone["size"].to_numpy(dtype=float)
-    try:
-        once = np.ones_like(lengths)
-        return model.fit(
-            np.column_stack([once, lengths, once]), 1e-9 * lengths * alone["median_ns"].to_numpy()
-        )
-    except BadInput:
-        return Missing(
-            f"{kernels.DELIVER} was not measured for lists of several lengths: run `spikemark bench`"
-        )
 
 
 def _times(fitted: model.Times | None, draws: list[model.Times], alone: model.Times | Missing) -> StudyTable:
@@ -273,4 +253,5 @@ STUDY = Study(
     "time of delivery from lists entered, synapses and spikes, checked on list lengths not fitted",
     "delivery",
     read,
+    delivery_kernel.prepare,
 )

@@ -23,9 +23,9 @@ EXPLAINED = (
 CARDS = (
     "Power of the cluster as a model: the baseline, so much per busy core, and so much per interconnect card"
     f" in use, one for {simula.CORES_PER_NODE} cores (how runs were spread over nodes was not published)."
-    " Fitted to full nodes: one core alone draws 48 W above the baseline, sixteen 166 W, so that power does"
-    " not follow the number of busy cores within a node. Energy is that power, without the baseline, times"
-    " the printed time."
+    " They stand in the machine profiles dpsnn-westmere-eth and dpsnn-westmere-ib, fitted to full nodes: one"
+    " core alone draws 48 W above the baseline, sixteen 166 W, so that power does not follow the number of"
+    " busy cores within a node. Energy is that power, without the baseline, times the printed time."
 )
 HERE = (
     "The same network on this machine. Synaptic events are counted, recurrent and external apart. Energy is"

@@ -36,7 +36,7 @@ HIERARCHICAL = (
 def read(runs: list[Measured]) -> Findings:
     """Waiting of every setup, and by how much overlapping cuts it."""
     usable = [m for m in runs if m.run.cycles is not None and Truth.of(m.description).mean_s > 0]
-    waits = {setup: Waits(setup, members) for setup, members in group(usable, _setup).items()}
+    waits = {setup: Waits(setup, members) for setup, members in group(usable, setup).items()}
     ordered = [waits[setup] for setup in sorted(waits, key=lambda s: s.order)]
     skewed, even = [w for w in ordered if w.setup.sd_us > 0], [w for w in ordered if w.setup.sd_us == 0]
     cuts, predicted = _cuts(skewed), held_out.table(skewed)
@@ -52,7 +52,8 @@ def read(runs: list[Measured]) -> Findings:
     return Findings(_sentence(cuts), _key_figures(cuts, skewed), parts)
 
 
-def _setup(m: Measured) -> Setup:
+def setup(m: Measured) -> Setup:
+    """What a run with injected waits is compared by."""
     truth = Truth.of(m.description)
     return Setup(m.configuration, float(truth.correlation), round(1e6 * truth.sd_s, 6))
 

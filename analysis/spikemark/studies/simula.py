@@ -6,6 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from spikemark import machines
+from spikemark.energy import on_machine
 from spikemark.energy.power_model import PowerModel
 from spikemark.studies import published
 
@@ -14,6 +16,8 @@ NEURONS = 20_480
 X86, ARM = "simula_table2", "simula_table3"
 #: A node of the x86 cluster holds that many; how runs on more were spread over nodes was not published.
 CORES_PER_NODE = 16
+#: As many nodes as the largest run had; how many there were was not published.
+NODES = 4
 ETHERNET, INFINIBAND = "ETH", "IB"
 
 
@@ -138,22 +142,10 @@ def reproducing() -> list[Definition]:
 
 
 def interconnects() -> dict[str, PowerModel]:
-    """Ethernet and InfiniBand as models of power, by least squares over the rows of full nodes of Table II.
-
-    Cores and cards take what is above the baseline; a card that costs less than nothing is set to 0.
-    """
-    from scipy.optimize import nnls
-
-    full = [p for p in points(X86) if p.cores >= CORES_PER_NODE]
-    matrix = [[p.cores, p.cards * (p.note == ETHERNET), p.cards * (p.note == INFINIBAND)] for p in full]
-    (core_w, *cards), _ = nnls(np.array(matrix, dtype=float), np.array([p.power_w for p in full]))
-    fitted = "least squares over the rows of 16 and more cores of Table II"
-    sources = {"idle_w": "Simula et al. 2019, section IV", "core_w": fitted, "card_w": fitted}
+    """Ethernet and InfiniBand as models of the whole cluster's power, from their machine profiles."""
     return {
-        name: PowerModel(title, parameter("baseline_server"), float(core_w), float(card), sources)
-        for (name, title), card in zip(
-            ((ETHERNET, "Ethernet"), (INFINIBAND, "InfiniBand")), cards, strict=True
-        )
+        name: on_machine.power_model(machines.load(profile), NODES)
+        for name, profile in ((ETHERNET, "dpsnn-westmere-eth"), (INFINIBAND, "dpsnn-westmere-ib"))
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from spikemark.report.elements import Box, Figure, KeyFigure, Section
 from spikemark.report.gather import Measured
+from spikemark.results import Results
 from spikemark.studies.table import StudyTable
 
 
@@ -57,9 +58,14 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are."""
+    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
+
+    `prepare`, where given, adds what is missing beside the runs in their results folder, and returns
+    complaints; it is only called where the runs are made on this machine.
+    """
 
     name: str
     summary: str
     experiment: str
     read: Callable[[list[Measured]], Findings]
+    prepare: Callable[[Results], list[str]] | None = None

@@ -113,11 +113,14 @@ def compute_times(run: Run) -> np.ndarray:
 
 def cautions(run: Run) -> tuple[str, ...]:
     """Warnings of the record that a reader of what is made of its times must know."""
+    if run.record.kind == "simulated":
+        return ()
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
 def _joined(runs: Sequence[Run]) -> Source:
     for field, value in (
+        ("kind", lambda run: run.record.kind),
         ("host.name", lambda run: run.record.host.name),
         ("host.cpu", lambda run: run.record.host.cpu),
         ("ranks", lambda run: run.record.ranks),

@@ -2,6 +2,7 @@
 
 #include "assembly/agree.h"
 #include "assembly/build.h"
+#include "measurement/simulated.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +51,10 @@ bool layout_fits(MPI_Comm world, const struct description *description, const st
     int rank;
     MPI_Comm node;
     MPI_Comm_rank(world, &rank);
-    MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    if (time_is_simulated)
+        MPI_Comm_dup(world, &node); // all ranks are on this machine
+    else
+        MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     struct estimate estimate = estimate_rank(description, placement, schedule, rank);
     double own = estimate_sum(&estimate), needed;
     MPI_Allreduce(&own, &needed, 1, MPI_DOUBLE, MPI_SUM, node);

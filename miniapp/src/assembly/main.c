@@ -77,6 +77,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     struct schedule schedule;
     struct run_directory directory = {NULL, NULL, false};
     struct counters counters = {0};
+    struct compute_times times = {NULL};
     struct power *power = ALLOC(struct power, 1);
     struct host host;
     struct model model;
@@ -99,9 +100,12 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     if (ready) layout_fits(world, &description, &placement, &schedule, error);
     if (ready && !error_stands(error))
         counters_open(&counters, &description, layout->threads, options->require_counters, error);
+    if (ready && !error_stands(error))
+        compute_times_open(&times, options->compute_times, layout->ranks, rank, description.cycles, error);
     if (ready && rank == 0 && !error_stands(error)) run_directory_open(&directory, options->out, error);
     if (!agree(world, error) || !build(&model, &description, &placement, &schedule, world, error)) {
         counters_close(&counters);
+        compute_times_close(&times);
         free(power);
         run_directory_close(&directory);
         return status_bad_input;
@@ -110,7 +114,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     double build_s = clock_now() - start;
     power_open(power, &description, report.sysfs, world);
     power_begin(power);
-    simulate(&model, &counters, &measured);
+    simulate(&model, &counters, &times, &measured);
     power_end(power);
 
     report.clock_read_s = clock_cost();
@@ -123,6 +127,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     power_close(power);
     free(power);
     counters_close(&counters);
+    compute_times_close(&times);
     measured_close(&measured);
     build_close(&model);
     schedule_close(&schedule);

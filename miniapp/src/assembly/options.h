@@ -12,7 +12,8 @@ struct options {
     enum action action;
     const char *description; ///< path of the run description
     const char *out;
-    const char **overrides; ///< [n_overrides] of --set
+    const char *compute_times; ///< NULL: not given
+    const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
     int ranks, threads;    ///< for --explain; 0: as started
     bool require_counters; ///< refuse to run without those that are asked for

@@ -3,6 +3,7 @@
 #include "assembly/provenance.h"
 #include "assembly/warnings.h"
 #include "measurement/clock.h"
+#include "measurement/simulated.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +79,11 @@ static json_t *timing(const struct report *report) {
     double simulate_s = LARGEST(report, simulate_s);
     double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
     double overhead = (double)report->measured->clock_reads * report->clock_read_s / simulate_s;
-    json_t *all =
-        json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)), "simulate_s",
-                  known(simulate_s), "model_s", known(model_s), "real_time_factor",
-                  known(simulate_s / model_s), "cycles", (int)d->cycles, "clock",
-                  clock_counts() ? "time stamp counter" : "clock_gettime", "timer_overhead", known(overhead),
-                  "timer_read_s", known(report->clock_read_s), "phases", phases(report));
+    json_t *all = json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)),
+                            "simulate_s", known(simulate_s), "model_s", known(model_s), "real_time_factor",
+                            known(simulate_s / model_s), "cycles", (int)d->cycles, "clock", clock_name(),
+                            "timer_overhead", known(overhead), "timer_read_s", known(report->clock_read_s),
+                            "phases", phases(report));
     json_t *more =
         json_pack("{so so so so so so}", "counter_read_s", known(report->counters->read_s),
                   "counter_overhead", known(counter_overhead(report, simulate_s)), "simulate_started_s",
@@ -216,13 +216,14 @@ static json_t *record(const struct report *report) {
     const struct interval span = report->measured->span;
     json_t *energy_reason, *energy = power_json(report->energy, d->given.record_energy != 0,
                                                 span.to_s - span.from_s, d->idle_pause_s > 0, &energy_reason);
-    return json_pack("{si ss so so sO so so so si si so so so so so so so so}", "format_version", 1, "status",
-                     "complete", "checksum", checksum(report, true), "spike_checksum",
-                     checksum(report, false), "description", report->description->json.object, "provenance",
-                     provenance(report), "host", host(report), "warnings", warnings(report), "ranks",
-                     report->model->ranks, "threads", report->model->threads, "totals", totals(report),
-                     "timing", timing(report), "memory", memory(report), "lanes", lanes(report), "phases",
-                     names, "meters", meters_of(report), "energy", energy, "energy_reason", energy_reason);
+    return json_pack("{si ss ss so so sO so so so si si so so so so so so so so}", "format_version", 1,
+                     "status", "complete", "kind", time_is_simulated ? "simulated" : "measured", "checksum",
+                     checksum(report, true), "spike_checksum", checksum(report, false), "description",
+                     report->description->json.object, "provenance", provenance(report), "host", host(report),
+                     "warnings", warnings(report), "ranks", report->model->ranks, "threads",
+                     report->model->threads, "totals", totals(report), "timing", timing(report), "memory",
+                     memory(report), "lanes", lanes(report), "phases", names, "meters", meters_of(report),
+                     "energy", energy, "energy_reason", energy_reason);
 }
 
 static bool write_ranks(const struct report *report, FILE *file) {

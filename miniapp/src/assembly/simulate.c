@@ -5,6 +5,7 @@
 #include "measurement/clock.h"
 #include "measurement/pause.h"
 #include "measurement/regions.h"
+#include "measurement/simulated.h"
 #include "measurement/usage.h"
 #include <math.h>
 #include <omp.h>
@@ -17,11 +18,12 @@ struct stretch {
     uint32_t first_step, cycles;
     struct measured *measured; ///< NULL in the warm-up
     struct inject *inject;
-    struct counters *counters; ///< NULL unless counters are read at the seams
-    bool counts;               ///< kind of the clock
-    uint64_t first, last;      ///< the clock as first and last read by the master thread, ticks
-    double start_s;            ///< the other clock at `first`
-    bool unread;               ///< an exchange has been made since the clock was read
+    struct counters *counters;         ///< NULL unless counters are read at the seams
+    const struct compute_times *times; ///< NULL unless they say how long the kernels take
+    bool counts;                       ///< kind of the clock
+    uint64_t first, last;              ///< the clock as first and last read by the master thread, ticks
+    double start_s;                    ///< the other clock at `first`
+    bool unread;                       ///< an exchange has been made since the clock was read
 };
 
 /// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
@@ -62,6 +64,12 @@ static void deliver(const struct model *model, int thread) {
 static void progress(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++)
         if (model->lanes[l].plan->lag > 0) lane_progress(&model->lanes[l]);
+}
+
+static bool any_overlaps(const struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++)
+        if (model->lanes[l].plan->lag > 0) return true;
+    return false;
 }
 
 /// Advances the thread's neurons by one cycle, which starts at step `first`.
@@ -155,6 +163,20 @@ static void inject(struct model *model, struct stretch *stretch, uint32_t cycle)
     stamp(stretch, cycle, phase_inject);
 }
 
+/// Lets simulated time pass until the phase that began when the clock was last read has taken what the file
+/// of compute times says. Exchanges under way are worked on in between.
+static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, enum compute_phase phase) {
+    enum { parts = 4 };
+    if (!stretch->times) return;
+    const double seconds = (double)stretch->times->seconds[cycle][phase];
+    const int n = phase == compute_update && any_overlaps(model) ? parts : 1;
+    for (int i = 1; i <= n; i++) {
+        double left = seconds * i / n - 1e-9 * (double)(clock_ticks(stretch->counts) - stretch->last);
+        if (left > 0) simulated_pass(left);
+        if (n > 1) progress(model);
+    }
+}
+
 /// The cycle loop, run by every thread. Two barriers per cycle: spikes must be complete before the master
 /// thread collocates them, and exchanged before they are delivered. Deliveries write to the thread's own
 /// ring only, so a thread may update its neurons while another one still delivers.
@@ -164,6 +186,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
+        if (thread == 0) pass(model, stretch, cycle, compute_deliver);
         if (thread == 0) tick(stretch, cycle, phase_deliver);
         mark(stretch, thread, phase_deliver);
         REGION_BEGIN(update); // of a thread, with its wait for the others
@@ -173,9 +196,11 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
         mark(stretch, thread, phase_thread_wait);
         REGION_END(update);
         if (thread == 0) {
+            pass(model, stretch, cycle, compute_update);
             tick(stretch, cycle, phase_update);
             inject(model, stretch, cycle);
             collocate(model, stretch);
+            pass(model, stretch, cycle, compute_collocate);
             stamp(stretch, cycle, phase_collocate);
             exchange(model, stretch, cycle, step + steps);
         }
@@ -204,7 +229,8 @@ static void reset_counts(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
 }
 
-void simulate(struct model *model, struct counters *counters, struct measured *measured) {
+void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
+              struct measured *measured) {
     const struct description *description = model->description;
     struct inject waits = inject_open(description, model->rank);
     struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles, .inject = &waits};
@@ -212,7 +238,8 @@ void simulate(struct model *model, struct counters *counters, struct measured *m
                                 .cycles = description->cycles,
                                 .measured = measured,
                                 .inject = &waits,
-                                .counters = counters && counters->by_phase ? counters : NULL};
+                                .counters = counters && counters->by_phase ? counters : NULL,
+                                .times = times && times->seconds ? times : NULL};
     *measured = (struct measured){0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
     trace_open(&measured->trace, description->given.record_spikes != 0);

@@ -5,6 +5,7 @@
 #define ASSEMBLY_SIMULATE_H
 
 #include "assembly/build.h"
+#include "assembly/compute_times.h"
 #include "assembly/counters.h"
 #include "assembly/trace.h"
 #include "measurement/energy.h"
@@ -25,7 +26,9 @@ struct measured {
 
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
 /// \param counters may be NULL.
-void simulate(struct model *model, struct counters *counters, struct measured *measured);
+/// \param times may be NULL, or hold none: the kernels take the time that they take.
+void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
+              struct measured *measured);
 
 void measured_close(struct measured *measured);
 

@@ -1,12 +1,13 @@
 #include "assembly/warnings.h"
 
+#include "measurement/simulated.h"
 #include <math.h>
 #include <string.h>
 
 double foreign_load(const struct report *report) {
     const struct rank_tally *first = &report->ranks[0];
     const double shortest_s = 0.2; // the system counts in ticks of 10 ms
-    if (!(first->simulate_s >= shortest_s)) return NAN;
+    if (!(first->simulate_s >= shortest_s) || isnan(first->node_busy_s)) return NAN;
     double own_s = 0;
     for (int r = 0; r < report->model->ranks; r++)
         if (report->ranks[r].node == first->node) own_s += report->ranks[r].process_s;
@@ -60,10 +61,8 @@ static void warn_of_failed_readings(json_t *list, const struct power_record *rec
                                        record->node[n].node, record->node[n].channel[c].reason));
 }
 
-json_t *warnings(const struct report *report) {
-    json_t *list = json_array();
-    warn_of_rate(list, report);
-    warn_of_rate_asked_for(list, report);
+/// What the machine does to the times.
+static void warn_of_host(json_t *list, const struct report *report) {
     const struct model *model = report->model;
     const struct host *host = report->host;
     int wanted = report->ranks[0].node_ranks * model->threads;
@@ -82,6 +81,21 @@ json_t *warnings(const struct report *report) {
         json_array_append_new(list,
                               json_string("virtual machine: other guests and the hypervisor take part in "
                                           "the times"));
+    double foreign = foreign_load(report),
+           stolen = report->ranks[0].node_stolen_s / report->ranks[0].simulate_s;
+    if (foreign > 0.1)
+        json_array_append_new(list,
+                              json_sprintf("foreign load: other processes kept %.2f cores busy", foreign));
+    if (stolen > 0.02)
+        json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
+}
+
+json_t *warnings(const struct report *report) {
+    json_t *list = json_array();
+    const struct model *model = report->model;
+    warn_of_rate(list, report);
+    warn_of_rate_asked_for(list, report);
+    if (!time_is_simulated) warn_of_host(list, report);
     if (strcmp(report->sysfs, "/sys") != 0)
         json_array_append_new(
             list,
@@ -91,13 +105,6 @@ json_t *warnings(const struct report *report) {
         json_array_append_new(list,
                               json_string("counters were read at the seams of every cycle: times are longer "
                                           "than without, see timing.counter_overhead"));
-    double foreign = foreign_load(report),
-           stolen = report->ranks[0].node_stolen_s / report->ranks[0].simulate_s;
-    if (foreign > 0.1)
-        json_array_append_new(list,
-                              json_sprintf("foreign load: other processes kept %.2f cores busy", foreign));
-    if (stolen > 0.02)
-        json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
     if (strcmp(model->schedule->rule.name, "placement_only") == 0 &&
         strcmp(model->placement->rule->name, "round_robin") == 0)
         json_array_append_new(

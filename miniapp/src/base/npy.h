@@ -14,4 +14,9 @@
 /// \return false if it could not be written.
 bool npy_header(FILE *file, const char *type, const size_t *shape, int dimensions);
 
+/// Reads the header of an array; the elements follow.
+/// \param shape takes the extents.
+/// \return false unless it is an array of this type and number of dimensions in C order.
+bool npy_read_header(FILE *file, const char *type, size_t *shape, int dimensions);
+
 #endif

@@ -1,13 +1,15 @@
 /// \file
 /// Two clocks: one in seconds, and one in ticks that costs less to read, for the seams of a cycle.
 ///
-/// Ticks are those of the processor's time stamp counter where it runs evenly in all states (x86 with an
-/// invariant counter), else nanoseconds of the monotonic clock. How long a tick is follows from reading both
-/// clocks at both ends of what is measured.
+/// In simulated time both show that, from 0. Otherwise ticks are those of the processor's time stamp counter
+/// where it runs evenly in all states (x86 with an invariant counter), else nanoseconds of the monotonic
+/// clock. How long a tick is follows from reading both clocks at both ends of what is measured.
 
 #ifndef MEASUREMENT_CLOCK_H
 #define MEASUREMENT_CLOCK_H
 
+#include "measurement/simulated.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -25,13 +27,16 @@
 /// Seconds from an arbitrary start, monotonic.
 static inline double clock_now(void) {
     struct timespec now;
+    if (time_is_simulated) return simulated_now();
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Seconds since the Unix epoch, by the system clock: for what is compared with clocks of others.
+/// Seconds since the Unix epoch, by the system clock: for what is compared with clocks of others. NAN in
+/// simulated time, which has no date.
 static inline double clock_epoch(void) {
     struct timespec now;
+    if (time_is_simulated) return NAN;
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
@@ -42,9 +47,16 @@ static inline bool clock_counts(void) {
     return CLOCK_COUNTER_IS_EVEN(a, b, c, d);
 }
 
+/// What clock_ticks() reads, for the record.
+static inline const char *clock_name(void) {
+    if (time_is_simulated) return "simulated time";
+    return clock_counts() ? "time stamp counter" : "clock_gettime";
+}
+
 /// Ticks from an arbitrary start; `counts` is what clock_counts() says.
 static inline uint64_t clock_ticks(bool counts) {
     struct timespec now;
+    if (time_is_simulated) return (uint64_t)(1e9 * simulated_now());
     if (counts) return CLOCK_COUNTER();
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;

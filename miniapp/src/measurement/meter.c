@@ -1,6 +1,7 @@
 #include "measurement/meter.h"
 
 #include "base/alloc.h"
+#include "measurement/simulated.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,15 +25,28 @@ const struct meter *meter_find(const char *name) {
     return NULL;
 }
 
+/// Meters read the one process that simulates all ranks, not the ranks.
+static void lose_all(struct meter_handle *handle) {
+    static const char reason[] = "simulated: all ranks share one process";
+    const int n = handle->n_channels;
+    if (handle->meter->scope == meter_of_node) meter_fail(handle, meter_unavailable, reason);
+    for (int i = 0; i < n; i++) {
+        handle->channel[i].status = meter_unavailable;
+        snprintf(handle->channel[i].reason, sizeof handle->channel[i].reason, "%s", reason);
+    }
+}
+
 void meter_open(struct meter_handle *handle, const struct meter *meter, const struct meter_request *request) {
     memset(handle, 0, sizeof *handle);
     handle->meter = meter;
     handle->own = alloc_zero(meter->size, 1);
     meter->open(handle, request);
+    if (time_is_simulated) lose_all(handle);
 }
 
 void meter_read(struct meter_handle *handle, double *value) {
-    if (handle->n_channels > 0) handle->meter->read(handle, value);
+    for (int i = 0; time_is_simulated && i < handle->n_channels; i++) value[i] = NAN;
+    if (!time_is_simulated && handle->n_channels > 0) handle->meter->read(handle, value);
 }
 
 void meter_close(struct meter_handle *handle) {

@@ -1,10 +1,13 @@
 #include "measurement/pause.h"
 
 #include "measurement/clock.h"
+#include "measurement/simulated.h"
 #include <sys/prctl.h>
 
 void pause_for(double seconds, bool asleep) {
-    if (asleep) {
+    if (time_is_simulated) {
+        if (seconds > 0) simulated_sleep(seconds);
+    } else if (asleep) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         double end = 1e-9 * (double)until.tv_nsec + seconds;

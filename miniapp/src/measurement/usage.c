@@ -1,11 +1,13 @@
 #include "measurement/usage.h"
 
+#include "measurement/simulated.h"
 #include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 uint64_t usage_peak_bytes(void) {
+    if (time_is_simulated) return 0;
     // Not ru_maxrss: that one starts with the high-water mark of the process that launched this one.
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];
@@ -17,6 +19,7 @@ uint64_t usage_peak_bytes(void) {
 }
 
 double usage_process_seconds(void) {
+    if (time_is_simulated) return NAN;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
@@ -24,6 +27,7 @@ double usage_process_seconds(void) {
 }
 
 struct usage_node usage_node_seconds(void) {
+    if (time_is_simulated) return (struct usage_node){NAN, NAN};
     unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
     FILE *file = fopen("/proc/stat", "r");
     int n = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,

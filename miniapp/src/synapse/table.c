@@ -48,10 +48,28 @@ enum weight_place { of_all, of_class, of_synapse };
 /// Words per synapse.
 #define WORDS(where) ((size_t)((where) == of_synapse ? 2 : 1))
 
-/// Adds one list to the ring; `row` is the place of the row of the spike's step. The constants `narrow` and
-/// `where` make five loops of it, each without a branch but its own.
+enum {
+    line = 64 / sizeof(uint32_t), ///< words of a cache line
+    lines_ahead = 6,              ///< of a list, fetched before it is entered, and then ahead of its reading
+    few = 4                       ///< synapses of a list on the mean, below which its first line will do
+};
+
+/// Fetches the second to sixth line of the list of words first ... end - 1. Lists begin anywhere in a line,
+/// and the hardware starts to fetch ahead too late for them. Always inlined: GCC drops calls of a function
+/// that only fetches.
+__attribute__((always_inline)) static inline void fetch_more(const uint32_t *words, size_t first,
+                                                             size_t end) {
+    const size_t last = end - (end > first);
+    __builtin_prefetch(words + (first + line < last ? first + line : last));
+    if (end - first <= line) return; // in two lines at most
+    for (size_t word = first + 2 * line; word < first + lines_ahead * line; word += line)
+        __builtin_prefetch(words + (word < last ? word : last));
+}
+
+/// Adds some synapses of a list to the ring; `row` is the place of the row of the spike's step. The constants
+/// `narrow` and `where` make five loops of it, each without a branch but its own.
 __attribute__((always_inline)) static inline void
-deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
+deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
              uint32_t row, uint32_t size, void *restrict cells, const bool narrow,
              const enum weight_place where) {
     const unsigned bits = format->place_bits;
@@ -71,37 +89,62 @@ deliver_list(const uint32_t *restrict synapse, const uint32_t *end, const struct
     }
 }
 
+/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here.
+__attribute__((always_inline)) static inline void
+deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
+             uint32_t size, void *cells, const bool narrow, const enum weight_place where,
+             const bool longer) {
+    for (; longer && end - synapse > lines_ahead * line; synapse += line) {
+        __builtin_prefetch(synapse + lines_ahead * line);
+        deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
+    }
+    deliver_some(synapse, end, format, row, size, cells, narrow, where);
+}
+
 __attribute__((always_inline)) static inline struct delivered
 deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
-            uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where) {
-    enum { ahead = 16 }; // spikes: list starts are fetched this far ahead, first synapses half as far
+            uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where,
+            const bool longer) {
+    enum { ahead = 16 }; // spikes: list starts are fetched this far ahead, first lines half as far
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(ring), slot = window % ring->slots;
     struct delivered delivered = {0, 0};
     for (size_t i = 0; i < n; i++) {
         if (i + ahead < n) __builtin_prefetch(&start[spike_list(spikes, words[i + ahead])]);
-        if (i + ahead / 2 < n)
-            __builtin_prefetch(table->synapses +
-                               WORDS(where) * start[spike_list(spikes, words[i + ahead / 2])]);
+        if (i + ahead / 2 < n) {
+            const uint32_t soon = spike_list(spikes, words[i + ahead / 2]);
+            const size_t first = WORDS(where) * start[soon];
+            __builtin_prefetch(table->synapses + first);
+            if (longer) fetch_more(table->synapses, first, WORDS(where) * start[soon + 1]);
+        }
 
         uint32_t list = spike_list(spikes, words[i]), first = start[list], end = start[list + 1];
         uint32_t row_slot = slot + spike_step(spikes, words[i]);
         if (row_slot >= ring->slots) row_slot -= ring->slots;
         deliver_list(table->synapses + WORDS(where) * first, table->synapses + WORDS(where) * end,
-                     &table->format, row_slot * ring->neurons, size, ring->cells, narrow, where);
+                     &table->format, row_slot * ring->neurons, size, ring->cells, narrow, where, longer);
         delivered.synaptic_events += end - first;
         delivered.first_accesses += end > first;
     }
     return delivered;
 }
 
+/// Looking for later lines costs time where lists have none.
+__attribute__((always_inline)) static inline struct delivered
+deliver_as(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
+           uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where) {
+    if (synapse_table_size(table) / few < table->lists)
+        return deliver_all(table, words, n, spikes, window, ring, narrow, where, false);
+    return deliver_all(table, words, n, spikes, window, ring, narrow, where, true);
+}
+
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring) {
     if (n == 0 || synapse_table_size(table) == 0) return (struct delivered){0, 0};
     const uint32_t classes = table->format.classes;
-    if (classes == 0) return deliver_all(table, words, n, spikes, window, ring, false, of_synapse);
-    if (ring->narrow && classes == 1) return deliver_all(table, words, n, spikes, window, ring, true, of_all);
-    if (ring->narrow) return deliver_all(table, words, n, spikes, window, ring, true, of_class);
-    if (classes == 1) return deliver_all(table, words, n, spikes, window, ring, false, of_all);
-    return deliver_all(table, words, n, spikes, window, ring, false, of_class);
+    if (classes == 0) return deliver_as(table, words, n, spikes, window, ring, false, of_synapse);
+    if (ring->narrow && classes == 1) return deliver_as(table, words, n, spikes, window, ring, true, of_all);
+    if (ring->narrow) return deliver_as(table, words, n, spikes, window, ring, true, of_class);
+    if (classes == 1) return deliver_as(table, words, n, spikes, window, ring, false, of_all);
+    return deliver_as(table, words, n, spikes, window, ring, false, of_class);
 }

@@ -120,7 +120,9 @@ LITERATURE = [
 def section(view: View) -> Section:
     """The terms, and the kinds of numbers."""
     kinds = [
-        (f"{kind} (kind of number)", f"{meaning[0].upper()}{meaning[1:]}.") for kind, meaning in KINDS.items()
+        (f"{kind} (kind of number)", f"{meaning[0].upper()}{meaning[1:]}.")
+        for kind, meaning in KINDS.items()
+        if kind != ("measured" if view.sweep.simulated else "simulated")
     ]
     return Section("glossary", "Glossary", terms=TERMS + kinds)
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
+from .. import simulated
 from ..cases import View
 from ..cautions import CHECKSUMS, cautions
 from ..elements import Box, Section, Table
@@ -20,6 +21,7 @@ def section(view: View) -> Section:
         )
     boxes = boxes or [Box("good", "No warnings.")]
     terms = [(name, _distinct(sweep.runs, read)) for name, read in FACTS] + _over_runs(sweep.runs)
+    terms += simulated.terms(sweep.runs)
     return Section("provenance", "Provenance and warnings", boxes=boxes, terms=terms)
 
 

@@ -6,6 +6,11 @@
 
 #include <stdbool.h>
 
+#define NAME    "ineighbor"
+#define SUMMARY "as neighbor, by MPI_Ineighbor_alltoall and MPI_Ineighbor_alltoallv"
+
+#if HAVE_NEIGHBOR_COLLECTIVES
+
 struct ineighbor {
     struct exchange common;
     struct departures out;
@@ -69,8 +74,8 @@ static void close(struct exchange *exchange) {
 }
 
 const struct exchange_backend exchange_ineighbor = {
-    .name = "ineighbor",
-    .summary = "as neighbor, by MPI_Ineighbor_alltoall and MPI_Ineighbor_alltoallv",
+    .name = NAME,
+    .summary = SUMMARY,
     .size = sizeof(struct ineighbor),
     .open = open,
     .start = start,
@@ -79,3 +84,13 @@ const struct exchange_backend exchange_ineighbor = {
     .bytes = bytes,
     .close = close,
 };
+
+#else
+
+const struct exchange_backend exchange_ineighbor = {
+    .name = NAME,
+    .summary = SUMMARY,
+    .absent = "this MPI library has no MPI_Ineighbor_alltoallv",
+};
+
+#endif

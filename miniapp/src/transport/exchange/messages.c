@@ -40,14 +40,14 @@ void messages_send(struct messages *messages, struct exchange *exchange, const s
 }
 
 bool messages_receive(struct messages *messages, struct exchange *exchange, int tag) {
-    MPI_Message message;
     MPI_Status status;
     int there, count;
-    MPI_Improbe(MPI_ANY_SOURCE, tag, exchange->comm, &there, &message, &status);
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, exchange->comm, &there, &status); // one thread calls: no other takes it
     if (!there) return false;
     MPI_Get_count(&status, MPI_UINT32_T, &count);
     uint32_t *words = make_room(messages, &exchange->inbox, status.MPI_SOURCE, (size_t)count);
-    MPI_Imrecv(words, count, MPI_UINT32_T, &message, &messages->receives[messages->n_receives++]);
+    MPI_Irecv(words, count, MPI_UINT32_T, status.MPI_SOURCE, tag, exchange->comm,
+              &messages->receives[messages->n_receives++]);
     return true;
 }
 

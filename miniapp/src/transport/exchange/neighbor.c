@@ -4,6 +4,11 @@
 
 #include "transport/exchange/counts.h"
 
+#define NAME    "neighbor"
+#define SUMMARY "between partners only, by MPI_Neighbor_alltoall and MPI_Neighbor_alltoallv"
+
+#if HAVE_NEIGHBOR_COLLECTIVES
+
 struct neighbor {
     struct exchange common;
     struct departures out;
@@ -44,11 +49,21 @@ static void close(struct exchange *exchange) {
 }
 
 const struct exchange_backend exchange_neighbor = {
-    .name = "neighbor",
-    .summary = "between partners only, by MPI_Neighbor_alltoall and MPI_Neighbor_alltoallv",
+    .name = NAME,
+    .summary = SUMMARY,
     .size = sizeof(struct neighbor),
     .open = open,
     .finish = finish,
     .bytes = bytes,
     .close = close,
 };
+
+#else
+
+const struct exchange_backend exchange_neighbor = {
+    .name = NAME,
+    .summary = SUMMARY,
+    .absent = "this MPI library has no MPI_Neighbor_alltoallv",
+};
+
+#endif

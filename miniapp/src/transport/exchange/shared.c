@@ -19,6 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME    "shared"
+#define SUMMARY "ranks of one node read each other's spikes in shared memory, one barrier a window"
+
+#if HAVE_WIN_SYNC
+
 enum { cache_line = 16, first_room = 64 }; // words
 
 struct shared {
@@ -151,8 +156,8 @@ static void close(struct exchange *exchange) {
 }
 
 const struct exchange_backend exchange_shared = {
-    .name = "shared",
-    .summary = "ranks of one node read each other's spikes in shared memory, one barrier a window",
+    .name = NAME,
+    .summary = SUMMARY,
     .one_node = true,
     .size = sizeof(struct shared),
     .open = open,
@@ -161,3 +166,13 @@ const struct exchange_backend exchange_shared = {
     .bytes = bytes,
     .close = close,
 };
+
+#else
+
+const struct exchange_backend exchange_shared = {
+    .name = NAME,
+    .summary = SUMMARY,
+    .absent = "this MPI library has no MPI_Win_sync",
+};
+
+#endif

@@ -42,7 +42,14 @@ def network(files: list[Path], preset: str | None, full: bool, options: list[str
 
 
 def on_machine(
-    found, machine: str, ranks: str, threads: int | None, as_json: bool, delay_ratio: int | None = None, **how
+    found,
+    machine: str,
+    ranks: str,
+    threads: int | None,
+    as_json: bool,
+    delay_ratio: int | None = None,
+    lag: int | None = None,
+    **how,
 ) -> None:
     """Print what a machine would do with a network on several numbers of ranks."""
     from spikemark import machines
@@ -55,6 +62,8 @@ def on_machine(
     description = dict(found.description)
     if delay_ratio is not None:
         description["delay_ratio"] = delay_ratio
+    if lag is not None:
+        description["lag"] = lag
     made = [
         predict(description, profile, count, threads or cores, hz=found.rates, **how)
         for count in whole_numbers(ranks, "ranks")
@@ -80,6 +89,9 @@ def compare(
     ] = 1.0,
     ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks on a node, which share its cores.")] = 1,
     rate: Rate = None,
+    price: Annotated[
+        list[str] | None, typer.Option(metavar="MACHINE=EUR", help="Of a node for an hour; may be repeated.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a buyer there.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -90,7 +102,7 @@ def compare(
     from spikemark.prediction import compare_show as show
 
     found = network([] if run is None else [run], preset, full, option, rate)
-    profiles = [machines.filled(machines.load(name)) for name in names]
+    profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
     made = comparing.compare(found, profiles, target_rtf, schedule, ranks_per_node)
     if html is not None:
         from spikemark.prediction import page
@@ -103,3 +115,18 @@ def compare(
     typer.echo(show.verdict(made))
     for line in show.lines(made):
         typer.echo(line)
+
+
+def _priced(profiles: list, prices: list[str]) -> list:
+    """With the prices given as 'MACHINE=EUR'. Raises BadInput for another form or machine."""
+    known = {profile.name: profile for profile in profiles}
+    for text in prices:
+        name, _, value = text.partition("=")
+        try:
+            price = float(value)
+        except ValueError:
+            price = -1.0
+        if name not in known or not 0 <= price < float("inf"):
+            raise BadInput(f"price={text!r}: MACHINE=EUR is needed, the machine one of {', '.join(known)}")
+        known[name] = known[name].assume("price.node_hour", price, "EUR/h", "given with the question")
+    return [known[profile.name] for profile in profiles]

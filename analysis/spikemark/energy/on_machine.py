@@ -1,0 +1,65 @@
+"""Power of a machine from its profile, and the energy a run of the same duration would take there."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spikemark import machines
+from spikemark.errors import BadInput
+from spikemark.reading import read_json
+from spikemark.record import Run
+
+from . import analysis
+from .analysis import Energy
+from .power_model import PowerModel
+
+if TYPE_CHECKING:
+    from spikemark.machines import Profile
+
+WHY = "modelled energy"
+
+
+def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
+    """Of so many nodes. Raises BadInput where the profile does not say what they draw.
+
+    Only a single node needs no interconnect card.
+    """
+    names = {"idle_w": "power.idle", "core_w": "power.core"} | ({"card_w": "power.card"} if nodes > 1 else {})
+    values = {name: profile.need(path, WHY) for name, path in names.items()}
+    watts = {name: float(value.value) for name, value in values.items()}
+    watts["idle_w"] *= nodes
+    sources = {
+        name: f"{names[name]} = {value.value:g} W of {profile.name} ({value.kind}): {value.reference}"
+        for name, value in values.items()
+    }
+    return PowerModel(profile.title, **{"card_w": 0.0, **watts}, sources=sources)
+
+
+def energy(run: Run, profile: "Profile", nodes: int | None = None) -> Energy:
+    """As if the run had taken as long on nodes of `profile`, every thread on a core that is always busy.
+
+    `nodes`: by default those that a simulated run had, else as few as have the cores. Raises BadInput for
+    nodes that have too few and for a profile that does not tell the power.
+    """
+    ranks, threads = run.record.ranks, run.record.threads
+    placed = run.path / "simulation.json"
+    if placed.is_file():
+        each, threads = (_count(read_json(placed), name, placed) for name in ("ranks_per_node", "threads"))
+        nodes = nodes or math.ceil(ranks / each)
+    cores = int(profile.need("node.cores", WHY).value)
+    busy = ranks * threads
+    nodes = nodes or math.ceil(busy / cores)
+    if busy > nodes * cores:
+        raise BadInput(
+            f"nodes={nodes}: {ranks} ranks x {threads} threads need {math.ceil(busy / cores)} nodes of"
+            f" {profile.name}, which have {cores} cores each"
+        )
+    model = power_model(machines.filled(profile), nodes)
+    return analysis.modelled(run, model, busy, nodes if nodes > 1 else 0)
+
+
+def _count(about: Any, name: str, path: Path) -> int:
+    value = about.get(name) if isinstance(about, dict) else None
+    if not isinstance(value, int) or value < 1:
+        raise BadInput(f"{path}: {name}={value!r}; allowed: a whole number from 1 on")
+    return value

@@ -1,0 +1,65 @@
+"""Machines beside each other: energy against the real-time factor, and where their time goes."""
+
+import numpy as np
+
+from .style import COLOUR, drawing, legend_above, markup, phase_colour
+
+LOOKS = (
+    "deliver",
+    "conventional",
+    "exchange",
+    "structure-aware",
+    "synchronise",
+    "overlapped",
+    "collocate",
+    "other-1",
+)
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<")
+
+
+def pareto(
+    curves: dict[str, list[tuple[float, float]]], best: list, target: float, name: str, alt: str
+) -> str:
+    """`curves`: by machine, (real-time factor, joule) of each number of nodes; `best`: those not beaten."""
+    with drawing(height=3.4) as (figure, (axes,)):
+        handles = []
+        for number, (machine, points) in enumerate(curves.items()):
+            handles += axes.plot(
+                *zip(*points, strict=True), marker=MARKERS[number % len(MARKERS)], markersize=4.5,
+                linewidth=1,
+                color=COLOUR[LOOKS[number % len(LOOKS)]], label=machine, markeredgewidth=0,
+            )  # fmt: skip
+        handles += axes.plot(
+            *zip(*best, strict=True), "o", markersize=9, markerfacecolor="none", label="not beaten",
+            markeredgecolor=COLOUR["ink"],
+        )  # fmt: skip
+        handles.append(axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1, label="target"))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("real-time factor (s / s simulated)")
+        axes.set_ylabel("energy (J / s simulated)")
+        axes.grid()
+        legend_above(figure, handles, columns=3)
+        return markup(figure, name, alt)
+
+
+def parts(bars: dict[str, dict[str, float]], target: float, name: str, alt: str) -> str:
+    """`bars`: by machine, seconds per simulated second of each part."""
+    names = list(next(iter(bars.values())))
+    with drawing(height=1.25 + 0.4 * len(bars)) as (figure, (axes,)):
+        at, left, handles = np.arange(len(bars))[::-1], np.zeros(len(bars)), []
+        for part in names:
+            widths = np.array([bar[part] for bar in bars.values()])
+            shown = "synchronise" if part == "waiting" else part
+            handles.append(
+                axes.barh(at, widths, 0.66, left=left, color=phase_colour(shown, names), label=part)
+            )
+            left += widths
+        axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1)
+        axes.set_yticks(at, list(bars))
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.grid(axis="x")
+        axes.set_xlabel("real-time factor (s / s simulated); dashed: target")
+        legend_above(figure, handles, columns=3)
+        return markup(figure, name, alt)

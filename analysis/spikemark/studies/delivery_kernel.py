@@ -1,0 +1,49 @@
+"""The kernel of delivery on its own, beside the runs of the study of delivery."""
+
+from pathlib import Path
+
+import numpy as np
+
+from spikemark import bench, kernels
+from spikemark.errors import BadInput
+from spikemark.models import delivery_time as model
+from spikemark.report.gather import Measured
+from spikemark.results import Results
+from spikemark.studies.table import Missing
+
+MIN_TIME_S = 0.05  # of a repetition
+UNKNOWN = Missing("the kernel was not measured on this machine: run `spikemark bench`")
+ALIKE = Missing(f"{kernels.DELIVER} was not measured for lists of several lengths: run `spikemark bench`")
+
+
+def _table(folder: Path) -> Path:
+    """Where the times of kernels are kept, of the machine of a results folder."""
+    return bench.folder(folder.name, folder.parents[1]) / bench.TABLE
+
+
+def prepare(results: Results) -> list[str]:
+    """Measure the kernel unless this machine has its times; why that failed, in words."""
+    path = _table(results.path)
+    try:
+        if not path.is_file() or kernels.DELIVER not in set(kernels.read(path)["kernel"]):
+            bench.bench(path.parent, pattern=f"^{kernels.DELIVER}/", min_time_s=MIN_TIME_S)
+    except (BadInput, bench.BenchFailed) as reason:
+        return [f"{kernels.DELIVER} on its own was not measured: {reason}"]
+    return []
+
+
+def times(runs: list[Measured]) -> model.Times | Missing:
+    """The times of the model, fitted to the kernel, in which every spike has a list."""
+    path = _table(runs[0].run.path.resolve().parents[1]) if runs else None
+    if path is None or not path.is_file():
+        return UNKNOWN
+    table = kernels.read(path)
+    alone = table[table["kernel"] == kernels.DELIVER]
+    lengths = alone["size"].to_numpy(dtype=float)
+    once = np.ones_like(lengths)
+    try:
+        return model.fit(
+            np.column_stack([once, lengths, once]), 1e-9 * lengths * alone["median_ns"].to_numpy()
+        )
+    except BadInput:
+        return ALIKE

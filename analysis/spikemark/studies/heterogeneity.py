@@ -1,0 +1,208 @@
+"""Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
+
+from spikemark.report.elements import Figure, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import number, percent
+from spikemark.studies import lines_figure
+from spikemark.studies.lines_figure import Axis, Line
+from spikemark.studies.on_machine import (
+    Place,
+    partner,
+    phase_cells,
+    phase_columns,
+    places,
+    reduction_percent,
+)
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+#: What is varied: option of the preset, head, words.
+VARIED = {
+    "size_cv": "spread of area sizes (SD / mean)",
+    "area_rate_cv": "spread of area rates (SD / mean)",
+}
+EXPLAINED = (
+    "One area per node; areas differ in their number of neurons, or in their mean rate. Compute times are "
+    "those of areas of the published mean size. A larger area computes longer in every cycle, which no "
+    "window makes up for, so structure-awareness turns from an advantage into a disadvantage where areas "
+    "differ enough: the conventional schedule deals all neurons to all ranks evenly. Times are seconds per "
+    "simulated second."
+)
+NONE = Missing("no conventional run of these areas")
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Real-time factors and phases over each spread, and over D."""
+    found = places(runs, _setting)
+    spreads = {name: [p for p in found if _varies(p, name) and _headline_ratio(found, p)] for name in VARIED}
+    parts = []
+    for name, head in VARIED.items():
+        table = _spread(found, spreads[name], name, head)
+        figures = _figures(spreads[name], name, head, table)
+        text = [] if parts else [EXPLAINED]
+        parts.append(
+            Part(name.replace("_", "-"), f"By {head.split(' (')[0]}", text, tables=[table], figures=figures)
+        )
+    parts.append(Part("delay-ratio", "By D", tables=[_ratios(found)]))
+    return Findings(_sentence(found, spreads), _key_figures(spreads), parts)
+
+
+def _setting(m: Measured) -> tuple[float, ...]:
+    return tuple(float(m.options.get(name, 0.0)) for name in VARIED)
+
+
+def _value(p: Place, name: str) -> float:
+    return p.setting[list(VARIED).index(name)]
+
+
+def _varies(p: Place, name: str) -> bool:
+    """Is this the only spread the areas have, or have they none?"""
+    return all(_value(p, other) == 0 for other in VARIED if other != name)
+
+
+def _headline_ratio(found: list[Place], p: Place) -> bool:
+    """Is its D the one that most settings have, or does it use none?"""
+    if not p.configuration.uses_delay_ratio:
+        return True
+    ratios = [
+        q.configuration.delay_ratio for q in found if q.configuration.schedule == p.configuration.schedule
+    ]
+    return p.configuration.delay_ratio == max(dict.fromkeys(ratios), key=ratios.count)
+
+
+def _spread(found: list[Place], own: list[Place], name: str, head: str) -> StudyTable:
+    rows = []
+    for p in own:
+        base = partner(found, p, "conventional")
+        plain = p.configuration.schedule == "conventional"
+        rows.append({
+            name: _value(p, name),
+            "schedule": p.configuration.label,
+            **phase_cells(p),
+            "saved_percent": "" if plain else reduction_percent(base, p) if base else NONE,
+        })  # fmt: skip
+    columns = [
+        Column(name, head, "given", 2),
+        Column("schedule", "schedule", "given"),
+        *phase_columns(),
+        Column("saved_percent", "less run time than conventional (%)", "simulated"),
+    ]
+    return StudyTable(name, f"Seconds per simulated second by {head.split(' (')[0]}", columns, rows)
+
+
+def _ratios(found: list[Place]) -> StudyTable:
+    rows = [
+        {
+            "size_cv": _value(p, "size_cv"),
+            "schedule": p.configuration.schedule.replace("_", "-"),
+            "delay_ratio": p.configuration.delay_ratio,
+            **phase_cells(p),
+        }
+        for p in found
+        if _value(p, "area_rate_cv") == 0 and p.configuration.schedule != "placement_only"
+    ]
+    rows = [r for r in rows if sum(_same(r, other) for other in rows) > 1 or r["schedule"] == "conventional"]
+    columns = [
+        Column("size_cv", VARIED["size_cv"], "given", 2),
+        Column("schedule", "schedule", "given"),
+        Column("delay_ratio", "D", "given"),
+        *phase_columns(),
+    ]
+    return StudyTable("delay_ratio", "Seconds per simulated second by D", columns, rows)
+
+
+def _same(row: dict, other: dict) -> bool:
+    return (row["size_cv"], row["schedule"]) == (other["size_cv"], other["schedule"])
+
+
+def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
+    """Least spread at which the schedule is slower than the conventional one, and the one before (or NaN)."""
+    factors = {(p.setting, p.configuration.schedule): p.real_time_factor for p in own}
+    before = float("nan")
+    for setting in sorted({p.setting for p in own}):
+        plain, other = (factors.get((setting, name)) for name in ("conventional", schedule))
+        if isinstance(plain, Estimate) and isinstance(other, Estimate):
+            if other.value > plain.value:
+                return max(setting), before
+            before = max(setting)
+    return None
+
+
+def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
+    compared = [
+        p
+        for p in found
+        if p.configuration.schedule == "structure_aware" and partner(found, p, "conventional")
+    ]
+    if not compared:
+        return "Nothing to compare yet: no conventional and structure-aware run of the same areas."
+    words = []
+    for name, own in spreads.items():
+        most = max((_value(p, name) for p in own), default=0)
+        if most == 0:
+            continue
+        crossing = _crossing(own, "structure_aware")
+        what = VARIED[name].split(" (")[0]
+        words.append(
+            f"is ahead up to the largest {what} simulated, {percent(most)}"
+            if crossing is None
+            else f"falls behind at a {what} of {percent(crossing[0])}"
+            + (f" (still ahead at {percent(crossing[1])})" if crossing[1] == crossing[1] else "")
+        )
+    return (
+        f"On {compared[0].ranks} nodes of {compared[0].machine}, simulated, the structure-aware schedule "
+        f"{', and '.join(words) or 'was run on equal areas only'}, compared with the conventional one."
+    )
+
+
+def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
+    figures = []
+    for name, own in spreads.items():
+        for p in own:
+            base = partner(own, p, "conventional")
+            if (
+                p.configuration.schedule != "structure_aware"
+                or base is None
+                or _value(p, name) != _largest(own, name)
+            ):
+                continue
+            saved = reduction_percent(base, p)
+            if isinstance(saved, Estimate):
+                label = f"Run time, structure-aware, {VARIED[name].split(' (')[0]} {percent(_value(p, name))}"
+                change = f"{number(100 - saved.value)} %"
+                figures.append(KeyFigure(label, change, "simulated", "of the conventional one"))
+    return figures or [KeyFigure("Run time of unequal areas", "missing", "", "no such runs", missing=True)]
+
+
+def _largest(own: list[Place], name: str) -> float:
+    return max(_value(p, name) for p in own)
+
+
+def _figures(own: list[Place], name: str, head: str, table: StudyTable) -> list[Figure]:
+    known = [p for p in own if isinstance(p.real_time_factor, Estimate)]
+    values = sorted({_value(p, name) for p in known})
+    if len(values) < 2:
+        return []
+    lines = [
+        Line(
+            c.label,
+            c.schedule,
+            [(_value(p, name), p.real_time_factor.value) for p in known if p.configuration == c],
+        )
+        for c in dict.fromkeys(p.configuration for p in known)
+    ]
+    alt = f"Real-time factor against {head}. " + " ".join(
+        f"{p.configuration.label}, {_value(p, name):g}: {number(p.real_time_factor.value)}." for p in known
+    )
+    id = f"heterogeneity-{name.replace('_', '-')}"
+    svg = lines_figure.draw(lines, Axis(head, values), "real-time factor", id, alt, {}, log=False)
+    caption = "Wall-clock time of the simulated machine per simulated time."
+    return [Figure(id, f"Real-time factor by {head.split(' (')[0]}", svg, alt, caption, table.shown())]
+
+
+STUDY = Study(
+    "heterogeneity",
+    "areas of unequal size or rate on 32 simulated nodes, and D from 1 to 20 (Lober et al., figure 8)",
+    "heterogeneity",
+    read,
+)

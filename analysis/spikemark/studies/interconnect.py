@@ -1,0 +1,161 @@
+"""DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
+
+from spikemark.report.elements import Figure, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import counted, number
+from spikemark.studies import lines_figure, published
+from spikemark.studies.lines_figure import Axis, Line
+from spikemark.studies.on_machine import Place, places, spent
+from spikemark.studies.runs import mean
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
+PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
+PARTS = {
+    "computation": ("deliver", "update", "collocate"),
+    "communication": ("exchange",),
+    "barrier": ("waiting",),
+}
+EXPLAINED = (
+    "One rank per core; all ranks exchange the spikes of every millisecond, first how many there are, then "
+    "the spikes. The more ranks, the less there is to compute and the more messages there are, nearly all of "
+    "them short: what counts is what a message costs. Times are seconds per simulated second, mean over "
+    "ranks."
+)
+TABLE_I = (
+    "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds; "
+    "its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper, of "
+    "which less is known than is needed: what was assumed stands under Provenance, and shapes are to be "
+    "compared, not seconds."
+)
+NOT_PUBLISHED = Missing("Table I has 4, 32 and 256 processes, with InfiniBand", "")
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Times and shares over ranks and interconnects, beside Table I."""
+    found = places(runs)
+    main = _main(found)
+    parts = [
+        Part("interconnect", "Computation and communication by number of ranks", [EXPLAINED, TABLE_I],
+             figures=_figures(found, main), tables=[main]),
+        Part("published", "Beside Table I", tables=[_published(found)]),
+    ]  # fmt: skip
+    return Findings(_sentence(found), _key_figures(found), parts)
+
+
+def share_percent(p: Place, part: str) -> Estimate | Missing:
+    """Of the run time, one of `PARTS`."""
+    every = [name for names in PARTS.values() for name in names]
+    return mean(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
+
+
+def _main(found: list[Place]) -> StudyTable:
+    rows = [
+        {
+            "machine": p.machine,
+            "ranks": p.ranks,
+            "real_time_factor": p.real_time_factor,
+            **{f"{part}_s": p.time(*names) for part, names in PARTS.items()},
+            **{f"{part}_percent": share_percent(p, part) for part in PARTS},
+        }
+        for p in found
+    ]
+    columns = [
+        Column("machine", "machine", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("real_time_factor", "real-time factor", "simulated"),
+        *(Column(f"{part}_s", part, "simulated") for part in PARTS),
+        *(Column(f"{part}_percent", f"{part} (%)", "simulated") for part in PARTS),
+    ]
+    return StudyTable("interconnect", "Seconds per simulated second", columns, rows)
+
+
+def _published(found: list[Place]) -> StudyTable:
+    rows = []
+    for line in published.rows("simula_table1"):
+        if line["network"] != NETWORK:
+            continue
+        ranks = int(line["procs"])
+        own = next((p for p in found if (p.machine, p.ranks) == (PUBLISHED_ON, ranks)), None)
+        row = {
+            "ranks": ranks,
+            "real_time_factor": own.real_time_factor if own else Missing("not simulated yet"),
+            "published": float(line["wallclock_s"]) / SECONDS,
+        }
+        for part in PARTS:
+            row[f"{part}_percent"] = share_percent(own, part) if own else Missing("not simulated yet")
+            row[f"published_{part}_percent"] = float(line[f"{part}_pct"])
+        rows.append(row)
+    columns = [
+        Column("ranks", "ranks", "given"),
+        Column("real_time_factor", "real-time factor", "simulated"),
+        Column("published", "published", "literature"),
+    ]
+    for part in PARTS:
+        columns.append(Column(f"{part}_percent", f"{part} (%)", "simulated"))
+        columns.append(Column(f"published_{part}_percent", "published", "literature"))
+    return StudyTable("table1", f"{PUBLISHED_ON} beside Table I of Simula et al. 2019", columns, rows)
+
+
+def _fastest(found: list[Place], machine: str) -> Place | None:
+    own = [p for p in found if p.machine == machine and isinstance(p.real_time_factor, Estimate)]
+    return min(own, key=lambda p: p.real_time_factor.value, default=None)
+
+
+def _sentence(found: list[Place]) -> str:
+    words = []
+    for machine in dict.fromkeys(p.machine for p in found):
+        best = _fastest(found, machine)
+        last = max((p for p in found if p.machine == machine), key=lambda p: p.ranks)
+        share = share_percent(last, "communication")
+        words.append(
+            f"{machine} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor of "
+            f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of "
+            f"the time in communication at one of {number(last.real_time_factor.value)}"
+        )
+    if not words:
+        return "Nothing to compare yet: no simulated run is complete."
+    return f"Simulated: {'; '.join(words)}."
+
+
+def _key_figures(found: list[Place]) -> list[KeyFigure]:
+    figures = []
+    for machine in dict.fromkeys(p.machine for p in found):
+        best = _fastest(found, machine)
+        note = f"on {counted(best.ranks, 'rank')}"
+        value = number(best.real_time_factor.value)
+        figures.append(KeyFigure(f"Best real-time factor, {machine}", value, "simulated", note))
+    return figures or [KeyFigure("Best real-time factor", "missing", "", "no such runs", missing=True)]
+
+
+def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
+    figures = []
+    for machine in dict.fromkeys(p.machine for p in found):
+        own = [p for p in found if p.machine == machine]
+        ranks = sorted({p.ranks for p in own})
+        if len(ranks) < 2:
+            continue
+        colours = {"computation": "conventional", "communication": "overlapped", "barrier": "hierarchical"}
+        lines = [
+            Line(part, colours[part], [(p.ranks, p.time(*names).value) for p in own])
+            for part, names in PARTS.items()
+        ]
+        alt = f"Seconds per simulated second on {machine}. " + " ".join(
+            f"{p.ranks} ranks: {', '.join(f'{part} {number(p.time(*PARTS[part]).value)}' for part in PARTS)}."
+            for p in own
+        )
+        name = f"interconnect-{len(figures)}"
+        up = "s per simulated s"
+        svg = lines_figure.draw(lines, Axis("ranks", ranks), up, name, alt, {})
+        caption = "Parts of the real-time factor, mean over ranks, logarithmic."
+        figures.append(Figure(name, machine, svg, alt, caption, main.shown()))
+    return figures
+
+
+STUDY = Study(
+    "interconnect",
+    "DPSNN's 20 480 neurons to 256 ranks, simulated InfiniBand and Ethernet, beside Table I of Simula et al.",
+    "interconnect",
+    read,
+)

@@ -1,0 +1,153 @@
+"""The multi-area model on simulated nodes: unequal areas, whole or spread (Lober et al., figs 9, 11)."""
+
+import numpy as np
+
+from spikemark.report.elements import KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import number
+from spikemark.studies.on_machine import (
+    Place,
+    partner,
+    phase_cells,
+    phase_columns,
+    places,
+    reduction_percent,
+)
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+PLACEMENTS = {
+    "round_robin": "neurons dealt out",
+    "area": "area on one rank",
+    "area_group": "area on its ranks",
+}
+EXPLAINED = (
+    "The 32 areas of the model differ in size. With whole areas on ranks, the largest one sets the pace, and "
+    "more than 32 ranks are of no use. Spread over as many ranks as its size deserves, an area needs an "
+    "exchange in every cycle, but only among its own ranks. Compute times are those of the full model at the "
+    "rate of its ground state; spikes and messages are those of a hundredth of the neurons, so that "
+    "exchanges carry fewer bytes than those of the full model. Times are seconds per simulated second."
+)
+WHOLE = Missing("more ranks than areas, or not simulated yet", "–")
+NONE = Missing("no conventional run of these ranks")
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Phases and imbalance by ranks, schedule and placement."""
+    found = places(runs)
+    main = _main(found)
+    parts = [
+        Part("mam", "Phases by number of ranks", [EXPLAINED], tables=[main]),
+        Part("groups", "One rank per area, or several", tables=[_groups(found)]),
+        Part("imbalance", "How unequal ranks are", tables=[_imbalance(found)]),
+    ]
+    return Findings(_sentence(found), _key_figures(found), parts)
+
+
+def _label(p: Place) -> dict:
+    return {
+        "ranks": p.ranks,
+        "schedule": p.configuration.label,
+        "placement": PLACEMENTS.get(p.configuration.placement, p.configuration.placement),
+    }
+
+
+LABELS = [
+    Column("ranks", "ranks", "given"),
+    Column("schedule", "schedule", "given"),
+    Column("placement", "placement", "given"),
+]
+
+
+def _main(found: list[Place]) -> StudyTable:
+    rows = []
+    for p in found:
+        base = partner(found, p, "conventional")
+        plain = p.configuration.schedule == "conventional"
+        saved = "" if plain else reduction_percent(base, p) if base else NONE
+        rows.append({**_label(p), **phase_cells(p), "saved_percent": saved})
+    columns = [*LABELS, *phase_columns()]
+    columns.append(Column("saved_percent", "less run time than conventional (%)", "simulated"))
+    return StudyTable("mam", "Seconds per simulated second", columns, rows)
+
+
+def _groups(found: list[Place]) -> StudyTable:
+    """Both placements of areas, of the same schedule on as many ranks."""
+    rows = []
+    for p in found:
+        if p.configuration.placement != "area_group":
+            continue
+        whole = next((q for q in found if _same_but_placement(p, q)), None)
+        rows.append({
+            "ranks": p.ranks,
+            "schedule": p.configuration.label,
+            "area": whole.real_time_factor if whole else WHOLE,
+            "area_group": p.real_time_factor,
+            "saved_percent": reduction_percent(whole, p) if whole else "",
+        })  # fmt: skip
+    columns = [
+        *LABELS[:2],
+        Column("area", "real-time factor, area on one rank", "simulated"),
+        Column("area_group", "area on its ranks", "simulated"),
+        Column("saved_percent", "less run time (%)", "simulated"),
+    ]
+    return StudyTable("groups", "Areas whole and areas spread", columns, rows)
+
+
+def _same_but_placement(p: Place, q: Place) -> bool:
+    a, b = p.configuration, q.configuration
+    same = (p.machine, p.ranks, a.schedule, a.delay_ratio) == (q.machine, q.ranks, b.schedule, b.delay_ratio)
+    return same and b.placement == "area"
+
+
+def _imbalance(found: list[Place]) -> StudyTable:
+    """Slowest over mean rank, of the time that a rank computes over the whole run."""
+    rows = []
+    for p in found:
+        computed = [m.run.compute().sum(axis=1) for m in p.runs if m.run.cycles is not None]
+        rows.append({
+            **_label(p),
+            "imbalance": estimate(float(np.max(c) / np.mean(c)) for c in computed),
+            "spread": estimate(float(np.std(c) / np.mean(c)) for c in computed),
+        })  # fmt: skip
+    columns = [
+        *LABELS,
+        Column("imbalance", "slowest rank / mean", "simulated"),
+        Column("spread", "SD over ranks / mean", "simulated"),
+    ]
+    return StudyTable("imbalance", "Compute time by rank", columns, rows)
+
+
+def _best(found: list[Place]) -> dict[int, Place]:
+    """The fastest of each number of ranks."""
+    known = [p for p in found if isinstance(p.real_time_factor, Estimate)]
+    ranks = sorted({p.ranks for p in known})
+    return {n: min((p for p in known if p.ranks == n), key=lambda p: p.real_time_factor.value) for n in ranks}
+
+
+def _sentence(found: list[Place]) -> str:
+    best = _best(found)
+    if not best:
+        return "Nothing to compare yet: no simulated run is complete."
+    words = [
+        f"{n} ranks {number(p.real_time_factor.value)} ({p.configuration.label}, {_label(p)['placement']})"
+        for n, p in best.items()
+    ]
+    return f"Best real-time factors on {found[0].machine}, simulated: {'; '.join(words)}."
+
+
+def _key_figures(found: list[Place]) -> list[KeyFigure]:
+    figures = [
+        KeyFigure(f"Real-time factor, {n} ranks", number(p.real_time_factor.value), "simulated",
+                  f"{p.configuration.label}, {_label(p)['placement']}")
+        for n, p in _best(found).items()
+    ]  # fmt: skip
+    return figures or [KeyFigure("Real-time factor", "missing", "", "no such runs", missing=True)]
+
+
+STUDY = Study(
+    "mam",
+    "strong scaling of the multi-area model on simulated nodes, areas whole or spread (Lober et al., fig 9)",
+    "mam",
+    read,
+)

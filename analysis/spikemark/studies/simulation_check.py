@@ -1,0 +1,227 @@
+"""How well a simulated machine stands for the real one: this host, measured and simulated, phase by phase."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from spikemark import record
+from spikemark.errors import BadInput
+from spikemark.report.elements import Box, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import percent
+from spikemark.results import Results
+from spikemark.studies.runs import CROWDED, group, timed
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+FOLDER = "simulated"
+#: Where compute times come from, by name; `replay` stands for the folder of the measured run.
+MODES = {
+    "replay": "the measured run's, cycle by cycle",
+    "execute": "the kernels', run one rank after another",
+    "model": "drawn after the profile",
+}
+#: Rows of the table, each a sum of phases.
+QUANTITIES = {
+    "compute": ("deliver", "update", "inject", "collocate"),
+    "waiting": ("synchronise", "overlap_wait"),
+    "exchange": ("exchange",),
+}
+WHOLE = "cycle"
+NO_PROFILE = "there is no profile of this host in machines/: run `spikemark calibrate`"
+NONE = Missing("a rank alone does not wait or exchange", "–")
+EXPLAINED = (
+    "Every run was measured on this host, and then simulated on its profile (`spikemark calibrate`), the "
+    "same network on as many ranks of one node. Replayed compute times leave waiting and exchange to the "
+    "simulation; executed ones test also whether kernels that run one rank after another need what they need "
+    "side by side; modelled ones test the profile's kernel times and jitter as well."
+)
+NOTE = (
+    "Microseconds per cycle, means over ranks, cycles and repetitions. Error: simulated against measured. "
+    "The waiting holds the barrier itself."
+)
+
+
+def simulate(results: Results) -> list[str]:
+    """Simulate every measured run that has none yet for the profile as it is; returns what went wrong."""
+    from spikemark import machines, simulation
+    from spikemark.calibration import node
+
+    name = node.default_name()
+    if name not in machines.names():
+        return [NO_PROFILE]
+    host, complaints = machines.load(name), []
+    for planned in results.read_plan().runs:
+        if not results.measured(planned.id) or planned.threads > 1:
+            continue
+        for mode in MODES:
+            out = folder(results.run(planned.id), mode)
+            if simulation.done(out, host):
+                continue
+            given = results.run(planned.id) if mode == "replay" else mode
+            try:
+                simulation.simulate(
+                    results.read_description(planned.id),
+                    host,
+                    planned.ranks,
+                    out,
+                    given,
+                    ranks_per_node=planned.ranks,
+                    threads=1,
+                    seed=planned.repetition,
+                    host=host,
+                )
+            except (BadInput, simulation.SimulationFailed) as reason:
+                complaints.append(f"{planned.label}, {mode}: not simulated: {reason}")
+    return complaints
+
+
+def folder(run: Path, mode: str) -> Path:
+    """Where a measured run, simulated, lies."""
+    return run.parents[1] / FOLDER / f"{run.name}-{mode}"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Runs that differ in their repetition alone: microseconds per cycle by quantity, one for each run."""
+
+    ranks: int
+    schedule: str
+    measured: dict[str, list[float]]
+    simulated: dict[str, dict[str, list[float]]]  # by mode
+    differ: list[str]  # simulated runs with other spikes
+
+    def error(self, quantity: str, mode: str) -> float | None:
+        """Simulated over measured, less one; None where there is nothing to compare."""
+        sides = self.measured[quantity], self.simulated[mode][quantity]
+        return (
+            None
+            if not all(sides) or not np.mean(sides[0])
+            else float(np.mean(sides[1]) / np.mean(sides[0]) - 1)
+        )
+
+
+def setups(runs: list[Measured]) -> list[Setup]:
+    """In the order of ranks, then schedules; those with more ranks than cores are left out."""
+    found = []
+    for (ranks, _, label), members in sorted(
+        group(runs, lambda m: (m.run.record.ranks, m.configuration.order, m.configuration.label)).items()
+    ):
+        counting = timed(members)
+        if counting is CROWDED:
+            continue
+        simulated, differ = {}, []
+        for mode in MODES:
+            copies = [(m, copy) for m in counting if (copy := _load(folder(m.run.path, mode)))]
+            simulated[mode] = _quantities([copy for _, copy in copies])
+            differ += [
+                f"{m.planned.label}, {mode}"
+                for m, copy in copies
+                if copy.record.checksum != m.run.record.checksum
+            ]
+        found.append(Setup(ranks, label, _quantities([m.run for m in counting]), simulated, differ))
+    return found
+
+
+def _load(path: Path) -> record.Run | None:
+    return record.load(path) if (path / "record.json").is_file() else None
+
+
+def _quantities(runs: list[record.Run]) -> dict[str, list[float]]:
+    found = {name: [_per_cycle_us(run, names) for run in runs] for name, names in QUANTITIES.items()}
+    found[WHOLE] = [1e6 * run.record.timing.simulate_s / run.record.timing.cycles for run in runs]
+    return found
+
+
+def _per_cycle_us(run: record.Run, names: tuple[str, ...]) -> float:
+    timing = run.record.timing
+    found = [timing.phases[name].mean_s for name in names if name in timing.phases]
+    return 1e6 * sum(s for s in found if s is not None) / timing.cycles
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Measured beside simulated."""
+    found = setups(runs)
+    differ = [label for setup in found for label in setup.differ]
+    spikes = Box(
+        "bad" if differ else "good",
+        f"Other spikes than in the real run: {', '.join(differ)}."
+        if differ
+        else "Every simulated run found the spikes of its real run (checksum).",
+    )
+    there = any(values for s in found for mode in MODES for values in s.simulated[mode].values())
+    main = Part(
+        "errors", "Measured and simulated", [EXPLAINED], [spikes] if there else [], [], [_table(found)]
+    )
+    return Findings(_sentence(found), _key_figures(found), [main])
+
+
+def _table(found: list[Setup]) -> StudyTable:
+    rows = []
+    for setup in found:
+        for quantity in (*QUANTITIES, WHOLE):
+            alone = setup.ranks == 1 and quantity in ("waiting", "exchange")
+            row = {"ranks": setup.ranks, "schedule": setup.schedule, "quantity": quantity}
+            row["measured_us"] = _cell(setup.measured[quantity])
+            for mode in MODES:
+                error = setup.error(quantity, mode)
+                row[f"{mode}_us"] = _cell(setup.simulated[mode][quantity])
+                missing = NONE if alone else Missing("nothing to compare")
+                row[f"{mode}_error_percent"] = missing if error is None or alone else 100 * error
+            rows.append(row)
+    columns = [
+        Column("schedule", "schedule", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("quantity", "per cycle"),
+        Column("measured_us", "real (µs)", "measured"),
+    ]
+    for mode in MODES:
+        columns.append(Column(f"{mode}_us", f"{mode} (µs)", "simulated"))
+        columns.append(Column(f"{mode}_error_percent", f"{mode}, error (%)", "", 2))
+    notes = [NOTE, "Compute times: " + "; ".join(f"{name}: {words}" for name, words in MODES.items()) + "."]
+    return StudyTable("errors", "This host, measured and simulated", columns, rows, notes)
+
+
+def _cell(values: list[float]) -> Estimate | Missing:
+    return (
+        estimate(values) if values else Missing(f"not simulated: {NO_PROFILE}, or see the complaints above")
+    )
+
+
+def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:
+    errors = [e for s in found if s.ranks > 1 and (e := s.error(quantity, mode)) is not None]
+    return max(errors, key=abs, default=None)
+
+
+def _sentence(found: list[Setup]) -> str:
+    parts = [
+        f"{mode} {_signed(error)}" for mode in MODES if (error := _largest(found, mode, WHOLE)) is not None
+    ]
+    if not parts:
+        return f"Nothing to compare yet: no run was both measured and simulated; {NO_PROFILE}."
+    return f"Simulated cycles of two ranks or more last, where the error is largest: {', '.join(parts)}."
+
+
+def _signed(error: float) -> str:
+    return ("+" if error > 0 else "") + percent(error, 1)
+
+
+def _key_figures(found: list[Setup]) -> list[KeyFigure]:
+    figures = []
+    for quantity in ("waiting", "exchange", WHOLE):
+        label, error = f"Error of the {quantity}, times replayed", _largest(found, "replay", quantity)
+        if error is None:
+            figures.append(KeyFigure(label, "missing", "", "not simulated", missing=True))
+        else:
+            figures.append(KeyFigure(label, _signed(error), "simulated", "largest, two ranks"))
+    return figures
+
+
+STUDY = Study(
+    "simulation-check",
+    "this host, measured and simulated: phases, waiting and exchange, and the error",
+    "simulation-check",
+    read,
+    simulate,
+)

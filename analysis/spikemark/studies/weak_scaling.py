@@ -1,0 +1,257 @@
+"""Weak scaling on a simulated machine, one area per rank (Lober et al. 2026, figure 7)."""
+
+import numpy as np
+
+from spikemark import machines, statistics
+from spikemark.models import access, waiting_iid
+from spikemark.report.elements import Figure, KeyFigure
+from spikemark.report.gather import Measured
+from spikemark.report.values import MINUS, number, percent
+from spikemark.studies import lines_figure
+from spikemark.studies.lines_figure import Axis, Line
+from spikemark.studies.on_machine import (
+    Place,
+    partner,
+    phase_cells,
+    phase_columns,
+    places,
+    reduction_percent,
+)
+from spikemark.studies.study import Findings, Part, Study
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+EXPLAINED = (
+    "Each rank is a node with one area of the published size, as far as its time goes: the time of deliver, "
+    "update and collocate follows from the full network and the profile's kernels, and scatters as the "
+    "profile says. The network that is simulated has fewer neurons that fire more often, so that as many "
+    "spikes travel in every cycle as those of full areas; they are real, and so are the messages. Times are "
+    "seconds per simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
+)
+THEORY = (
+    "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for cycle times without serial correlation. "
+    "Irregular accesses: eqs 13–17 with all cores of a node as threads; delivery gains less, as only a part "
+    "of it is irregular access."
+)
+NONE = Missing("no conventional run of these ranks")
+UNKNOWN = Missing("the published size is not stated by machine.compute_of")
+
+
+def read(runs: list[Measured]) -> Findings:
+    """Phases by schedule and ranks, reductions beside the theory, growth, cycle times."""
+    found = places(runs)
+    main, less, growth = _main(found), _reductions(found), _slopes(found)
+    parts = [
+        Part("weak-scaling", "Phases by number of areas", [EXPLAINED], figures=_figures(found, main),
+             tables=[main]),
+        Part("reductions", "What the structure saves", [THEORY], tables=[less]),
+        Part("slopes", "Growth with the number of areas", tables=[growth]),
+        Part("cycle-times", "Cycle times", tables=[_cycle_times(found)]),
+    ]  # fmt: skip
+    return Findings(_sentence(less), _key_figures(less), parts)
+
+
+def _main(found: list[Place]) -> StudyTable:
+    rows = [
+        {"machine": p.machine, "ranks": p.ranks, "schedule": p.configuration.label, **phase_cells(p)}
+        for p in found
+    ]
+    columns = [
+        Column("machine", "machine", "given"),
+        Column("ranks", "ranks = areas", "given"),
+        Column("schedule", "schedule", "given"),
+        *phase_columns(),
+    ]
+    return StudyTable("weak_scaling", "Seconds per simulated second", columns, rows)
+
+
+def _reductions(found: list[Place]) -> StudyTable:
+    rows = []
+    for p in found:
+        if p.configuration.schedule == "conventional":
+            continue
+        base = partner(found, p, "conventional")
+        waits = p.configuration.schedule == "structure_aware"  # of which the theory speaks
+        ratio = p.configuration.delay_ratio
+        rows.append({
+            "machine": p.machine,
+            "ranks": p.ranks,
+            "schedule": p.configuration.label,
+            "waiting_percent": reduction_percent(base, p, "waiting") if base else NONE,
+            "waiting_theory": 100 * (1 - waiting_iid.waiting_ratio(ratio)) if waits else "",
+            "exchange_percent": reduction_percent(base, p, "exchange") if base else NONE,
+            "deliver_percent": reduction_percent(base, p, "deliver") if base else NONE,
+            "irregular_theory": _irregular(p) if waits else "",
+            "run_time_percent": reduction_percent(base, p) if base else NONE,
+        })  # fmt: skip
+    columns = [
+        Column("machine", "machine", "given"),
+        Column("ranks", "ranks = areas", "given"),
+        Column("schedule", "schedule", "given"),
+        Column("waiting_percent", "waiting (%)", "simulated"),
+        Column("waiting_theory", "theory", "modelled"),
+        Column("exchange_percent", "exchange (%)", "simulated"),
+        Column("deliver_percent", "delivery (%)", "simulated"),
+        Column("irregular_theory", "irregular accesses, theory", "modelled"),
+        Column("run_time_percent", "run time (%)", "simulated"),
+    ]
+    title = "By how much less than the conventional schedule, %; below 0 where it is more"
+    return StudyTable("reductions", title, columns, rows)
+
+
+def _irregular(p: Place) -> float | Missing:
+    """Reduction of irregular accesses in per cent for areas of the size whose compute times were taken."""
+    machine = p.runs[0].planned.machine
+    neurons, indegree = (machine.compute_of.get(f"preset.{n}") for n in ("neurons_per_area", "indegree"))
+    if neurons is None or indegree is None:
+        return UNKNOWN
+    cores = machines.load(machine.profile).get("node.cores")
+    if cores is None:
+        return Missing("the profile does not say how many cores a node has")
+    threads = cores.value // machine.ranks_per_node
+    near = indegree - indegree // 2
+    return 100 * access.reduction(neurons, near, indegree // 2, p.ranks, threads)
+
+
+def _slopes(found: list[Place]) -> StudyTable:
+    """Straight lines through real-time factors over the number of ranks."""
+    rows = []
+    for machine, configuration in dict.fromkeys((p.machine, p.configuration) for p in found):
+        own = [p for p in found if (p.machine, p.configuration) == (machine, configuration)]
+        known = [(p.ranks, x.value) for p in own if isinstance(x := p.real_time_factor, Estimate)]
+        if len(known) < 2:
+            continue
+        ranks, factors = np.array(known, dtype=float).T
+        slope, start = np.polyfit(ranks, factors, 1)
+        rows.append({
+            "machine": machine,
+            "schedule": configuration.label,
+            "first": float(factors[0]),
+            "last": float(factors[-1]),
+            "slope": float(100 * slope),
+            "growth_percent": float(100 * (factors[-1] / factors[0] - 1)),
+            "start": float(start),
+        })  # fmt: skip
+    columns = [
+        Column("machine", "machine", "given"),
+        Column("schedule", "schedule", "given"),
+        Column("first", "real-time factor, fewest ranks", "simulated"),
+        Column("last", "most ranks", "simulated"),
+        Column("growth_percent", "growth (%)", "simulated"),
+        Column("slope", "slope per 100 ranks", "modelled"),
+        Column("start", "line at 0 ranks", "modelled"),
+    ]
+    return StudyTable("slopes", "Real-time factor over ranks", columns, rows)
+
+
+def _cycle_times(found: list[Place]) -> StudyTable:
+    """The distribution of compute times, of single cycles and of windows, at each machine's most ranks."""
+    most = {p.machine: max(q.ranks for q in found if q.machine == p.machine) for p in found}
+    rows = []
+    for p in found:
+        m = next((m for m in p.runs if m.run.cycles is not None), None)
+        if p.ranks != most[p.machine] or m is None:
+            continue
+        compute, window = m.run.compute(), max(lane.period for lane in m.run.record.lanes)
+        one, lumped = statistics.describe(compute), statistics.describe(compute, window)
+        rows.append({
+            "machine": p.machine,
+            "schedule": p.configuration.label,
+            "window": window,
+            "mean_us": 1e6 * one.mean_s,
+            "median_us": 1e6 * one.percentiles_s[50.0],
+            "high_us": 1e6 * one.percentiles_s[99.5],
+            "cv": one.cv,
+            "ratio": lumped.cv / one.cv if one.cv > 0 else Missing("all cycles took the same time"),
+            "ratio_theory": window**-0.5,
+        })  # fmt: skip
+    columns = [
+        Column("machine", "machine", "given"),
+        Column("schedule", "schedule", "given"),
+        Column("window", "window (cycles)", "given"),
+        Column("mean_us", "compute time of a cycle, mean (µs)", "simulated"),
+        Column("median_us", "median", "simulated"),
+        Column("high_us", "99.5th percentile", "simulated"),
+        Column("cv", "CV", "simulated"),
+        Column("ratio", "CV of windows / CV", "simulated"),
+        Column("ratio_theory", "1/√D", "modelled"),
+    ]
+    note = "First seed. Times follow from the profile: they are drawn, not measured."
+    return StudyTable("cycle_times", "Compute times at the most ranks", columns, rows, [note])
+
+
+def _headline(less: StudyTable) -> dict | None:
+    """The structure-aware row of most ranks that has a partner."""
+    rows = [r for r in less.rows if r["waiting_theory"] != "" and isinstance(r["waiting_percent"], Estimate)]
+    return max(rows, key=lambda r: r["ranks"], default=None)
+
+
+def _sentence(less: StudyTable) -> str:
+    row = _headline(less)
+    if row is None:
+        return "Nothing to compare yet: no conventional and structure-aware run of as many ranks."
+    values = {name: row[name] for name in ("waiting_percent", "exchange_percent", "deliver_percent")}
+    words = {name: _change(cell) for name, cell in values.items()}
+    theory = row["irregular_theory"]
+    irregular = f" (irregular accesses, theory: {_change(theory)})" if isinstance(theory, float) else ""
+    return (
+        f"On {row['ranks']} nodes of {row['machine']}, simulated, the structure-aware schedule changes "
+        f"waiting by {words['waiting_percent']} (theory: {_change(row['waiting_theory'])}), exchange by "
+        f"{words['exchange_percent']}, delivery by {words['deliver_percent']}{irregular}, and the run time "
+        f"by {_change(row['run_time_percent'])}."
+    )
+
+
+def _change(reduction: Estimate | float | Missing) -> str:
+    if isinstance(reduction, Missing):
+        return "an unknown amount"
+    value = reduction.value if isinstance(reduction, Estimate) else reduction
+    return f"{MINUS if value >= 0 else '+'}{number(abs(value))} %"
+
+
+def _key_figures(less: StudyTable) -> list[KeyFigure]:
+    row = _headline(less)
+    if row is None:
+        return [KeyFigure("Change by structure", "missing", "", "no such runs", missing=True)]
+    where = f"{row['ranks']} ranks, {row['machine']}"
+    return [
+        KeyFigure("Waiting", _change(row["waiting_percent"]), "simulated",
+                  f"{where}; theory {percent(-row['waiting_theory'] / 100)}"),
+        KeyFigure("Exchange", _change(row["exchange_percent"]), "simulated", where),
+        KeyFigure("Delivery", _change(row["deliver_percent"]), "simulated", where),
+        KeyFigure("Run time", _change(row["run_time_percent"]), "simulated", where),
+    ]  # fmt: skip
+
+
+def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
+    figures = []
+    for machine in dict.fromkeys(p.machine for p in found):
+        own = [p for p in found if p.machine == machine and isinstance(p.real_time_factor, Estimate)]
+        ranks = sorted({p.ranks for p in own})
+        if len(ranks) < 2:
+            continue
+        lines = [
+            Line(
+                c.label,
+                c.schedule,
+                [(p.ranks, p.real_time_factor.value) for p in own if p.configuration == c],
+            )
+            for c in dict.fromkeys(p.configuration for p in own)
+        ]
+        alt = f"Real-time factor on {machine} against ranks. " + " ".join(
+            f"{p.configuration.label}, {p.ranks} ranks: {number(p.real_time_factor.value)}." for p in own
+        )
+        name = f"weak-scaling-{len(figures)}"
+        svg = lines_figure.draw(
+            lines, Axis("ranks = areas", ranks), "real-time factor", name, alt, {}, log=False
+        )
+        caption = "Wall-clock time of the simulated machine per simulated time."
+        figures.append(Figure(name, f"Real-time factor, {machine}", svg, alt, caption, main.shown()))
+    return figures
+
+
+STUDY = Study(
+    "weak-scaling",
+    "one area per node on a simulated machine: phases and reductions beside theory (Lober et al., figure 7)",
+    "weak-scaling",
+    read,
+)

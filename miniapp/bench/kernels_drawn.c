@@ -1,0 +1,115 @@
+/// \file
+/// Delivery as in a network that was drawn, for `spikemark calibrate`: lists have Poisson lengths, so that
+/// some are empty and none is as long as the one before.
+///
+/// The size is the number of synapses in 16 lists, on the mean: four times as many lists as synapses, up to
+/// 512 synapses in each. Synapses and list starts do not fit into caches (up to 20 and 16 million), the ring
+/// buffer does (5000 neurons, delays up to 20 steps), as on a thread of a large network.
+
+#include "kernels.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "synapse/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { neurons = 5000, longest = 20, most_synapses = 20000000, most_lists = 16000000, most_spikes = 2000000 };
+enum { lists_of_size = 16, events_per_batch = 5000, events_per_run = 200000 };
+
+static const int64_t sizes[] = {4, 16, 64, 256, 1024, 8192, 0};
+static const int32_t weight = 1;
+
+struct drawn {
+    struct synapse_table table;
+    struct ring ring;
+    uint32_t *spikes; ///< lists in a random order
+    size_t n_spikes, next, batch;
+    uint32_t step;
+};
+
+/// The packed synapses, the same for all sizes, kept until the program ends.
+static uint32_t *shared_synapses(const struct synapse_format *format) {
+    static uint32_t *shared;
+    if (shared) return shared;
+    shared = ALLOC(uint32_t, most_synapses);
+    for (uint32_t i = 0; i < most_synapses; i++) {
+        struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);
+        const uint32_t delay = 1 + (uint32_t)((uint64_t)drawn.word[2] * longest >> 32);
+        shared[i] = synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0);
+    }
+    return shared;
+}
+
+/// Two numbers below `end`: 2i and 2i + 1 of the sequence `seed`.
+static void draw_two(uint32_t seed, uint32_t i, uint32_t end, uint32_t two[2]) {
+    struct rng_words drawn = rng_draw(seed, rng_synapse, 0, 0, i);
+    two[0] = rng_below(drawn.word[0], drawn.word[1], end);
+    two[1] = rng_below(drawn.word[2], drawn.word[3], end);
+}
+
+/// Deals `n` synapses to the lists at random.
+static void deal(struct synapse_table *table, uint32_t n) {
+    uint32_t two[2], before = 0;
+    for (uint32_t i = 0; i < n / 2; i++) {
+        draw_two(2, i, table->lists, two);
+        synapse_table_add_count(table, two[0], 1);
+        synapse_table_add_count(table, two[1], 1);
+    }
+    for (uint32_t l = 0; l <= table->lists; l++) {
+        const uint32_t count = table->start[l];
+        table->start[l] = before;
+        before += count;
+    }
+}
+
+/// Made once for each size and kept.
+static void *open_drawn(const void *variant, int64_t size) {
+    (void)variant;
+    static struct drawn *opened[sizeof sizes / sizeof *sizes];
+    size_t place = 0;
+    while (sizes[place] != size) place++;
+    if (opened[place]) return opened[place];
+    struct drawn *d = opened[place] = ALLOC_ZERO(struct drawn, 1);
+    struct synapse_format format;
+    struct error error = {""};
+    uint32_t lists = (uint32_t)((int64_t)most_synapses * lists_of_size / size);
+    if (lists > most_lists) lists = most_lists;
+    synapse_format(&format, neurons, longest, &weight, 1, &error);
+    synapse_table_open(&d->table, format, lists);
+    deal(&d->table, (uint32_t)((int64_t)lists * size / lists_of_size));
+    d->table.synapses = shared_synapses(&format);
+    d->n_spikes = lists < most_spikes ? lists / 2 * 2 : most_spikes;
+    d->spikes = ALLOC(uint32_t, d->n_spikes);
+    for (uint32_t i = 0; i < d->n_spikes / 2; i++) draw_two(3, i, lists, d->spikes + 2 * i);
+    d->batch = (size_t)(events_per_batch * lists_of_size / size);
+    d->ring = ring_open(neurons, longest, true);
+    return d;
+}
+
+static void close_drawn(void *state) {
+    (void)state;
+}
+
+static uint64_t run_drawn(void *state) {
+    struct drawn *d = state;
+    uint64_t events = 0;
+    while (events < events_per_run) {
+        if (d->next + d->batch > d->n_spikes) d->next = 0;
+        d->step = (d->step + 1) % d->ring.slots;
+        events += synapse_table_deliver(&d->table, d->spikes + d->next, d->batch, spike_format(1), d->step,
+                                        &d->ring)
+                      .synaptic_events;
+        d->next += d->batch;
+    }
+    return events;
+}
+
+size_t kernels_drawn(struct kernel *kernels, size_t capacity) {
+    static const struct kernel mine[] = {
+        {"deliver_drawn", "synapse", sizes, NULL, open_drawn, run_drawn, close_drawn},
+    };
+    size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
+    memcpy(kernels, mine, n * sizeof *mine);
+    return n;
+}
