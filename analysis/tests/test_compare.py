@@ -85,7 +85,7 @@ def test_more_ranks_than_areas_take_groups(network, monkeypatch):
     made = compare(network, [Machine()], target=1e-6, schedule="structure_aware")
     placements = {p.nodes: p.placement for p in made.candidates[0].tried}
     assert placements[8] == "area" and placements[12] == "area_group"
-    assert list(placements) == [8, 12]  # not beyond the validated ranks
+    assert list(placements) == [8, 12]  # not beyond MOST_RANKS
 
 
 def test_the_verdict_is_made_of_the_numbers(network):
