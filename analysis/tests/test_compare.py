@@ -92,7 +92,7 @@ def test_the_verdict_is_made_of_the_numbers(network):
     made = compare(network, [Machine(), dear()], target=0.2)
     words = compare_show.verdict(made)
     for c in made.candidates:
-        assert c.title in words and f"{c.needed.nodes} node" in words
+        assert c.name in words and f"{c.needed.nodes} node" in words
     assert "the least energy" in words and "the least money" in words
     assert "would help most" in words
 

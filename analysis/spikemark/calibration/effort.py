@@ -9,6 +9,7 @@ class Effort:
 
     rounds: int  # of all kernels, on one core and on all
     kernel_s: float  # shortest time of a kernel in a round
+    sizes: tuple[int, ...]  # of delivery, see bench/kernels_drawn.c
     exchange_rounds: int
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # from one rank to another
@@ -21,6 +22,7 @@ class Effort:
 FULL = Effort(
     rounds=9,
     kernel_s=0.1,
+    sizes=(4, 16, 64, 256, 1024, 8192),
     exchange_rounds=9,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
@@ -32,6 +34,7 @@ FULL = Effort(
 QUICK = Effort(
     rounds=3,
     kernel_s=0.02,
+    sizes=(4, 64, 1024, 8192),
     exchange_rounds=3,
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),

@@ -22,8 +22,7 @@ COLLOCATED = 8  # spikes of a cycle
 ROUTES = 4  # ranks that each of them goes to, as in bench/kernels_network.c
 EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
 DELIVER = "deliver_drawn"
-SIZES = (4, 16, 64, 256, 1024, 8192)  # of it: synapses in LISTS lists
-LISTS = 16
+LISTS = 16  # that the size of it is the number of synapses of
 UPDATE = "update_"
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
@@ -41,7 +40,7 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for condition, found in rounds.items():
         mean = [_mean(copies) for copies in found]
-        for path, value in of_rounds(mean).items():
+        for path, value in of_rounds(mean, effort.sizes).items():
             values[f"kernels.{condition}.{path}"] = value
     one = [copies[0] for copies in rounds["one_core"]]
     values["node.clock"] = repeated(
@@ -54,9 +53,9 @@ def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
     return values
 
 
-def _pattern() -> str:
+def _pattern(sizes: tuple[int, ...]) -> str:
     return (
-        f"^{DELIVER}/|^{UPDATE}.*/size:{BLOCK}$"
+        f"^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
@@ -68,7 +67,10 @@ def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     started: list[subprocess.Popen] = []
     try:
         for cpu, file in zip(cpus, files, strict=True):
-            options = [f"--benchmark_filter={_pattern()}", f"--benchmark_min_time={effort.kernel_s}"]
+            options = [
+                f"--benchmark_filter={_pattern(effort.sizes)}",
+                f"--benchmark_min_time={effort.kernel_s}",
+            ]
             options += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
             started.append(
                 subprocess.Popen(
@@ -108,16 +110,17 @@ def _mean(copies: list[Times]) -> Times:
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def of_rounds(rounds: list[Times]) -> dict[str, Value]:
-    """Values below kernels.CONDITION, from the times of each round."""
-    counts = delivered()
+def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
+    """Values below kernels.CONDITION, from the times of each round, among them delivery of `sizes`."""
+    counts = delivered(sizes)
+    seconds = [1e-9 * np.array([times[DELIVER, size] for size in sizes]) for times in rounds]
     try:
-        fits = [delivery_time.fit(counts, _deliver(times)) for times in rounds]
+        fits = [delivery_time.fit(counts, each) for each in seconds]
     except BadInput as error:
         raise BenchFailed(f"delivery: {error}") from None
-    off = [fit.predict(counts) / _deliver(times) - 1 for fit, times in zip(fits, rounds, strict=True)]
+    off = [fit.predict(counts) / each - 1 for fit, each in zip(fits, seconds, strict=True)]
     worst = 100 * float(np.abs(np.median(off, axis=0)).max())
-    lists = f"mean list lengths {SIZES[0] / LISTS:g} to {SIZES[-1] / LISTS:g}, fitted within {worst:.0f} %"
+    lists = f"mean list lengths {sizes[0] / LISTS:g} to {sizes[-1] / LISTS:g}, fitted within {worst:.0f} %"
     values = {
         "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
         "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
@@ -141,12 +144,7 @@ def of_rounds(rounds: list[Times]) -> dict[str, Value]:
     return values
 
 
-def delivered() -> np.ndarray:
-    """Lists entered, synapses and spikes for one synapse of each of SIZES, [size, 3]: Poisson lengths."""
-    mean = np.array(SIZES) / LISTS
+def delivered(sizes: tuple[int, ...]) -> np.ndarray:
+    """Lists entered, synapses and spikes for one synapse of each size, [size, 3]: Poisson lengths."""
+    mean = np.array(sizes) / LISTS
     return np.column_stack([(1 - np.exp(-mean)) / mean, np.ones_like(mean), 1 / mean])
-
-
-def _deliver(times: Times) -> np.ndarray:
-    """Seconds per synapse, [size]."""
-    return 1e-9 * np.array([times[DELIVER, size] for size in SIZES])

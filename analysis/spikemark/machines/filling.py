@@ -3,7 +3,9 @@
 Kernel times and jitter come from a profile that was calibrated (`REFERENCE`):
 
 - update, external, collocate, t_spike: times the ratio of clocks.
-- t_next: times the ratio of clocks or that of memory bandwidth per core, whichever is slower.
+- t_next: times the ratio of clocks, but no less than the memory takes for a synapse and its cell of the ring
+  at the core's share of the bandwidth. (By the ratio of bandwidths instead, the mini-app would be slower than
+  NEST on JURECA-DC: docs/prediction.md.)
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
 - jitter: as there. Nodes are taken to be alike.
@@ -25,6 +27,7 @@ REFERENCE_NETWORK = "jureca-dc"
 REFERENCE_CARD = "dpsnn-westmere-eth"
 
 DIGITS = 4
+SYNAPSE = 8  # bytes: the synapse is read, its cell of two bytes read and written
 JITTER = ("cv", "correlation_time", "minor_share", "minor_factor")
 NODES_PER_LEAF = (
     16,
@@ -69,19 +72,19 @@ def _node(profile: Profile, reference: Profile) -> Assumed:
 def _kernels(profile: Profile, reference: Profile) -> Assumed:
     for group, path in (("one_core", "node.bandwidth_core"), ("full_node", "node.bandwidth")):
         times = f"kernels.{group}."
-        clock, bandwidth = _clock(profile, reference), _bandwidth(profile, reference, path)
+        clock, synapse = _clock(profile, reference), _memory_ns(profile, path, SYNAPSE)
         for known in (p for p in reference.values if p.startswith(times)):
             value = reference.get(known).value
             name = known.removeprefix(times)
             if name == "t_first":
-                line = _line_ns(profile, path)
+                line = _memory_ns(profile, path)
                 longer = (
                     f"a line of memory at the core's share of bandwidth; {value:g} ns on {reference.name}"
                 )
                 yield known, _round(max(value, line)), longer if line > value else f"as {reference.name}"
-            elif name == "t_next" and bandwidth > clock:
-                why = f"{value:g} ns on {reference.name} by the ratio of memory bandwidth per core"
-                yield known, _round(value * bandwidth), why
+            elif name == "t_next" and synapse > value * clock:
+                why = f"{SYNAPSE} bytes at the core's share of bandwidth; {value:g} ns on {reference.name}"
+                yield known, _round(synapse), why
             else:
                 yield known, _round(value * clock), f"{value:g} ns on {reference.name} by the ratio of clocks"
 
@@ -100,16 +103,11 @@ def _share(profile: Profile, path: str) -> float | None:
     return bandwidth.value / (cores.value if path == "node.bandwidth" else 1)
 
 
-def _bandwidth(profile: Profile, reference: Profile, path: str) -> float:
-    """How many times slower by bandwidth; 0 where one of them is unknown."""
-    here, there = _share(profile, path), _share(reference, path)
-    return there / here if here and there else 0.0
-
-
-def _line_ns(profile: Profile, path: str) -> float:
-    """A line of memory; 0 where unknown."""
+def _memory_ns(profile: Profile, path: str, bytes_: float | None = None) -> float:
+    """So many bytes of memory, or a line; 0 where unknown."""
     share, line = _share(profile, path), profile.get("node.line")
-    return line.value / share if share and line else 0.0
+    size = bytes_ or (line.value if line else None)
+    return size / share if share and size else 0.0
 
 
 def _jitter(profile: Profile, reference: Profile) -> Assumed:
