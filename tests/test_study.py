@@ -109,7 +109,7 @@ def rows(found: carry_out.Done, table: str) -> list[dict]:
     return json.loads(found.tables.read_text())["tables"][table]["rows"]
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", SMALL)
 def test_all_runs_are_there_and_found_the_same_spikes(done, name):
     found = done(name)
     assert len(found.sweep.runs) == len(found.sweep.planned) > 3
