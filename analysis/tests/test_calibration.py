@@ -8,14 +8,15 @@ import time
 from functools import partial
 from types import SimpleNamespace
 
+import fake_exchanges
 import numpy as np
 import pytest
 import yaml
 from synthetic import compute_times
 
-from spikemark import kernels, project
+from spikemark import exchange_times, kernels, project
 from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
-from spikemark.calibration.values import Value, repeated
+from spikemark.calibration.values import Table, Value, repeated
 from spikemark.machines.profile import checked
 
 SIZES = (4, 16, 64, 256, 1024, 8192)
@@ -87,16 +88,34 @@ def test_messages_give_latency_bandwidth_and_gap():
 
 
 def test_one_core_has_no_messages(tmp_path):
-    values, unknown = messages.exchanges(1, None, tmp_path)
+    assert messages.exchanges(1, None, tmp_path) is None
+    values, unknown = messages.tables([])
     assert not values and unknown["interconnect.gap"] == messages.ALONE
     assert messages.derived([messages.one_round(1, None)]) == ({}, {})
+
+
+def test_tables_are_medians_and_say_how_far_repetitions_are_apart():
+    def one(factor):
+        return exchange_times.repetitions(fake_exchanges.content(noise=0, repetitions=1, lines={
+            "alltoall": (factor * 1e-6, 0), "allgather": (factor * 2e-6, 0)}), "raw")[0]  # fmt: skip
+
+    found, unknown = messages.tables([one(1), one(2), one(1.5)])
+    table = found["interconnect.tables.alltoall"]
+    assert table.rows == [(2, size, pytest.approx(1.5)) for size in fake_exchanges.SIZES]
+    assert table.detail == "medians; single repetitions are 0.67 to 1.3 times as long"
+    assert found["interconnect.tables.barrier"].rows == [(2, 0, pytest.approx(0.5))]
+    assert "interconnect.selector" not in found  # of a library that nobody knows
+    assert unknown["interconnect.latency"] == messages.ONE_NODE
 
 
 def test_jitter_is_that_of_the_times():
     found = jitter.fluctuation(compute_times(4, 20_000, 1e-4, 0.05, 0.8, 0.1, seed=1))
     assert found.cv == pytest.approx(0.05, rel=0.1)  # not the spread of the ranks
     assert found.correlation_time == pytest.approx(9, rel=0.15)  # (1 + r) / (1 - r)
-    assert (found.share, found.factor) == (0, None)
+    assert found.share < 1e-4  # five standard deviations
+
+    none = jitter.fluctuation(np.random.default_rng(1).uniform(0.9, 1.1, (2, 1000)))
+    assert (none.share, none.factor) == (0, None)
 
 
 @pytest.mark.parametrize(("share", "factor"), [(0.1, 1.5), (0.001, 30)])  # a mode, and interrupts
@@ -158,7 +177,7 @@ def test_what_is_written_is_a_profile():
         "software.launcher": Value("mpirun", None),
         "kernels.full_node.update.lif_exp": Value(0.123456, "ns", (0.1, 0.2), "blocks of 4096: so"),
         "node.l3": Value(32768, "KiB"),
-        "interconnect.tables.alltoall": [(2, 4, 1.23456), (2, 64, 2.0)],
+        "interconnect.tables.alltoall": Table([(2, 4, 1.23456), (2, 64, 2.0)], "medians"),
     }
     text = profile_text.text("here", "A: machine", values, "calibrated", {"power.idle": "no meter"}, ["busy"])
     profile = checked(yaml.safe_load(text), "here")
@@ -171,6 +190,8 @@ def test_what_is_written_is_a_profile():
     update = profile.get("kernels.full_node.update.lif_exp")
     assert (update.value, update.interval, update.kind) == (0.1235, (0.1, 0.2), "measured")
     assert update.reference == "calibrated: blocks of 4096: so"
+    table = profile.get("interconnect.tables.alltoall")
+    assert (table.value, table.reference) == (((2, 4, 1.235), (2, 64, 2.0)), "calibrated: medians")
     assert profile.get("node.l3").value == 32768  # counts are not rounded
     assert "# Warning: busy\n# Unknown: power.idle: no meter\n" in text
 

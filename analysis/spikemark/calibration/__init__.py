@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -22,6 +23,9 @@ from spikemark.files import write_atomically
 from spikemark.machines.profile import checked
 from spikemark.peers import quiet
 from spikemark.record_fields import Host
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -57,11 +61,13 @@ def calibrate(
     cpus = launch.core_threads()
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         folder = Path(workspace)
-        say("exchanges between ranks")
-        values, unknown = messages.exchanges(len(cpus), effort, folder)
+        exchanged: list[pd.DataFrame] = []
         done: list[tuple[kernel_times.Round, messages.Times, jitter.Round]] = []
         for number in range(effort.rounds):
-            say(f"round {number + 1} of {effort.rounds}: kernels, messages, the mini-app")
+            say(f"round {number + 1} of {effort.rounds}: kernels, exchanges, the mini-app")
+            if number % effort.exchanges_every == 0:
+                table = messages.exchanges(len(cpus), effort, folder / f"exchanges{number}")
+                exchanged += [] if table is None else [table]
             metered = not done or (done[0][2].record.energy is not None and number < effort.metered)
             done.append((
                 kernel_times.one_round(number, cpus, effort, folder),
@@ -70,8 +76,12 @@ def calibrate(
             ))  # fmt: skip
     kernel_rounds, message_rounds, runs = (list(each) for each in zip(*done, strict=True))
     host = runs[0].record.host
-    values |= kernel_times.values(kernel_rounds, effort) | node.measure(host)
-    for found, why in (messages.derived(message_rounds), jitter.values(runs, len(cpus))):
+    values, unknown = kernel_times.values(kernel_rounds, effort) | node.measure(host), {}
+    for found, why in (
+        messages.tables(exchanged),
+        messages.derived(message_rounds),
+        jitter.values(runs, len(cpus)),
+    ):
         values, unknown = values | found, unknown | why
     warnings = _warnings(before, watch.foreign_load(), conditions, host, len(cpus))
     reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {jitter.commit(runs[0].record)}"

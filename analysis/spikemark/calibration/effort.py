@@ -11,7 +11,7 @@ class Effort:
     metered: int  # of them with a pause in which power is read, if it can be
     kernel_s: float  # shortest time of a kernel in a round
     sizes: tuple[int, ...]  # of delivery, see bench/kernels_drawn.c
-    exchange_rounds: int  # all of them at once
+    exchanges_every: int  # so many rounds
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # from one rank to another
     model_ms: float  # simulated by the mini-app in a round
@@ -24,7 +24,7 @@ FULL = Effort(
     metered=4,
     kernel_s=0.1,
     sizes=(4, 16, 64, 256, 1024, 8192),
-    exchange_rounds=9,
+    exchanges_every=3,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
     model_ms=5000,
@@ -36,7 +36,7 @@ QUICK = Effort(
     metered=3,
     kernel_s=0.02,
     sizes=(4, 64, 1024, 8192),
-    exchange_rounds=3,
+    exchanges_every=1,
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
     model_ms=1000,

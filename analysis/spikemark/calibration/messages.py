@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spikemark import exchange_bench, launch, project
 from spikemark.bench import BenchFailed
 from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Value, repeated
+from spikemark.calibration.values import Table, Value, repeated
 from spikemark.measure import watch
 
 if TYPE_CHECKING:
@@ -24,43 +24,48 @@ Times = dict[tuple[int, int], float]
 BETWEEN_NODES = ("topology", "nodes_per_leaf", "latency", "bandwidth")
 
 
-def exchanges(cores: int, effort: Effort, folder: Path) -> tuple[dict[str, Value], dict[str, str]]:
-    """Tables and selector by path, interconnect.…, and what is unknown of the whole of it.
-
-    Tables are lists of rows (ranks, bytes, us). Raises BenchFailed.
-    """
-    unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
-    unknown["interconnect.eager"] = "not measured"
+def exchanges(cores: int, effort: Effort, folder: Path) -> "pd.DataFrame | None":
+    """Times of one repetition, see `exchange_times.contract`; None on one core. Raises BenchFailed."""
     if cores < 2:
-        inside = ("latency_node", "bandwidth_node", "gap", "selector", "tables")
-        return {}, unknown | {f"interconnect.{name}": ALONE for name in inside}
+        return None
     options = {
         "filter": f"^({'|'.join(EXCHANGES)})$",
         "bytes": ",".join(map(str, effort.bytes)),
-        "repetitions": effort.exchange_rounds,
+        "repetitions": 1,
         "min-time": effort.exchange_s,
     }
     ranks = [n for n in exchange_bench.default_ranks(cores) if n > 1]
-    table = exchange_bench.bench(folder / "exchanges", ranks, options).table
-    values = {f"interconnect.tables.{name}": rows for name, rows in _tables(table).items()}
+    return exchange_bench.bench(folder, ranks, options).table
+
+
+def tables(rounds: list["pd.DataFrame"]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Tables and selector by path, interconnect.…, and what is unknown of the whole of it."""
+    import pandas as pd
+
+    unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
+    unknown["interconnect.eager"] = "not measured"
+    if not rounds:
+        inside = ("latency_node", "bandwidth_node", "gap", "selector", "tables")
+        return {}, unknown | {f"interconnect.{name}": ALONE for name in inside}
+    table = pd.concat(rounds)
+    found: dict[str, Any] = {}
+    for name in EXCHANGES:
+        groups = table[table["exchange"] == name].groupby(["ranks", "bytes"])["exchange_s"]
+        found[f"interconnect.tables.{name}"] = _rows(groups)
+    barriers = table.assign(bytes=0).groupby(["ranks", "bytes"])["barrier_s"]
+    found["interconnect.tables.barrier"] = _rows(barriers)
     library = table["mpi_library"].iloc[0]
     for start, name in SELECTORS.items():
         if library.startswith(start):
-            values["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
-    return values, unknown
+            found["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
+    return found, unknown
 
 
-def _tables(table: "pd.DataFrame") -> dict[str, list[tuple[int, int, float]]]:
-    """Medians over the repetitions; a barrier has 0 bytes."""
-    tables = {
-        name: [
-            (int(ranks), int(size), 1e6 * float(rows["exchange_s"].median()))
-            for (ranks, size), rows in table[table["exchange"] == name].groupby(["ranks", "bytes"])
-        ]
-        for name in EXCHANGES
-    }
-    barriers = [(int(n), 0, 1e6 * float(rows["barrier_s"].median())) for n, rows in table.groupby("ranks")]
-    return {**tables, "barrier": barriers}
+def _rows(groups) -> Table:
+    """Medians in us, and how far repetitions are apart."""
+    low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
+    rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
+    return Table(rows, f"medians; single repetitions are {low:.2g} to {high:.2g} times as long")
 
 
 def one_round(cores: int, effort: Effort) -> Times:
