@@ -87,32 +87,28 @@ def test_messages_give_latency_bandwidth_and_gap():
 
 
 def test_one_core_has_no_messages(tmp_path):
-    values, unknown = messages.measure(1, None, tmp_path)
+    values, unknown = messages.exchanges(1, None, tmp_path)
     assert not values and unknown["interconnect.gap"] == messages.ALONE
+    assert messages.derived([messages.one_round(1, None)]) == ({}, {})
 
 
 def test_jitter_is_that_of_the_times():
-    runs = [compute_times(4, 20_000, 1e-4, 0.05, 0.8, 0.3, seed) for seed in (1, 2, 3)]
-    found = jitter.fluctuation(runs, "planted")
-    assert found["jitter.cv"].value == pytest.approx(0.05, rel=0.1)  # not the spread of the ranks
-    assert found["jitter.correlation_time"].value == pytest.approx(9, rel=0.15)  # (1 + r) / (1 - r)
-    assert (found["jitter.minor_share"].value, found["jitter.minor_factor"].value) == (0, 1)
+    found = jitter.fluctuation(compute_times(4, 20_000, 1e-4, 0.05, 0.8, 0.1, seed=1))
+    assert found.cv == pytest.approx(0.05, rel=0.1)  # not the spread of the ranks
+    assert found.correlation_time == pytest.approx(9, rel=0.15)  # (1 + r) / (1 - r)
+    assert (found.share, found.factor) == (0, None)
 
 
-def test_the_minor_mode_is_that_of_long_cycles():
+@pytest.mark.parametrize(("share", "factor"), [(0.1, 1.5), (0.001, 30)])  # a mode, and interrupts
+def test_long_cycles_are_told_from_the_others(share, factor):
     rng = np.random.default_rng(1)
-    runs = [rng.normal(1, 0.02, (2, 5000)) * np.where(rng.random((2, 5000)) < 0.1, 1.5, 1) for _ in range(3)]
-    found = jitter.fluctuation(runs, "planted")
-    assert found["jitter.minor_share"].value == pytest.approx(0.1, abs=0.01)
-    assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
-
-
-def test_runs_without_a_minor_mode_do_not_tell_its_factor():
-    rng = np.random.default_rng(1)
-    one, two = rng.normal(1, 0.02, (2, 2, 5000))
-    two[:, ::10] *= 1.5
-    found = jitter.fluctuation([one, two, two], "planted")
-    assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
+    shape = 2, 20_000
+    times = rng.normal(1, 0.02, shape) * np.where(rng.random(shape) < share, factor, 1)
+    found = jitter.fluctuation(times)
+    assert found.share == pytest.approx(share, rel=0.2)
+    assert found.factor == pytest.approx(factor, rel=0.02)
+    assert found.cv == pytest.approx(0.02, rel=0.05)
+    assert found.correlation_time == pytest.approx(1, abs=0.1)
 
 
 def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
@@ -186,7 +182,7 @@ def calibrate(spikemark, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured")
 
-    monkeypatch.setattr(kernel_times, "measure", never)
+    monkeypatch.setattr(messages, "exchanges", never)
     return partial(spikemark, "calibrate", "--quick")
 
 
