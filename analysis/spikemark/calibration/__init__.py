@@ -67,7 +67,7 @@ def calibrate(
     unknown |= found.unknown
     warnings = _warnings(before, watch.foreign_load(), conditions, found.host, len(cpus))
     reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {found.commit}"
-    text = profile_text.text(name, _title(found.host), values, reference, unknown, warnings)
+    text = profile_text.text(name, title(found.host), values, reference, unknown, warnings)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_atomically(path, text)
     return Outcome(path, unknown, warnings)
@@ -86,7 +86,8 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
     return name, path
 
 
-def _title(host: Host) -> str:
+def title(host: Host) -> str:
+    """Of the profile of a host."""
     virtual = ", virtual machine" if host.virtual_machine else ""
     return f"{host.cpu or 'unknown processor'}, {host.cores or '?'} cores{virtual}"
 
