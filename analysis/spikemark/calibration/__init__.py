@@ -85,7 +85,7 @@ def calibrate(
         values, unknown = values | found, unknown | why
     warnings = _warnings(before, watch.foreign_load(), conditions, host, len(cpus))
     reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {jitter.commit(runs[0].record)}"
-    text = profile_text.text(name, _title(host), values, reference, unknown, warnings)
+    text = profile_text.text(name, title(host), values, reference, unknown, warnings)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_atomically(path, text)
     return Outcome(path, unknown, warnings)
@@ -104,7 +104,8 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
     return name, path
 
 
-def _title(host: Host) -> str:
+def title(host: Host) -> str:
+    """Of the profile of a host."""
     virtual = ", virtual machine" if host.virtual_machine else ""
     return f"{host.cpu or 'unknown processor'}, {host.cores or '?'} cores{virtual}"
 
