@@ -9,9 +9,9 @@ Kernel times come from a profile that was calibrated (`REFERENCE`):
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
 
-Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short. The CV
-comes from a cluster (`REFERENCE_JITTER`); cycles are taken to be independent, without a mode of long ones, nodes
-to be alike.
+Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short.
+The CV comes from a cluster (`REFERENCE_JITTER`); cycles are taken to be independent, without a mode of
+long ones, nodes to be alike.
 
 What is unknown of the interconnect comes from a profile whose messages were measured between nodes
 (`REFERENCE_NETWORK`): the gap in proportion to latency, the bandwidth within a node up to half that of the
