@@ -23,9 +23,9 @@ from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 EXPLAINED = (
     "Each rank is a node with one area of the published size, as far as its time goes: the mean time of "
     "deliver, update and collocate follows from the full network and the profile's kernels; how it scatters "
-    "is assumed. The network that is simulated has fewer neurons that fire more often, so that as many "
-    "spikes travel in every cycle as those of full areas; they are real, and so are the messages. Times are "
-    "seconds per simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
+    "is assumed. The network that is simulated has fewer neurons that fire more often: a third of the spikes "
+    "of full areas travel in every cycle. They are real, and so are the messages. Times are seconds per "
+    "simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
 )
 THEORY = (
     "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for uncorrelated cycle times. "
