@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SPEED = "1Gf"  # of a core; compute times are given in seconds, so that its value cancels
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; 0 would never end
+BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine the blocks of alltoall, up to some 500 bytes
 WANTED = "the simulated network"
 
 
@@ -138,11 +139,11 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
         f" message at either end; within a node {1e6 * inside:.3g} us and"
         f" {1e-9 * network.bandwidth_node:.4g} GB/s"
     )
-    return Platform(xml, lines, flags(network, overhead), facts)
+    return Platform(xml, lines, flags(network, overhead, ranks), facts)
 
 
-def flags(network: Interconnect, overhead_s: float) -> list[str]:
-    """Options of smpirun: network as the platform says, compute time only where it is given, collectives."""
+def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
+    """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
     settings = {
         "network/model": "SMPI",
         "network/TCP-gamma": 0,  # no window of TCP
@@ -154,6 +155,7 @@ def flags(network: Interconnect, overhead_s: float) -> list[str]:
         "smpi/send-is-detached-thresh": network.eager,
         "smpi/coll-selector": network.selector,
         "smpi/alltoallv": "ring",  # ompi: linear, seconds with 128 ranks; pair: powers of two
+        **({"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}),  # so is that of ompi from some bytes on
         "smpi/privatization": "no",  # the mini-app has no variables that ranks could spoil for each other
         "smpi/wtime": 0,  # reading the clock
         "smpi/test": 0,
