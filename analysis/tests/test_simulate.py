@@ -172,11 +172,11 @@ def test_the_command_says_what_was_simulated_and_readers_take_the_run(spikemark,
 
 
 def test_what_was_assumed_is_printed_and_stored(spikemark, files):
-    machine_file.write(files["machine"], jitter__cv=None, interconnect__gap=None)
+    machine_file.write(files["machine"], jitter__node_spread=None, interconnect__gap=None)
     status, _, errors = spikemark(*command(files))
     assert status == 0
     about = json.loads((files["out"] / "simulation.json").read_text())
-    for path in ("jitter.cv", "interconnect.gap"):
+    for path in ("jitter.node_spread", "interconnect.gap"):
         assert any(line.startswith(f"{path} = ") for line in about["assumptions"])
         assert f"assumed: {path} = " in errors
 

@@ -6,6 +6,7 @@ take each case for the same time, so that all cores are busy with the same kerne
 
 import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,33 +25,38 @@ EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 H
 DELIVER = "deliver_drawn"
 LISTS = 16  # that the size of it is the number of synapses of
 UPDATE = "update_"
+TRIAD = 64  # MiB
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
 
 
-def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
-    """Values by path, kernels.… and node.…, of the hardware threads `cpus`.
+@dataclass(frozen=True)
+class Round:
+    """Times on one core, and of the copy on each core when all are busy."""
 
-    `folder` holds the raw files. Raises BenchFailed.
-    """
-    rounds: dict[str, list[list[Times]]] = {"one_core": [], "full_node": []}
-    for number in range(effort.rounds):
-        rounds["one_core"].append(_copies([cpus[number % len(cpus)]], effort, folder))
-        rounds["full_node"].append(_copies(cpus, effort, folder))
-    values: dict[str, Value] = {}
-    for condition, found in rounds.items():
-        mean = [_mean(copies) for copies in found]
-        for path, value in of_rounds(mean, effort.sizes).items():
-            values[f"kernels.{condition}.{path}"] = value
-    one = [copies[0] for copies in rounds["one_core"]]
-    values["node.clock"] = repeated(
-        [1 / _mean(c)["clock", 1] for c in rounds["full_node"]], "GHz", "all busy"
-    )
+    one_core: Times
+    full_node: list[Times]
+
+
+def one_round(number: int, cpus: list[int], effort: Effort, folder: Path) -> Round:
+    """Round `number`, on the hardware threads `cpus`. `folder` holds the raw files. Raises BenchFailed."""
+    alone = _copies([cpus[number % len(cpus)]], effort, folder)
+    return Round(alone[0], _copies(cpus, effort, folder))
+
+
+def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
+    """By path, kernels.… and node.…. Raises BenchFailed where delivery cannot be fitted."""
+    one, mean = [r.one_core for r in rounds], [_mean(r.full_node) for r in rounds]
+    found = {}
+    for condition, times in (("one_core", one), ("full_node", mean)):
+        for path, value in of_rounds(times, effort.sizes).items():
+            found[f"kernels.{condition}.{path}"] = value
+    found["node.clock"] = repeated([1 / times["clock", 1] for times in mean], "GHz", "all cores busy")
     triad = "triad of STREAM, 3 x 64 MiB per core"
-    for path, found in (("bandwidth", rounds["full_node"]), ("bandwidth_core", [[t] for t in one])):
-        rates = [sum(1 / t[key] for t in copies for key in t if key[0] == "triad") for copies in found]
-        values[f"node.{path}"] = repeated(rates, "GB/s", triad)
-    return values
+    for path, each in (("bandwidth", [r.full_node for r in rounds]), ("bandwidth_core", [[t] for t in one])):
+        rates = [sum(1 / times["triad", TRIAD] for times in copies) for copies in each]
+        found[f"node.{path}"] = repeated(rates, "GB/s", triad)
+    return found
 
 
 def _pattern(sizes: tuple[int, ...]) -> str:
@@ -121,7 +127,7 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
     off = [fit.predict(counts) / each - 1 for fit, each in zip(fits, seconds, strict=True)]
     worst = 100 * float(np.abs(np.median(off, axis=0)).max())
     lists = f"mean list lengths {sizes[0] / LISTS:g} to {sizes[-1] / LISTS:g}, fitted within {worst:.0f} %"
-    values = {
+    found = {
         "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
         "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
         "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns", lists),
@@ -133,15 +139,15 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
     }
     for kernel, size in rounds[0]:
         if kernel.startswith(UPDATE):
-            values[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
+            found[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
                 [t[kernel, size] for t in rounds], "ns", f"blocks of {BLOCK}"
             )
-    values["external"] = repeated(
+    found["external"] = repeated(
         [t[EXTERNAL, BLOCK] for t in rounds],
         "ns",
         f"Poisson, {EXTERNAL.rsplit('_', 1)[1]} events per step",
     )
-    return values
+    return found
 
 
 def delivered(sizes: tuple[int, ...]) -> np.ndarray:

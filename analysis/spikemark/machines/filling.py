@@ -1,6 +1,6 @@
 """What prediction and simulation need and a profile does not know, assumed by simple rules.
 
-Kernel times and jitter come from a profile that was calibrated (`REFERENCE`):
+Kernel times come from a profile that was calibrated (`REFERENCE`):
 
 - update, external, collocate, t_spike: times the ratio of clocks.
 - t_next: times the ratio of clocks, but no less than the memory takes for a synapse and its cell of the ring
@@ -8,7 +8,10 @@ Kernel times and jitter come from a profile that was calibrated (`REFERENCE`):
   NEST on JURECA-DC: docs/prediction.md.)
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
-- jitter: as there. Nodes are taken to be alike.
+
+Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short.
+The CV comes from a cluster (`REFERENCE_JITTER`); cycles are taken to be independent, without a mode of
+long ones, nodes to be alike.
 
 What is unknown of the interconnect comes from a profile whose messages were measured between nodes
 (`REFERENCE_NETWORK`): the gap in proportion to latency, the bandwidth within a node up to half that of the
@@ -24,17 +27,22 @@ from .profile import Profile
 #: Written by `spikemark calibrate`.
 REFERENCE = "epyc-vm"
 REFERENCE_NETWORK = "jureca-dc"
+REFERENCE_JITTER = "dpsnn-westmere-ib"
 REFERENCE_CARD = "dpsnn-westmere-eth"
 
 DIGITS = 4
 SYNAPSE = 8  # bytes: the synapse is read, its cell of two bytes read and written
-JITTER = ("cv", "correlation_time", "minor_share", "minor_factor")
 NODES_PER_LEAF = (
     16,
     ("half the ports of a switch lead up; 36 to 48 ports are usual, the half rounded down to a power of two"),
 )
 EAGER = 12, "Open MPI's default for InfiniBand (btl_openib_eager_limit)"
-NODE_SPREAD = 0, "nodes are taken to be alike"
+JITTER = {
+    "correlation_time": (1, "cycles are taken to be independent, which flatters schedules that meet rarely"),
+    "minor_share": (0, "no mode of long cycles is known"),
+    "minor_factor": (1, "no mode of long cycles is known"),
+    "node_spread": (0, "nodes are taken to be alike"),
+}
 
 #: path, value, why
 Assumed = Iterator[tuple[str, float | str, str]]
@@ -47,7 +55,7 @@ def filled(profile: Profile, reference: Profile | None = None) -> Profile:
     """
     if reference is None and REFERENCE in names():
         reference = profile if profile.name == REFERENCE else load(REFERENCE)
-    for rule in (_node, _kernels, _jitter):
+    for rule in (_node, _kernels):
         if reference is not None and reference is not profile:
             profile = _assumed(profile, rule(profile, reference))
     for rule in (_interconnect, _dependent):
@@ -110,12 +118,6 @@ def _memory_ns(profile: Profile, path: str, bytes_: float | None = None) -> floa
     return size / share if share and size else 0.0
 
 
-def _jitter(profile: Profile, reference: Profile) -> Assumed:
-    for name in JITTER:
-        if known := reference.get(f"jitter.{name}"):
-            yield f"jitter.{name}", known.value, f"as {reference.name}"
-
-
 def _interconnect(profile: Profile, network: Profile) -> Assumed:
     for name in ("topology", "latency", "latency_node", "bandwidth", "selector"):
         path = f"interconnect.{name}"
@@ -140,7 +142,13 @@ def _dependent(profile: Profile, network: Profile) -> Assumed:
 def _fixed(profile: Profile) -> Assumed:
     yield "interconnect.nodes_per_leaf", *NODES_PER_LEAF
     yield "interconnect.eager", *EAGER
-    yield "jitter.node_spread", *NODE_SPREAD
+    yield (
+        "jitter.cv",
+        load(REFERENCE_JITTER).need("jitter.cv", "jitter").value,
+        f"as {REFERENCE_JITTER}, a cluster",
+    )
+    for name, assumed in JITTER.items():
+        yield f"jitter.{name}", *assumed
     if profile.get("power.idle"):
         card = load(REFERENCE_CARD).need("power.card", "the interconnect cards of others")
         yield "power.card", card.value, f"as {REFERENCE_CARD}, of Gigabit Ethernet"

@@ -61,7 +61,7 @@ class Checked:
 
     def error(self, predicted_s: float) -> float:
         """Predicted over published, minus 1, per cent."""
-        return 100 * (predicted_s / self.case.published_s - 1)
+        return round(100 * (predicted_s / self.case.published_s - 1), 1)
 
     @property
     def role(self) -> str:

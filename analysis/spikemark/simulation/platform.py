@@ -153,7 +153,7 @@ def flags(network: Interconnect, overhead_s: float) -> list[str]:
         "smpi/async-small-thresh": network.eager,
         "smpi/send-is-detached-thresh": network.eager,
         "smpi/coll-selector": network.selector,
-        "smpi/alltoallv": "ring",  # ompi is linear: seconds each with 128 ranks; pair: powers of two only
+        "smpi/alltoallv": "ring",  # ompi: linear, seconds with 128 ranks; pair: powers of two
         "smpi/privatization": "no",  # the mini-app has no variables that ranks could spoil for each other
         "smpi/wtime": 0,  # reading the clock
         "smpi/test": 0,

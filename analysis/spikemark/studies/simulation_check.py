@@ -45,16 +45,14 @@ NOTE = (
 
 def simulate(results: Results) -> list[str]:
     """Simulate every measured run that has none yet for the profile as it is; returns what went wrong."""
-    from spikemark import machines, simulation
-    from spikemark.calibration import node
+    from spikemark import simulation
 
-    name = node.default_name()
-    if name not in machines.names():
+    measured = [run for run in results.read_plan().runs if results.measured(run.id) and run.threads == 1]
+    host = _profile(results.run(measured[0].id)) if measured else None
+    if host is None:
         return [NO_PROFILE]
-    host, complaints = machines.load(name), []
-    for planned in results.read_plan().runs:
-        if not results.measured(planned.id) or planned.threads > 1:
-            continue
+    complaints = []
+    for planned in measured:
         for mode in MODES:
             out = folder(results.run(planned.id), mode)
             if simulation.done(out, host):
@@ -75,6 +73,14 @@ def simulate(results: Results) -> list[str]:
             except (BadInput, simulation.SimulationFailed) as reason:
                 complaints.append(f"{planned.label}, {mode}: not simulated: {reason}")
     return complaints
+
+
+def _profile(run: Path):
+    """The profile that `spikemark calibrate` has written on the host of a run; None without one."""
+    from spikemark import calibration, machines
+
+    title = calibration.title(record.load(run).record.host)
+    return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
 
 
 def folder(run: Path, mode: str) -> Path:
