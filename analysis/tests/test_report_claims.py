@@ -8,7 +8,7 @@ from planned import grid, run, write_experiment
 from synthetic import PHASES, describe
 
 from spikemark.report.cases import look
-from spikemark.report.cautions import LOADS, SEVERITY, cautions, strongest_load
+from spikemark.report.cautions import LOADS, SEVERITY, SIMULATED, cautions, strongest_load
 from spikemark.report.gather import gather
 from spikemark.report.headline import headline
 from spikemark.report.key_figures import key_figures
