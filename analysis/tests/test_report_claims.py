@@ -113,7 +113,7 @@ def test_warnings_by_severity(tmp_path):
     found = cautions(view_of(tmp_path, runs))
     starts = [s for s in SEVERITY if s]
     known = [next((s for s in starts if text.startswith(s)), "") for text in found]
-    assert list(dict.fromkeys(known)) == [s for s in SEVERITY if s != SIMULATED]  # such runs have a page apart
+    assert list(dict.fromkeys(known)) == [s for s in SEVERITY if s != SIMULATED]  # a page apart
     assert known[:5] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
 
 
