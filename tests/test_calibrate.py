@@ -9,6 +9,7 @@ from spikemark import calibration, machines
 SHORTEST = replace(
     calibration.QUICK,
     kernel_s=1e-3,
+    sizes=(4, 1024, 8192),
     exchange_s=1e-4,
     bytes=(4, 64),
     model_ms=50.0,

@@ -39,6 +39,12 @@ def scorep(
 def export(
     folder: Annotated[Path, typer.Argument(metavar="RESULTS_DIR", help="results/EXPERIMENT/MACHINE.")],
     form: Annotated[str, typer.Option("--format", help="extra-p: JSON Lines for Extra-P.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Only runs with this, as schedule=conventional; may be repeated."
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write there instead of printing.")] = None,
 ) -> None:
     """The measurements of a results folder for another tool."""
@@ -48,7 +54,7 @@ def export(
 
     if form not in exports.FORMATS:
         raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(exports.FORMATS)}")
-    lines, complaints = exports.FORMATS[form](Results(folder))
+    lines, complaints = exports.FORMATS[form](Results(folder), tuple(only or ()))
     if output is None:
         typer.echo(lines, nl=False)
     else:

@@ -3,10 +3,12 @@
 Format: JSON Lines, as the documentation of Extra-P has it (docs/file-formats.md, version 4): each line is one
 measurement {"params": {name: number}, "callpath": text, "metric": text, "value": number}, `->` separates the
 levels of a call path, every line has the same parameters, and lines that agree in all but the value are
-repetitions.
+repetitions. Its reader refuses a file in which a metric of a call path lacks one of the points (combinations
+of parameters) that another has.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,16 +22,18 @@ from spikemark.results import Results
 ROOT = "simulate"
 
 
-def extra_p(results: Results) -> tuple[str, list[str]]:
+def extra_p(results: Results, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     """The lines of all records of the plan that are there, and complaints about those that cannot be used.
 
     Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
     other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
     does); other fields of the grid stand in the call path, before `simulate`. Metrics: `time` (s, mean over
     ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole. A
-    phase that was not measured has no line.
+    phase that was not measured at every point has no line.
 
-    Raises BadInput if the folder has no plan or no record that can be used.
+    `only`: `NAME=VALUE` of what the grid varies; other runs are left out. Raises BadInput if the folder has
+    no plan or no record that can be used, and if what stands in the call paths was measured at different
+    points.
     """
     plan = results.read_plan()
     runs, complaints = [], []
@@ -44,17 +48,48 @@ def extra_p(results: Results) -> tuple[str, list[str]]:
             f"{results.path}: no record that can be exported" + "".join(f"; {c}" for c in complaints[:1])
         )
     numbers, words = _described(plan, runs)
+    for wanted in only:
+        runs, numbers, words = _chosen(wanted, runs, numbers, words)
     parameters = _varying(numbers) or ["ranks"]
     named = _varying(words)
-    lines = []
+    lines, points = [], defaultdict(set)
     for (_, run), number, word in zip(runs, numbers, words, strict=True):
         params = {name: number[name] for name in parameters}
         root = "->".join([*(f"{name}={word[name]}" for name in named), ROOT])
         for callpath, metric, value in _values(run, root):
-            lines.append(
-                json.dumps({"params": params, "callpath": callpath, "metric": metric, "value": value})
-            )
-    return "\n".join([*lines, ""]), complaints
+            lines.append({"params": params, "callpath": callpath, "metric": metric, "value": value})
+            points[callpath, metric].add(tuple(params.values()))
+    every = set().union(*points.values())
+    _check_points(points, every)
+    partly = [key for key, own in points.items() if own != every]
+    complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
+    kept = [json.dumps(line) for line in lines if (line["callpath"], line["metric"]) not in partly]
+    return "\n".join([*kept, ""]), complaints
+
+
+def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
+    """The runs of which NAME is VALUE, and what describes them."""
+    name, _, value = wanted.partition("=")
+    values = [str({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
+    if value not in values or name not in {**numbers[0], **words[0]}:
+        known = f"{name}={' or '.join(dict.fromkeys(values))}" if values[0] != "None" else ""
+        allowed = known or f"NAME=VALUE, with one of {', '.join({**numbers[0], **words[0]})}"
+        raise BadInput(f"--only: {wanted!r}; allowed: {allowed}")
+    rows = [
+        row for row, own in zip(zip(runs, numbers, words, strict=True), values, strict=True) if own == value
+    ]
+    return tuple(map(list, zip(*rows, strict=True)))
+
+
+def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
+    """Raises BadInput where what stands before ROOT was measured at different points."""
+    groups = {path.removesuffix(f"->{ROOT}"): own for (path, _), own in points.items() if path.endswith(ROOT)}
+    if any(own != every for own in groups.values()):
+        said = ", ".join(f"{name} at {len(own)}" for name, own in groups.items())
+        raise BadInput(
+            f"Extra-P takes call paths that were all measured at the same points; of {len(every)}: {said};"
+            " allowed: --only NAME=VALUE for one of them, or a grid without gaps"
+        )
 
 
 def _described(plan: Plan, runs: list[tuple[Planned, Run]]) -> tuple[list[dict], list[dict]]:

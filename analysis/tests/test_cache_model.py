@@ -116,11 +116,21 @@ def test_ring_inside_and_outside_the_cache(held, shape):
     assert found.misses / found.visits == pytest.approx(simulated, abs=0.02)
 
 
+@pytest.mark.parametrize("regular", [True, False])
+def test_a_cache_that_holds_all_that_was_built_misses_nothing(regular):
+    d = replace(
+        NOTHING, steps=100, before=0, events=5000, first_accesses=500, synapses=4e5, starts=4e4, ring=4e4,
+        neurons=500, spikes=100, regular=regular,
+    )  # fmt: skip
+    assert sum(term.misses for term in cache.prediction(d, 1 << 20).values()) < 1e-6
+    assert sum(term.misses for term in cache.prediction(NOTHING, 1 << 20).values()) == 0
+
+
 def test_what_a_run_has_not_met_before_is_a_miss():
     d = replace(
         NOTHING, steps=100, before=0, events=5000, first_accesses=500, synapses=4e5, starts=4e4, regular=True
     )
-    everything = cache.prediction(d, 1 << 30)
+    everything = cache.prediction(d, 430_000)  # but a tenth of the starts
     assert everything["lists"].misses > 0.9 * everything["lists"].visits  # each list once, neighbours later
     warm = cache.prediction(replace(d, before=10**6), 1 << 30)
     assert sum(term.misses for term in warm.values()) == 0

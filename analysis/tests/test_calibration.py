@@ -8,16 +8,18 @@ import time
 from functools import partial
 from types import SimpleNamespace
 
+import fake_exchanges
 import numpy as np
 import pytest
 import yaml
 from synthetic import compute_times
 
-from spikemark import kernels, project
+from spikemark import exchange_times, kernels, project
 from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
-from spikemark.calibration.values import Value, repeated
+from spikemark.calibration.values import Table, Value, repeated
 from spikemark.machines.profile import checked
 
+SIZES = (4, 16, 64, 256, 1024, 8192)
 UPDATED = ("ignore_and_fire", "lif_exp")
 
 
@@ -41,7 +43,7 @@ def times(first: float, following: float, spike: float) -> dict:
     """Of a round, ns per item, as the times of delivery make them."""
     found = {("collocate", 8): 5.0, (kernel_times.EXTERNAL, 4096): 1.5}
     found |= {(f"update_{model}", 4096): 0.5 + i for i, model in enumerate(UPDATED)}
-    for size in (4, 16, 64, 256, 1024, 8192):
+    for size in SIZES:
         mean = size / 16
         found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
     return found
@@ -49,7 +51,7 @@ def times(first: float, following: float, spike: float) -> dict:
 
 def test_kernels_give_the_times_of_delivery_that_were_planted():
     rounds = [times(20 + i, 1.5, 7) for i in range(3)]
-    found = kernel_times.of_rounds(rounds)
+    found = kernel_times.of_rounds(rounds, SIZES)
     assert found["t_first"].value == pytest.approx(21)
     assert found["t_next"].value == pytest.approx(1.5)
     assert found["t_spike"].value == pytest.approx(7)
@@ -64,7 +66,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
     """The pattern and the names of bench_kernels belong together."""
     command = [project.bench_kernels(), "--benchmark_list_tests=true"]
-    command += [f"--benchmark_filter={kernel_times._pattern()}"]
+    command += [f"--benchmark_filter={kernel_times._pattern(SIZES)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
     found = {(part["kernel"], int(part["size"])) for part in parts}
@@ -86,32 +88,46 @@ def test_messages_give_latency_bandwidth_and_gap():
 
 
 def test_one_core_has_no_messages(tmp_path):
-    values, unknown = messages.measure(1, None, tmp_path)
+    assert messages.exchanges(1, None, tmp_path) is None
+    values, unknown = messages.tables([])
     assert not values and unknown["interconnect.gap"] == messages.ALONE
+    assert messages.derived([messages.one_round(1, None)]) == ({}, {})
+
+
+def test_tables_are_medians_and_say_how_far_repetitions_are_apart():
+    def one(factor):
+        return exchange_times.repetitions(fake_exchanges.content(noise=0, repetitions=1, lines={
+            "alltoall": (factor * 1e-6, 0), "allgather": (factor * 2e-6, 0)}), "raw")[0]  # fmt: skip
+
+    found, unknown = messages.tables([one(1), one(2), one(1.5)])
+    table = found["interconnect.tables.alltoall"]
+    assert table.rows == [(2, size, pytest.approx(1.5)) for size in fake_exchanges.SIZES]
+    assert table.detail == "medians; single repetitions are 0.67 to 1.3 times as long"
+    assert found["interconnect.tables.barrier"].rows == [(2, 0, pytest.approx(0.5))]
+    assert "interconnect.selector" not in found  # of a library that nobody knows
+    assert unknown["interconnect.latency"] == messages.ONE_NODE
 
 
 def test_jitter_is_that_of_the_times():
-    runs = [compute_times(4, 20_000, 1e-4, 0.05, 0.8, 0.3, seed) for seed in (1, 2, 3)]
-    found = jitter.fluctuation(runs, "planted")
-    assert found["jitter.cv"].value == pytest.approx(0.05, rel=0.1)  # not the spread of the ranks
-    assert found["jitter.correlation_time"].value == pytest.approx(9, rel=0.15)  # (1 + r) / (1 - r)
-    assert (found["jitter.minor_share"].value, found["jitter.minor_factor"].value) == (0, 1)
+    found = jitter.fluctuation(compute_times(4, 20_000, 1e-4, 0.05, 0.8, 0.1, seed=1))
+    assert found.cv == pytest.approx(0.05, rel=0.1)  # not the spread of the ranks
+    assert found.correlation_time == pytest.approx(9, rel=0.15)  # (1 + r) / (1 - r)
+    assert found.share < 1e-4  # five standard deviations
+
+    none = jitter.fluctuation(np.random.default_rng(1).uniform(0.9, 1.1, (2, 1000)))
+    assert (none.share, none.factor) == (0, None)
 
 
-def test_the_minor_mode_is_that_of_long_cycles():
+@pytest.mark.parametrize(("share", "factor"), [(0.1, 1.5), (0.001, 30)])  # a mode, and interrupts
+def test_long_cycles_are_told_from_the_others(share, factor):
     rng = np.random.default_rng(1)
-    runs = [rng.normal(1, 0.02, (2, 5000)) * np.where(rng.random((2, 5000)) < 0.1, 1.5, 1) for _ in range(3)]
-    found = jitter.fluctuation(runs, "planted")
-    assert found["jitter.minor_share"].value == pytest.approx(0.1, abs=0.01)
-    assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
-
-
-def test_runs_without_a_minor_mode_do_not_tell_its_factor():
-    rng = np.random.default_rng(1)
-    one, two = rng.normal(1, 0.02, (2, 2, 5000))
-    two[:, ::10] *= 1.5
-    found = jitter.fluctuation([one, two, two], "planted")
-    assert found["jitter.minor_factor"].value == pytest.approx(1.5, rel=0.02)
+    shape = 2, 20_000
+    times = rng.normal(1, 0.02, shape) * np.where(rng.random(shape) < share, factor, 1)
+    found = jitter.fluctuation(times)
+    assert found.share == pytest.approx(share, rel=0.2)
+    assert found.factor == pytest.approx(factor, rel=0.02)
+    assert found.cv == pytest.approx(0.02, rel=0.05)
+    assert found.correlation_time == pytest.approx(1, abs=0.1)
 
 
 def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
@@ -128,9 +144,9 @@ def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
 @pytest.mark.parametrize(
     ("cpuinfo", "name"),
     [
-        ("model name\t: AMD EPYC 7742 64-Core Processor\nflags\t: fpu vme\n", "amd-epyc-7742"),
-        ("model name : Intel(R) Xeon(R) CPU E5-2620 v4 @ 2.10GHz\n", "intel-xeon-e5-2620-v4"),
-        ("model name\t: AMD EPYC\nflags\t\t: fpu hypervisor lm\n", "amd-epyc-vm"),
+        ("model name\t: AMD EPYC 7742 64-Core Processor\nflags\t: fpu vme\n", "epyc-7742"),
+        ("model name : Intel(R) Xeon(R) CPU E5-2620 v4 @ 2.10GHz\n", "xeon-e5-2620-v4"),
+        ("model name\t: AMD EPYC\nflags\t\t: fpu hypervisor lm\n", "epyc-vm"),
         ("processor : 0\n", "host"),
     ],
 )
@@ -161,7 +177,7 @@ def test_what_is_written_is_a_profile():
         "software.launcher": Value("mpirun", None),
         "kernels.full_node.update.lif_exp": Value(0.123456, "ns", (0.1, 0.2), "blocks of 4096: so"),
         "node.l3": Value(32768, "KiB"),
-        "interconnect.tables.alltoall": [(2, 4, 1.23456), (2, 64, 2.0)],
+        "interconnect.tables.alltoall": Table([(2, 4, 1.23456), (2, 64, 2.0)], "medians"),
     }
     text = profile_text.text("here", "A: machine", values, "calibrated", {"power.idle": "no meter"}, ["busy"])
     profile = checked(yaml.safe_load(text), "here")
@@ -174,6 +190,8 @@ def test_what_is_written_is_a_profile():
     update = profile.get("kernels.full_node.update.lif_exp")
     assert (update.value, update.interval, update.kind) == (0.1235, (0.1, 0.2), "measured")
     assert update.reference == "calibrated: blocks of 4096: so"
+    table = profile.get("interconnect.tables.alltoall")
+    assert (table.value, table.reference) == (((2, 4, 1.235), (2, 64, 2.0)), "calibrated: medians")
     assert profile.get("node.l3").value == 32768  # counts are not rounded
     assert "# Warning: busy\n# Unknown: power.idle: no meter\n" in text
 
@@ -185,7 +203,7 @@ def calibrate(spikemark, monkeypatch):
     def never(*arguments):
         raise AssertionError("measured")
 
-    monkeypatch.setattr(kernel_times, "measure", never)
+    monkeypatch.setattr(messages, "exchanges", never)
     return partial(spikemark, "calibrate", "--quick")
 
 

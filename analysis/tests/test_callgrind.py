@@ -89,7 +89,7 @@ def test_the_command_takes_the_caches_of_a_machine(monkeypatch, spikemark):
     assert (
         spikemark("cachesim", "run.json", "--machine", "jureca-dc", "--d1", "49152,12,64", "--json")[0] == 0
     )
-    assert [a[3:] for a in taken] == [
+    assert [a[3:5] for a in taken] == [
         (Cache(32 << 10, 8), Cache(16 << 20, 16)), (Cache(48 << 10, 12), Cache(16 << 20, 16)),
     ]  # fmt: skip
     status, _, errors = spikemark("cachesim", "run.json", "--machine", "epyc-9654")

@@ -85,14 +85,14 @@ def test_more_ranks_than_areas_take_groups(network, monkeypatch):
     made = compare(network, [Machine()], target=1e-6, schedule="structure_aware")
     placements = {p.nodes: p.placement for p in made.candidates[0].tried}
     assert placements[8] == "area" and placements[12] == "area_group"
-    assert list(placements) == [8, 12]  # not beyond the validated ranks
+    assert list(placements) == [8, 12]  # not beyond MOST_RANKS
 
 
 def test_the_verdict_is_made_of_the_numbers(network):
     made = compare(network, [Machine(), dear()], target=0.2)
     words = compare_show.verdict(made)
     for c in made.candidates:
-        assert c.title in words and f"{c.needed.nodes} node" in words
+        assert c.name in words and f"{c.needed.nodes} node" in words
     assert "the least energy" in words and "the least money" in words
     assert "would help most" in words
 
@@ -187,11 +187,17 @@ def test_bad_questions_are_refused_in_one_line(spikemark, known, arguments, comp
         ("{}", "missing"),
         ('{"time": {}, "network": {"populations": []}}', "populations"),
         ('{"time": {}, "network": {"populations": [{"name": "a", "size": -1}]}}', "size=-1"),
+        ('{"time": {}, "network": {"populations": [POPULATION]}, "wire": "thin"}', "wire"),
+        ('{"time": {}, "network": {"populations": [POPULATION]}, "delay_ratio": "long"}', "delay_ratio"),
+        ('{"time": {}, "network": {"populations": [POPULATION]}, "schedule": [{}]}', "schedule"),
+        ('{"time": {}, "network": {"populations": [POPULATION]}, "schedule": "quick"}', "schedule='quick'"),
+        ('{"time": {}, "network": {"populations": [POPULATION], "projections": [{}]}}', "projections"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_descriptions(spikemark, known, tmp_path, content, complaint):
     path = tmp_path / "run.json"
-    path.write_text(content)
+    one = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
+    path.write_text(content.replace("POPULATION", json.dumps(one)))
     status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
     assert (status, output) == (2, "")
-    assert "run.json" in errors and complaint in errors and errors.count("\n") == 1
+    assert complaint in errors and errors.count("\n") == 1

@@ -52,6 +52,7 @@ def read(text: str) -> dict:
         found.setdefault((line["callpath"], line["metric"]), {}).setdefault(coordinate, []).append(
             line["value"]
         )
+    (_,) = {frozenset(points) for points in found.values()}  # its reader refuses anything else
     return parameters, found
 
 
@@ -81,7 +82,7 @@ def test_every_measurement_is_found_again(tmp_path):
 
 
 def test_what_is_no_number_stands_in_the_call_path(tmp_path):
-    grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
+    grid = [{"schedule": ["conventional", "structure_aware"], "delay_ratio": [5, 10]}]
     parameters, found = read(extra_p(results_of(tmp_path, grid, ranks=[1, 2]))[0])
     assert parameters == ["ranks", "D"]
     assert set(found["schedule=structure_aware->simulate->update", "time"]) == {
@@ -91,6 +92,40 @@ def test_what_is_no_number_stands_in_the_call_path(tmp_path):
         (2, 10),
     }
     assert {path.split("->")[0] for path, _ in found} == {"schedule=conventional", "schedule=structure_aware"}
+
+
+def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
+    grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
+    results = results_of(tmp_path, grid, ranks=[1, 2])
+    with pytest.raises(BadInput, match="of 4: schedule=conventional at 2, schedule=structure_aware at 4"):
+        extra_p(results)
+    parameters, found = read(extra_p(results, ("schedule=structure_aware",))[0])
+    assert parameters == ["ranks", "D"]
+    assert len(found["simulate->update", "time"]) == 4
+    parameters, found = read(extra_p(results, ("schedule=structure_aware", "D=5"))[0])
+    assert parameters == ["ranks"]
+    for only, allowed in (
+        ("schedule=none", "schedule=conventional or structure_aware"),
+        ("colour=red", "NAME=VALUE, with one of ranks, threads, D, neurons, indegree, schedule"),
+    ):
+        with pytest.raises(BadInput, match=f"--only: '{only}'; allowed: {allowed}"):
+            extra_p(results, (only,))
+
+
+def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
+    grid = [{"record.barrier": True, "ranks": 1}, {"record.barrier": False, "ranks": 2}]
+    results = results_of(tmp_path, grid)
+    with pytest.raises(BadInput, match="measured at the same points"):
+        extra_p(results)
+    results = results_of(tmp_path / "b", [{"ranks": [1, 2]}])
+    path = results.run(results.read_plan().runs[0].id) / "record.json"
+    content = json.loads(path.read_text())
+    content["timing"]["phases"]["synchronise"] = {"mean_s": None, "max_s": None, "reason": "no barrier"}
+    path.write_text(json.dumps(content))
+    text, complaints = extra_p(results)
+    assert ("simulate->synchronise", "time") not in read(text)[1]
+    assert len(complaints) == 2
+    assert complaints[0] == "simulate->synchronise, time: not measured at every point; left out"
 
 
 def test_number_of_the_description_is_a_parameter(tmp_path):

@@ -65,12 +65,12 @@ def test_compute_follows_the_clock():
         assert number(full, f"kernels.{group}.t_first") == number(calibrated(), f"kernels.{group}.t_first")
 
 
-def test_delivery_with_the_node_full_follows_the_bandwidth_per_core():
-    machine = bare(**{"node.clock": 2.0, "node.bandwidth": 100, "node.cores": 50, "node.bandwidth_core": 20})
-    full = machines.filled(machine, calibrated())  # a core has 2 GB/s instead of 20
-    assert number(full, "kernels.full_node.t_next") == 10 * 128
-    assert number(full, "kernels.one_core.t_next") == 2 * 2  # alone: the clock says more than 25 GB/s by 20
-    assert "bandwidth per core" in full.get("kernels.full_node.t_next").reference
+def test_delivery_is_no_faster_than_the_bandwidth_per_core():
+    machine = bare(**{"node.clock": 2.0, "node.bandwidth": 2, "node.cores": 100, "node.bandwidth_core": 2})
+    full = machines.filled(machine, calibrated())  # a core has 0.02 GB/s
+    assert number(full, "kernels.full_node.t_next") == filling.SYNAPSE / 0.02
+    assert number(full, "kernels.one_core.t_next") == 2 * 2  # alone: by the clock
+    assert "share of bandwidth" in full.get("kernels.full_node.t_next").reference
     assert number(full, "kernels.full_node.t_spike") == 2 * 256
 
 

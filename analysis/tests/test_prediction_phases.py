@@ -9,7 +9,7 @@ from small_machine import Machine
 
 from spikemark.errors import BadInput
 from spikemark.models import access
-from spikemark.prediction import inputs, loads, phases, rates
+from spikemark.prediction import cache, inputs, loads, phases, rates
 from spikemark.presets import mam, mam_benchmark, microcircuit
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40, delay_ratio=5)
@@ -58,9 +58,10 @@ def test_spikes_arrive_where_they_are_sent():
 def test_one_thread_by_hand():
     """One rank, one thread, one core: every term of the sum."""
     machine = Machine().with_(node__cores=1)
+    near = cache.NEAR  # its ring fits into the second cache
     found = phases.phase_times(NETWORK, machine, 1, 1)
     neurons, spikes = 4800, 4800 * 2.5e-4
-    assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40 * 1), rel=1e-3)
+    assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40 * near), rel=1e-3)
     assert found.update_s[0] == pytest.approx(1e-9 * neurons)
     assert found.collocate_s[0] == pytest.approx(1e-9 * 5 / 4 * spikes, rel=1e-3)
     assert found.low_s[0] < found.compute_s[0] < found.high_s[0]
@@ -105,6 +106,22 @@ def test_the_kind_is_the_worst_of_those_that_matter():
     values["kernels.full_node.t_next"] = type(v)(v.value, v.unit, "assumed")
     assert phases.phase_times(NETWORK, Machine(values=values), 16, 1).kind == "assumed"
     assert phases.phase_times(NETWORK, Machine(values=values), 1, 1).kind == "measured"  # is not used
+
+
+def test_a_ring_beyond_the_second_cache_costs_more():
+    small, large = (
+        mam_benchmark.describe(areas=1, neurons_per_area=n, indegree=400) for n in (1000, 200_000)
+    )
+    shares = []
+    for network in (small, large):
+        loads = count(network, 1, 1)
+        shares.append(float(cache.ring_share(loads, network, inputs.Inputs(Machine()))[0]))
+    ring = 200_000 * 2 * 21
+    assert shares[0] == cache.NEAR
+    missed = (1 - 512 * 1024 / ring) / (1 - 512 * 1024 / cache.BENCHMARK_RING)
+    assert shares[1] == pytest.approx(cache.NEAR + (1 - cache.NEAR) * missed)
+    unknown = inputs.Inputs(Machine().with_(node__l2=None, node__l3=None))
+    assert (cache.ring_share(count(small, 1, 1), small, unknown) == 1).all()
 
 
 def test_published_rates_and_rates_as_asked():

@@ -50,7 +50,9 @@ def test_power_over_time_has_phases_and_a_baseline(tmp_path):
     assert "<svg" in power.svg and "idle" in power.svg
     assert {row[1] for row in events.table.rows} == {"1", "2"}
     assert {row[2] for row in events.table.rows} == {"recurrent"}  # no events from outside
-    ((_, table),) = found.tables
+    (_, table), (title, published) = found.tables
+    assert "as published" in title and published.kinds[2] == "literature"
+    assert [row[2] for row in published.rows] == ["1.1", "3.4", "5.7"]
     assert [row[4] for row in table.rows] == ["3\u202f200", "3\u202f200"]
     assert table.rows[0][5] == "1\u202f200"
     assert "below level 1" in found.text[1]

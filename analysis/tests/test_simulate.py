@@ -196,7 +196,10 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
             "threads=2: allowed is 1 where compute times are executed",
         ),
         (["--set", "delay_ratio=20"], "lane far has windows of 20 cycles; its shortest delay allows 10"),
-        (["--compute", "execute", "--set", "delay_ratio=20"], "delay_ratio: 20; allowed: at most 10"),
+        (
+            ["--compute", "execute", "--set", "delay_ratio=20"],
+            "lane far has windows of 20 cycles; its shortest delay allows 10",
+        ),
         (["--set", "time.simulate_ms=0"], "time.simulate_ms=0: allowed is at least one cycle"),
         (["--set", "nothing"], "--set nothing: allowed is FIELD=VALUE"),
     ],

@@ -41,20 +41,18 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
     return shared;
 }
 
-/// Two numbers below `end`: 2i and 2i + 1 of the sequence `seed`.
-static void draw_two(uint32_t seed, uint32_t i, uint32_t end, uint32_t two[2]) {
+/// Four numbers below `end`, as even as 32 bits allow: 4i to 4i + 3 of the sequence `seed`.
+static void draw_four(uint32_t seed, uint32_t i, uint32_t end, uint32_t four[4]) {
     struct rng_words drawn = rng_draw(seed, rng_synapse, 0, 0, i);
-    two[0] = rng_below(drawn.word[0], drawn.word[1], end);
-    two[1] = rng_below(drawn.word[2], drawn.word[3], end);
+    for (int k = 0; k < 4; k++) four[k] = (uint32_t)((uint64_t)drawn.word[k] * end >> 32);
 }
 
 /// Deals `n` synapses to the lists at random.
 static void deal(struct synapse_table *table, uint32_t n) {
-    uint32_t two[2], before = 0;
-    for (uint32_t i = 0; i < n / 2; i++) {
-        draw_two(2, i, table->lists, two);
-        synapse_table_add_count(table, two[0], 1);
-        synapse_table_add_count(table, two[1], 1);
+    uint32_t four[4], before = 0;
+    for (uint32_t i = 0; i < n / 4; i++) {
+        draw_four(2, i, table->lists, four);
+        for (int k = 0; k < 4; k++) synapse_table_add_count(table, four[k], 1);
     }
     for (uint32_t l = 0; l <= table->lists; l++) {
         const uint32_t count = table->start[l];
@@ -79,9 +77,9 @@ static void *open_drawn(const void *variant, int64_t size) {
     synapse_table_open(&d->table, format, lists);
     deal(&d->table, (uint32_t)((int64_t)lists * size / lists_of_size));
     d->table.synapses = shared_synapses(&format);
-    d->n_spikes = lists < most_spikes ? lists / 2 * 2 : most_spikes;
+    d->n_spikes = lists < most_spikes ? lists / 4 * 4 : most_spikes;
     d->spikes = ALLOC(uint32_t, d->n_spikes);
-    for (uint32_t i = 0; i < d->n_spikes / 2; i++) draw_two(3, i, lists, d->spikes + 2 * i);
+    for (uint32_t i = 0; i < d->n_spikes / 4; i++) draw_four(3, i, lists, d->spikes + 4 * i);
     d->batch = (size_t)(events_per_batch * lists_of_size / size);
     d->ring = ring_open(neurons, longest, true);
     return d;

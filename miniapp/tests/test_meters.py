@@ -130,6 +130,17 @@ def test_every_wanted_counter_is_there_or_says_why(counted):
         assert sum(parts.values()) == total["value"]
 
 
+def test_misses_of_the_second_level_are_none_of_the_last(counted):
+    """The kernel's cache misses are those of the second level on AMD."""
+    _, record = counted
+    (misses,) = [m for m in record["meters"] if m["name"] == "last_level_misses" and "phase" not in m]
+    amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text()
+    said = "perf::CACHE-MISSES: counts the second level on AMD" in (misses["reason"] or "")
+    built_with_papi = "without PAPI" not in (misses["reason"] or "")
+    assert said == (amd and built_with_papi and misses["status"] != "ok")
+    assert not (amd and misses["event"] == "perf::CACHE-MISSES")
+
+
 def test_counters_of_threads_add_up(counted):
     out, record = counted
     table = rows(out / "counters.csv")

@@ -1,7 +1,7 @@
 """The profile of this host, measured in minutes: `spikemark calibrate`.
 
-Everything is measured `Effort.rounds` times or more, and every interval is where one more repetition is
-expected (`values.Value`), so that a second calibration of an undisturbed machine falls into it.
+Rounds go through everything that fluctuates, in processes of their own, so that repetitions of each value are
+spread over all of the time; every interval is where one more of them is expected (`values.repeated`).
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -22,6 +23,9 @@ from spikemark.files import write_atomically
 from spikemark.machines.profile import checked
 from spikemark.peers import quiet
 from spikemark.record_fields import Host
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -57,17 +61,31 @@ def calibrate(
     cpus = launch.core_threads()
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         folder = Path(workspace)
-        say(f"kernels on one core and on {len(cpus)}, {effort.rounds} rounds")
-        values = kernel_times.measure(cpus, effort, folder)
-        say("exchanges and messages between ranks")
-        between, unknown = messages.measure(len(cpus), effort, folder)
-        say(f"cycle times of the mini-app, {effort.runs} runs, and an idle period")
-        found = jitter.measure(len(cpus), effort, folder)
-    values |= node.measure(found.host) | between | found.values
-    unknown |= found.unknown
-    warnings = _warnings(before, watch.foreign_load(), conditions, found.host, len(cpus))
-    reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {found.commit}"
-    text = profile_text.text(name, title(found.host), values, reference, unknown, warnings)
+        exchanged: list[pd.DataFrame] = []
+        done: list[tuple[kernel_times.Round, messages.Times, jitter.Round]] = []
+        for number in range(effort.rounds):
+            say(f"round {number + 1} of {effort.rounds}: kernels, exchanges, the mini-app")
+            if number % effort.exchanges_every == 0:
+                table = messages.exchanges(len(cpus), effort, folder / f"exchanges{number}")
+                exchanged += [] if table is None else [table]
+            metered = not done or (done[0][2].record.energy is not None and number < effort.metered)
+            done.append((
+                kernel_times.one_round(number, cpus, effort, folder),
+                messages.one_round(len(cpus), effort),
+                jitter.one_round(len(cpus), effort, folder / f"run{number}", metered),
+            ))  # fmt: skip
+    kernel_rounds, message_rounds, runs = (list(each) for each in zip(*done, strict=True))
+    host = runs[0].record.host
+    values, unknown = kernel_times.values(kernel_rounds, effort) | node.measure(host), {}
+    for found, why in (
+        messages.tables(exchanged),
+        messages.derived(message_rounds),
+        jitter.values(runs, len(cpus)),
+    ):
+        values, unknown = values | found, unknown | why
+    warnings = _warnings(before, watch.foreign_load(), conditions, host, len(cpus))
+    reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {jitter.commit(runs[0].record)}"
+    text = profile_text.text(name, title(host), values, reference, unknown, warnings)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_atomically(path, text)
     return Outcome(path, unknown, warnings)

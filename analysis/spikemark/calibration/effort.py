@@ -7,35 +7,38 @@ from dataclasses import dataclass
 class Effort:
     """Rounds, and how much each of them measures."""
 
-    rounds: int  # of all kernels, on one core and on all
+    rounds: int
+    metered: int  # of them with a pause in which power is read, if it can be
     kernel_s: float  # shortest time of a kernel in a round
-    exchange_rounds: int
+    sizes: tuple[int, ...]  # of delivery, see bench/kernels_drawn.c
+    exchanges_every: int  # so many rounds
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # from one rank to another
-    runs: int  # of the mini-app
-    model_ms: float  # simulated in each
-    idle_s: float  # pause in which power is read
+    model_ms: float  # simulated by the mini-app in a round
+    idle_s: float  # pause
     patience_s: float  # waited for a quiet machine
 
 
 FULL = Effort(
-    rounds=9,
+    rounds=13,
+    metered=4,
     kernel_s=0.1,
-    exchange_rounds=9,
+    sizes=(4, 16, 64, 256, 1024, 8192),
+    exchanges_every=3,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
-    runs=9,
     model_ms=5000,
     idle_s=5,
     patience_s=10,
 )
 QUICK = Effort(
     rounds=3,
+    metered=3,
     kernel_s=0.02,
-    exchange_rounds=3,
+    sizes=(4, 64, 1024, 8192),
+    exchanges_every=1,
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
-    runs=3,
     model_ms=1000,
     idle_s=5,
     patience_s=3,

@@ -12,35 +12,63 @@ from spikemark.calibration.values import Value, repeated
 from spikemark.measure import RunFailed, watch
 from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
-from spikemark.record_fields import Energy, Host
+from spikemark.record_fields import Energy, Record
 
 NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
 LIMIT_S = 600
+OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
 
 
 @dataclass(frozen=True)
-class Found:
-    """`values` by path, jitter.…, power.… and software.…; `commit` and `host` as the record has them."""
+class Fluctuation:
+    """Of the cycles of one run: `share` of long ones and how many times as long (None: there are none);
+    CV and integrated autocorrelation time, cycles, of the others."""
 
-    values: dict[str, Value]
-    unknown: dict[str, str]
-    host: Host
-    commit: str
+    cv: float
+    correlation_time: float
+    share: float
+    factor: float | None
 
 
-def measure(cores: int, effort: Effort, folder: Path) -> Found:
-    """Runs of one area per core, which meet in every cycle. Raises RunFailed, also if one gave no record."""
-    runs = [_run(cores, effort, folder / "run0", energy=True)]
-    metered = runs[0].record.energy is not None
-    runs += [_run(cores, effort, folder / f"run{i}", metered) for i in range(1, effort.runs)]
-    unknown = {"jitter.node_spread": "one node does not show it"}
-    values = fluctuation([run.compute() for run in runs], _detail(runs))
-    energies = [run.record.energy for run in runs if run.record.energy is not None]
-    drawn, why = power(energies, runs[0].record.energy_reason, cores)
-    provenance = runs[0].record.provenance
-    values["software.launcher"] = Value("mpirun", None, detail=provenance.mpi_library.split(",")[0])
-    commit = (provenance.commit or "unknown")[:9] + (" with changes" if provenance.dirty else "")
-    return Found(values | drawn, unknown | why, runs[0].record.host, commit)
+@dataclass(frozen=True)
+class Round:
+    """What a run says."""
+
+    record: Record
+    fluctuation: Fluctuation
+    cycle_s: float  # mean
+
+
+def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
+    """A run of one area per core, which meet in every cycle. Raises RunFailed, also if it gave no record."""
+    run = _run(cores, effort, folder, energy)
+    times = run.compute()
+    return Round(run.record, fluctuation(times), float(times.mean()))
+
+
+def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str, str]]:
+    """By path, jitter.…, power.… and software.…, and what is unknown."""
+    first = rounds[0].record
+    cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} us"
+    detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
+    each = [r.fluctuation for r in rounds]
+    factors = [f.factor for f in each if f.factor is not None] or [1.0] * len(each)
+    found = {
+        "jitter.cv": repeated([f.cv for f in each], "1", f"{detail}, without long ones"),
+        "jitter.correlation_time": repeated([f.correlation_time for f in each], "cycles", detail),
+        "jitter.minor_share": repeated([f.share for f in each], "1", detail),
+        "jitter.minor_factor": repeated(factors, "1", detail),
+        "software.launcher": Value("mpirun", None, detail=first.provenance.mpi_library.split(",")[0]),
+    }
+    energies = [r.record.energy for r in rounds if r.record.energy is not None]
+    drawn, unknown = power(energies, first.energy_reason, cores)
+    return found | drawn, unknown | {"jitter.node_spread": "one node does not show it"}
+
+
+def commit(record: Record) -> str:
+    """What was built, in a few characters."""
+    built = record.provenance
+    return (built.commit or "unknown")[:9] + (" with changes" if built.dirty else "")
 
 
 def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
@@ -64,32 +92,29 @@ def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
     return record.load(out / "record")
 
 
-def _detail(runs: list[record.Run]) -> str:
-    mean_us = 1e6 * float(np.mean([run.compute().mean() for run in runs]))
-    cycles = f"{runs[0].record.timing.cycles} cycles of {mean_us:.3g} us"
-    return f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
+def fluctuation(times: np.ndarray) -> Fluctuation:
+    """Of the times of a run, [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
-
-def fluctuation(runs: list[np.ndarray], detail: str) -> dict[str, Value]:
-    """Of the times of each run, [rank, cycle] in s, of each rank about its own mean, all ranks together.
-
-    The minor mode is the longer one of the two largest. A run without one has the share 0 and tells no
-    factor; where none has one, the factor is 1.
+    Long cycles are those beyond the valley between the two largest modes, or, where there is one mode,
+    OUTLYING robust standard deviations above the median. They are mean times as long as the others: with
+    them, a few interrupts would make the CV. In the autocorrelation they are drawn in to where they begin.
     """
-    cv, correlation, share, factor = [], [], [], []
-    for times in runs:
-        relative = times / times.mean(axis=1, keepdims=True)
-        cv.append(float(np.sqrt(relative.var(axis=1).mean())))
-        correlation.append(serial.integrated_time(serial.pooled_autocorrelation(relative)))
-        largest = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
-        share.append(largest[1].share if len(largest) > 1 else 0.0)
-        factor += [largest[1].at / largest[0].at] if len(largest) > 1 else []
-    return {
-        "jitter.cv": repeated(cv, "1", detail),
-        "jitter.correlation_time": repeated(correlation, "cycles", detail),
-        "jitter.minor_share": repeated(share, "1", detail),
-        "jitter.minor_factor": repeated(factor or [1.0] * len(runs), "1", detail),
-    }
+    relative = times / times.mean(axis=1, keepdims=True)
+    found = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)
+    if len(found) > 1:
+        limit = float(np.quantile(relative, 1 - found[1].share))
+    else:
+        median = np.median(relative)
+        limit = float(median + OUTLYING * ROBUST * np.median(np.abs(relative - median)))
+    long = relative > limit
+    others = relative[~long]
+    rho = serial.pooled_autocorrelation(np.minimum(relative, limit))
+    return Fluctuation(
+        cv=float(others.std() / others.mean()),
+        correlation_time=serial.integrated_time(rho),
+        share=float(long.mean()),
+        factor=float(relative[long].mean() / others.mean()) if long.any() else None,
+    )
 
 
 def power(energies: list[Energy], reason: str | None, cores: int) -> tuple[dict[str, Value], dict[str, str]]:

@@ -6,6 +6,7 @@ take each case for the same time, so that all cores are busy with the same kerne
 
 import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,41 +23,45 @@ COLLOCATED = 8  # spikes of a cycle
 ROUTES = 4  # ranks that each of them goes to, as in bench/kernels_network.c
 EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
 DELIVER = "deliver_drawn"
-SIZES = (4, 16, 64, 256, 1024, 8192)  # of it: synapses in LISTS lists
-LISTS = 16
+LISTS = 16  # that the size of it is the number of synapses of
 UPDATE = "update_"
+TRIAD = 64  # MiB
 #: Kernel and size -> ns per item.
 Times = dict[tuple[str, int], float]
 
 
-def measure(cpus: list[int], effort: Effort, folder: Path) -> dict[str, Value]:
-    """Values by path, kernels.… and node.…, of the hardware threads `cpus`.
+@dataclass(frozen=True)
+class Round:
+    """Times on one core, and of the copy on each core when all are busy."""
 
-    `folder` holds the raw files. Raises BenchFailed.
-    """
-    rounds: dict[str, list[list[Times]]] = {"one_core": [], "full_node": []}
-    for number in range(effort.rounds):
-        rounds["one_core"].append(_copies([cpus[number % len(cpus)]], effort, folder))
-        rounds["full_node"].append(_copies(cpus, effort, folder))
-    values: dict[str, Value] = {}
-    for condition, found in rounds.items():
-        mean = [_mean(copies) for copies in found]
-        for path, value in of_rounds(mean).items():
-            values[f"kernels.{condition}.{path}"] = value
-    one = [copies[0] for copies in rounds["one_core"]]
-    values["node.clock"] = repeated(
-        [1 / _mean(c)["clock", 1] for c in rounds["full_node"]], "GHz", "all busy"
-    )
+    one_core: Times
+    full_node: list[Times]
+
+
+def one_round(number: int, cpus: list[int], effort: Effort, folder: Path) -> Round:
+    """Round `number`, on the hardware threads `cpus`. `folder` holds the raw files. Raises BenchFailed."""
+    alone = _copies([cpus[number % len(cpus)]], effort, folder)
+    return Round(alone[0], _copies(cpus, effort, folder))
+
+
+def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
+    """By path, kernels.… and node.…. Raises BenchFailed where delivery cannot be fitted."""
+    one, mean = [r.one_core for r in rounds], [_mean(r.full_node) for r in rounds]
+    found = {}
+    for condition, times in (("one_core", one), ("full_node", mean)):
+        for path, value in of_rounds(times, effort.sizes).items():
+            found[f"kernels.{condition}.{path}"] = value
+    found["node.clock"] = repeated([1 / times["clock", 1] for times in mean], "GHz", "all cores busy")
     triad = "triad of STREAM, 3 x 64 MiB per core"
-    for path, found in (("bandwidth", rounds["full_node"]), ("bandwidth_core", [[t] for t in one])):
-        rates = [sum(1 / t[key] for t in copies for key in t if key[0] == "triad") for copies in found]
-        values[f"node.{path}"] = repeated(rates, "GB/s", triad)
-    return values
+    for path, each in (("bandwidth", [r.full_node for r in rounds]), ("bandwidth_core", [[t] for t in one])):
+        rates = [sum(1 / times["triad", TRIAD] for times in copies) for copies in each]
+        found[f"node.{path}"] = repeated(rates, "GB/s", triad)
+    return found
 
 
-def _pattern() -> str:
+def _pattern(sizes: tuple[int, ...]) -> str:
     return (
-        f"^{DELIVER}/|^{UPDATE}.*/size:{BLOCK}$"
+        f"^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
@@ -68,7 +73,10 @@ def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     started: list[subprocess.Popen] = []
     try:
         for cpu, file in zip(cpus, files, strict=True):
-            options = [f"--benchmark_filter={_pattern()}", f"--benchmark_min_time={effort.kernel_s}"]
+            options = [
+                f"--benchmark_filter={_pattern(effort.sizes)}",
+                f"--benchmark_min_time={effort.kernel_s}",
+            ]
             options += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
             started.append(
                 subprocess.Popen(
@@ -108,17 +116,18 @@ def _mean(copies: list[Times]) -> Times:
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def of_rounds(rounds: list[Times]) -> dict[str, Value]:
-    """Values below kernels.CONDITION, from the times of each round."""
-    counts = delivered()
+def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
+    """Values below kernels.CONDITION, from the times of each round, among them delivery of `sizes`."""
+    counts = delivered(sizes)
+    seconds = [1e-9 * np.array([times[DELIVER, size] for size in sizes]) for times in rounds]
     try:
-        fits = [delivery_time.fit(counts, _deliver(times)) for times in rounds]
+        fits = [delivery_time.fit(counts, each) for each in seconds]
     except BadInput as error:
         raise BenchFailed(f"delivery: {error}") from None
-    off = [fit.predict(counts) / _deliver(times) - 1 for fit, times in zip(fits, rounds, strict=True)]
+    off = [fit.predict(counts) / each - 1 for fit, each in zip(fits, seconds, strict=True)]
     worst = 100 * float(np.abs(np.median(off, axis=0)).max())
-    lists = f"mean list lengths {SIZES[0] / LISTS:g} to {SIZES[-1] / LISTS:g}, fitted within {worst:.0f} %"
-    values = {
+    lists = f"mean list lengths {sizes[0] / LISTS:g} to {sizes[-1] / LISTS:g}, fitted within {worst:.0f} %"
+    found = {
         "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
         "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
         "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns", lists),
@@ -130,23 +139,18 @@ def of_rounds(rounds: list[Times]) -> dict[str, Value]:
     }
     for kernel, size in rounds[0]:
         if kernel.startswith(UPDATE):
-            values[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
+            found[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
                 [t[kernel, size] for t in rounds], "ns", f"blocks of {BLOCK}"
             )
-    values["external"] = repeated(
+    found["external"] = repeated(
         [t[EXTERNAL, BLOCK] for t in rounds],
         "ns",
         f"Poisson, {EXTERNAL.rsplit('_', 1)[1]} events per step",
     )
-    return values
+    return found
 
 
-def delivered() -> np.ndarray:
-    """Lists entered, synapses and spikes for one synapse of each of SIZES, [size, 3]: Poisson lengths."""
-    mean = np.array(SIZES) / LISTS
+def delivered(sizes: tuple[int, ...]) -> np.ndarray:
+    """Lists entered, synapses and spikes for one synapse of each size, [size, 3]: Poisson lengths."""
+    mean = np.array(sizes) / LISTS
     return np.column_stack([(1 - np.exp(-mean)) / mean, np.ones_like(mean), 1 / mean])
-
-
-def _deliver(times: Times) -> np.ndarray:
-    """Seconds per synapse, [size]."""
-    return 1e-9 * np.array([times[DELIVER, size] for size in SIZES])

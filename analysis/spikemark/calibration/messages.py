@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spikemark import exchange_bench, launch, project
 from spikemark.bench import BenchFailed
 from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Value, repeated
+from spikemark.calibration.values import Table, Value, repeated
 from spikemark.measure import watch
 
 if TYPE_CHECKING:
@@ -19,74 +19,83 @@ LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/
 SELECTORS = {"Open MPI": "ompi", "Intel": "impi", "MPICH": "mpich"}
 ALONE = "one core: no messages between ranks"
 ONE_NODE = "one node does not show it"
+#: (Bytes, messages in a row) -> seconds until the answer, see bench/bench_messages.c.
+Times = dict[tuple[int, int], float]
 BETWEEN_NODES = ("topology", "nodes_per_leaf", "latency", "bandwidth")
 
 
-def measure(cores: int, effort: Effort, folder: Path) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, interconnect.…, and what is unknown. Tables are lists of rows [ranks, bytes, us].
-
-    Raises BenchFailed.
-    """
-    unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
-    unknown["interconnect.eager"] = "not measured"
+def exchanges(cores: int, effort: Effort, folder: Path) -> "pd.DataFrame | None":
+    """Times of one repetition, see `exchange_times.contract`; None on one core. Raises BenchFailed."""
     if cores < 2:
-        inside = ("latency_node", "bandwidth_node", "gap", "selector", "tables")
-        return {}, unknown | {f"interconnect.{name}": ALONE for name in inside}
+        return None
     options = {
         "filter": f"^({'|'.join(EXCHANGES)})$",
         "bytes": ",".join(map(str, effort.bytes)),
-        "repetitions": effort.exchange_rounds,
+        "repetitions": 1,
         "min-time": effort.exchange_s,
     }
     ranks = [n for n in exchange_bench.default_ranks(cores) if n > 1]
-    table = exchange_bench.bench(folder / "exchanges", ranks, options).table
-    values = {f"interconnect.tables.{name}": rows for name, rows in _tables(table).items()}
+    return exchange_bench.bench(folder, ranks, options).table
+
+
+def tables(rounds: list["pd.DataFrame"]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Tables and selector by path, interconnect.…, and what is unknown of the whole of it."""
+    import pandas as pd
+
+    unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
+    unknown["interconnect.eager"] = "not measured"
+    if not rounds:
+        inside = ("latency_node", "bandwidth_node", "gap", "selector", "tables")
+        return {}, unknown | {f"interconnect.{name}": ALONE for name in inside}
+    table = pd.concat(rounds)
+    found: dict[str, Any] = {}
+    for name in EXCHANGES:
+        groups = table[table["exchange"] == name].groupby(["ranks", "bytes"])["exchange_s"]
+        found[f"interconnect.tables.{name}"] = _rows(groups)
+    barriers = table.assign(bytes=0).groupby(["ranks", "bytes"])["barrier_s"]
+    found["interconnect.tables.barrier"] = _rows(barriers)
     library = table["mpi_library"].iloc[0]
     for start, name in SELECTORS.items():
         if library.startswith(start):
-            values["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
-    single, why = _single(cores, effort)
-    return values | single, unknown | why
+            found["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
+    return found, unknown
 
 
-def _tables(table: "pd.DataFrame") -> dict[str, list[tuple[int, int, float]]]:
-    """Medians over the repetitions; a barrier has 0 bytes."""
-    tables = {
-        name: [
-            (int(ranks), int(size), 1e6 * float(rows["exchange_s"].median()))
-            for (ranks, size), rows in table[table["exchange"] == name].groupby(["ranks", "bytes"])
-        ]
-        for name in EXCHANGES
-    }
-    barriers = [(int(n), 0, 1e6 * float(rows["barrier_s"].median())) for n, rows in table.groupby("ranks")]
-    return {**tables, "barrier": barriers}
+def _rows(groups) -> Table:
+    """Medians in us, and how far repetitions are apart."""
+    low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
+    rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
+    return Table(rows, f"medians; single repetitions are {low:.2g} to {high:.2g} times as long")
 
 
-def _single(cores: int, effort: Effort) -> tuple[dict[str, Value], dict[str, str]]:
+def one_round(cores: int, effort: Effort) -> Times:
+    """Messages between the first and the last core; none where there is one. Raises BenchFailed."""
+    if cores < 2:
+        return {}
     program = str(project.bench_messages())
-    options = ["--repetitions", str(effort.exchange_rounds), "--min-time", str(effort.exchange_s)]
-    start = launch.mpirun([program, *options], cores, 1, cores)
+    start = launch.mpirun(
+        [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
+    )
     status, output, errors = watch(start, LIMIT_S)
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     if status:
         raise BenchFailed(f"{program}: exit status {status}: {(lines or ['without a message'])[0]}")
     try:
-        rounds: dict[int, dict[tuple[int, int], float]] = {}
-        for m in json.loads(output)["measurements"]:
-            rounds.setdefault(m["repetition"], {})[m["bytes"], m["messages"]] = float(m["round_s"])
-        return derived(list(rounds.values()))
+        found = json.loads(output)["measurements"]
+        return {(m["bytes"], m["messages"]): float(m["round_s"]) for m in found}
     except (ValueError, KeyError, TypeError) as error:
         raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
 
 
-def derived(
-    rounds: list[dict[tuple[int, int], float]],
-) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values, and what is unknown. `rounds`: seconds by (bytes, messages), see bench_messages.
+def derived(rounds: list[Times]) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, and what is unknown, from the rounds.
 
     Latency: half a round trip of empty messages. Bandwidth: how time grows from 1 to 4 MiB. Gap: how it grows
     with the number of empty messages. Rounds in which it does not grow were disturbed and are left out.
     """
+    rounds = [times for times in rounds if times]
+    if not rounds:
+        return {}, {}
     latency = [1e6 * times[0, 1] / 2 for times in rounds]
     large = [times[LARGEST, 1] - times[LARGE, 1] for times in rounds]
     many = [times[0, MANY] - times[0, 1] for times in rounds]

@@ -8,17 +8,18 @@ from spikemark.launch import CPUS
 from spikemark.record_fields import Host
 
 CPUINFO = Path("/proc/cpuinfo")
+NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
 HWLOC, SYSFS = "hwloc", "/sys"
 
 
 def default_name(cpuinfo: Path = CPUINFO) -> str:
-    """Of the processor, such as `amd-epyc-7742`, with `-vm` for a virtual machine; `host` where unknown."""
+    """Of the processor, such as `epyc-7742`, with `-vm` for a virtual machine; `host` where unknown."""
     try:
         text = cpuinfo.read_text()
     except OSError:
         return "host"
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
-    words = re.sub(r"\((r|tm)\)|\bcpu\b|\d+-core|processor|@.*", " ", model[1].lower()) if model else "host"
+    words = re.sub(NOISE, " ", model[1].lower()) if model else "host"
     virtual = re.search(r"^flags\s*:.*\bhypervisor\b", text, re.MULTILINE)
     return (re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "host") + ("-vm" if virtual else "")
 

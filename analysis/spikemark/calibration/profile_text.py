@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from spikemark.calibration.values import Value
+from spikemark.calibration.values import Table, Value
 from spikemark.machines.profile import PATHS
 
 LINE = 110
@@ -13,12 +13,12 @@ LINE = 110
 def text(
     name: str,
     title: str,
-    values: dict[str, Any],
+    values: dict[str, Value | Table],
     reference: str,
     unknown: dict[str, str],
     warnings: list[str],
 ) -> str:
-    """The file. `values`: Value by path, or rows of a table; `unknown` and `warnings` become comments."""
+    """The file. `values` by path; `unknown` and `warnings` become comments."""
     tree: dict[str, Any] = {}
     for path in sorted(values, key=_place):
         value = values[path]
@@ -48,11 +48,11 @@ def _leaf(value: Value, reference: str) -> dict[str, Any]:
     return leaf
 
 
-def _table(rows: list[tuple[int, int, float]], reference: str) -> dict[str, Any]:
+def _table(table: Table, reference: str) -> dict[str, Any]:
     return {
         "kind": "measured",
-        "reference": reference,
-        "rows": [[ranks, size, _rounded(us)] for ranks, size, us in rows],
+        "reference": f"{reference}: {table.detail}",
+        "rows": [[ranks, size, _rounded(us)] for ranks, size, us in table.rows],
     }
 
 

@@ -22,6 +22,14 @@ class Value:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class Table:
+    """Rows (ranks, bytes, us) of an exchange; `detail` as in Value."""
+
+    rows: list[tuple[int, int, float]]
+    detail: str
+
+
 def repeated(values: list[float], unit: str, detail: str = "") -> Value:
     """Median of `values`, at least one, and the interval in which 95 % of further repetitions fall.
 

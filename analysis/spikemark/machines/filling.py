@@ -1,12 +1,17 @@
 """What prediction and simulation need and a profile does not know, assumed by simple rules.
 
-Kernel times and jitter come from a profile that was calibrated (`REFERENCE`):
+Kernel times come from a profile that was calibrated (`REFERENCE`):
 
 - update, external, collocate, t_spike: times the ratio of clocks.
-- t_next: times the ratio of clocks or that of memory bandwidth per core, whichever is slower.
+- t_next: times the ratio of clocks, but no less than the memory takes for a synapse and its cell of the ring
+  at the core's share of the bandwidth. (By the ratio of bandwidths instead, the mini-app would be slower than
+  NEST on JURECA-DC: docs/prediction.md.)
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
-- jitter: as there. Nodes are taken to be alike.
+
+Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short.
+The CV comes from a cluster (`REFERENCE_JITTER`); cycles are taken to be independent, without a mode of
+long ones, nodes to be alike.
 
 What is unknown of the interconnect comes from a profile whose messages were measured between nodes
 (`REFERENCE_NETWORK`): the gap in proportion to latency, the bandwidth within a node up to half that of the
@@ -22,16 +27,22 @@ from .profile import Profile
 #: Written by `spikemark calibrate`.
 REFERENCE = "epyc-vm"
 REFERENCE_NETWORK = "jureca-dc"
+REFERENCE_JITTER = "dpsnn-westmere-ib"
 REFERENCE_CARD = "dpsnn-westmere-eth"
 
 DIGITS = 4
-JITTER = ("cv", "correlation_time", "minor_share", "minor_factor")
+SYNAPSE = 8  # bytes: the synapse is read, its cell of two bytes read and written
 NODES_PER_LEAF = (
     16,
     ("half the ports of a switch lead up; 36 to 48 ports are usual, the half rounded down to a power of two"),
 )
 EAGER = 12, "Open MPI's default for InfiniBand (btl_openib_eager_limit)"
-NODE_SPREAD = 0, "nodes are taken to be alike"
+JITTER = {
+    "correlation_time": (1, "cycles are taken to be independent, which flatters schedules that meet rarely"),
+    "minor_share": (0, "no mode of long cycles is known"),
+    "minor_factor": (1, "no mode of long cycles is known"),
+    "node_spread": (0, "nodes are taken to be alike"),
+}
 
 #: path, value, why
 Assumed = Iterator[tuple[str, float | str, str]]
@@ -44,7 +55,7 @@ def filled(profile: Profile, reference: Profile | None = None) -> Profile:
     """
     if reference is None and REFERENCE in names():
         reference = profile if profile.name == REFERENCE else load(REFERENCE)
-    for rule in (_node, _kernels, _jitter):
+    for rule in (_node, _kernels):
         if reference is not None and reference is not profile:
             profile = _assumed(profile, rule(profile, reference))
     for rule in (_interconnect, _dependent):
@@ -69,19 +80,19 @@ def _node(profile: Profile, reference: Profile) -> Assumed:
 def _kernels(profile: Profile, reference: Profile) -> Assumed:
     for group, path in (("one_core", "node.bandwidth_core"), ("full_node", "node.bandwidth")):
         times = f"kernels.{group}."
-        clock, bandwidth = _clock(profile, reference), _bandwidth(profile, reference, path)
+        clock, synapse = _clock(profile, reference), _memory_ns(profile, path, SYNAPSE)
         for known in (p for p in reference.values if p.startswith(times)):
             value = reference.get(known).value
             name = known.removeprefix(times)
             if name == "t_first":
-                line = _line_ns(profile, path)
+                line = _memory_ns(profile, path)
                 longer = (
                     f"a line of memory at the core's share of bandwidth; {value:g} ns on {reference.name}"
                 )
                 yield known, _round(max(value, line)), longer if line > value else f"as {reference.name}"
-            elif name == "t_next" and bandwidth > clock:
-                why = f"{value:g} ns on {reference.name} by the ratio of memory bandwidth per core"
-                yield known, _round(value * bandwidth), why
+            elif name == "t_next" and synapse > value * clock:
+                why = f"{SYNAPSE} bytes at the core's share of bandwidth; {value:g} ns on {reference.name}"
+                yield known, _round(synapse), why
             else:
                 yield known, _round(value * clock), f"{value:g} ns on {reference.name} by the ratio of clocks"
 
@@ -100,22 +111,11 @@ def _share(profile: Profile, path: str) -> float | None:
     return bandwidth.value / (cores.value if path == "node.bandwidth" else 1)
 
 
-def _bandwidth(profile: Profile, reference: Profile, path: str) -> float:
-    """How many times slower by bandwidth; 0 where one of them is unknown."""
-    here, there = _share(profile, path), _share(reference, path)
-    return there / here if here and there else 0.0
-
-
-def _line_ns(profile: Profile, path: str) -> float:
-    """A line of memory; 0 where unknown."""
+def _memory_ns(profile: Profile, path: str, bytes_: float | None = None) -> float:
+    """So many bytes of memory, or a line; 0 where unknown."""
     share, line = _share(profile, path), profile.get("node.line")
-    return line.value / share if share and line else 0.0
-
-
-def _jitter(profile: Profile, reference: Profile) -> Assumed:
-    for name in JITTER:
-        if known := reference.get(f"jitter.{name}"):
-            yield f"jitter.{name}", known.value, f"as {reference.name}"
+    size = bytes_ or (line.value if line else None)
+    return size / share if share and size else 0.0
 
 
 def _interconnect(profile: Profile, network: Profile) -> Assumed:
@@ -142,7 +142,13 @@ def _dependent(profile: Profile, network: Profile) -> Assumed:
 def _fixed(profile: Profile) -> Assumed:
     yield "interconnect.nodes_per_leaf", *NODES_PER_LEAF
     yield "interconnect.eager", *EAGER
-    yield "jitter.node_spread", *NODE_SPREAD
+    yield (
+        "jitter.cv",
+        load(REFERENCE_JITTER).need("jitter.cv", "jitter").value,
+        f"as {REFERENCE_JITTER}, a cluster",
+    )
+    for name, assumed in JITTER.items():
+        yield f"jitter.{name}", *assumed
     if profile.get("power.idle"):
         card = load(REFERENCE_CARD).need("power.card", "the interconnect cards of others")
         yield "power.card", card.value, f"as {REFERENCE_CARD}, of Gigabit Ethernet"

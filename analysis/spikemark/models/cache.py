@@ -18,8 +18,9 @@ sum over all lines of P(touched within T) = C / L. For one region at random this
 - 1 - exp(-k r T) if they fire at random.
 
 A line of the ring belongs to one step: update empties it, then deliveries with ever shorter delays come; it
-was touched unless both were longer than T ago. Neurons, routes and buffers only take room. All is taken as
-spread evenly over the steps, neurons as firing alike; where T is less than a step, that is no longer so.
+was touched unless both were longer than T ago. Neurons, routes and buffers only take room. A cache that holds
+all of it has no misses: building the network touched it last. All is taken as spread evenly over the steps,
+neurons as firing alike; where T is less than a step, that is no longer so.
 """
 
 from dataclasses import dataclass
@@ -72,8 +73,10 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
         raise BadInput(f"size={size}, line={line}, steps={d.steps}: a cache of a line and a step at least")
     touched = _Touched(d, line)
     time = touched.time(size / line)
-    # A visit early in the run finds nothing of the time before it.
+    # A visit early in the run finds nothing of the time before it, unless all that was built is still there.
     ages = np.minimum(time, d.before + (np.arange(MOMENTS) + 0.5) / MOMENTS * d.steps)
+    if np.isinf(time):
+        ages = np.array([FOREVER])
     return {
         "lists": _term(touched.lists, ages),
         "starts": _term(touched.starts, ages),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -12,9 +12,16 @@ from spikemark.prediction.rates import Rates
 from spikemark.presets import PRESETS
 from spikemark.reading import read_json
 
+Wire = Literal["compact", "aer12"]
+
 
 class _Neuron(BaseModel):
     model: str
+
+
+class _External(BaseModel):
+    rate_hz: Annotated[float, Field(ge=0)] = 0
+    synapses: Annotated[int, Field(ge=0)] = 1
 
 
 class _Population(BaseModel):
@@ -22,6 +29,7 @@ class _Population(BaseModel):
     size: Annotated[int, Field(ge=0)]
     neuron: _Neuron
     area: str = ""
+    external: _External | None = None
 
 
 class _Indegree(BaseModel):
@@ -45,6 +53,13 @@ class _Parts(BaseModel):
     projections: list[_Projection] = []
 
 
+class _Lane(BaseModel):
+    name: str
+    group: str | int = "world"
+    period: Annotated[int, Field(ge=1)] | Literal["D", "auto"] = 1
+    lag: Annotated[int, Field(ge=0)] = 0
+
+
 class _Time(BaseModel):
     resolution_ms: Annotated[float, Field(gt=0)] = 0.1
     cycle_ms: Annotated[float, Field(gt=0)] = 0.1
@@ -54,9 +69,12 @@ class _File(BaseModel):
     """What a prediction reads of a run description; the mini-app checks the rest."""
 
     time: _Time
-    delay_ratio: Annotated[int, Field(ge=1)] | str = 1
-    schedule: str | list[dict[str, Any]] = "conventional"
+    delay_ratio: Annotated[int, Field(ge=1)] | Literal["auto"] = 1
+    lag: Annotated[int, Field(ge=1)] = 1
+    schedule: str | list[_Lane] = "conventional"
     placement: str | None = None
+    exchange: str | dict[str, Any] = {}
+    wire: Wire | dict[str, Wire] = "compact"
     network: _Parts
 
 

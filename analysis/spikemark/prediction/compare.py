@@ -6,9 +6,9 @@ from spikemark.errors import BadInput
 from spikemark.prediction import lanes
 from spikemark.prediction.asked import Network
 from spikemark.prediction.machine import Prediction, predict
-from spikemark.prediction.validated import RANKS
 
-#: Nodes that are tried, as far as the validated number of ranks goes.
+#: Nodes that are tried, with up to MOST_RANKS ranks.
+MOST_RANKS = 256
 NODES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 SURE, PERHAPS, NO = "reached", "perhaps reached", "not reached"
 
@@ -102,7 +102,7 @@ def _candidate(network: Network, profile, target: float, schedule: str | None, e
         raise BadInput(f"ranks_per_node={each}: a node of {profile.name} has {cores} cores")
     tried, refused = [], {}
     for nodes in NODES:
-        if nodes * each > RANKS:
+        if nodes * each > MOST_RANKS:
             break
         try:
             tried.append(_try(network, profile, nodes * each, cores // each, schedule, each))

@@ -5,8 +5,8 @@ from typing import Any
 from spikemark.prediction import show
 from spikemark.prediction.compare import NO, PERHAPS, Candidate, Comparison, factor
 from spikemark.prediction.inputs import Figure
-from spikemark.prediction.machine import FIGURES, Prediction
-from spikemark.report.values import counted, number
+from spikemark.prediction.machine import Prediction
+from spikemark.report.values import counted, integer, number
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
 LIMITS = {
@@ -17,18 +17,25 @@ LIMITS = {
 
 
 def table(made: Comparison):
-    """One row per machine, with the nodes it needs."""
+    """One column per machine, with the nodes it needs."""
     from rich.table import Table
 
     shown = Table(
         title=f"{made.network.title}: {made.schedule}, real-time factor {number(made.target)}; modelled",
         title_justify="left",
     )
-    for head in ("machine", "nodes", "target", *(FIGURES[name][0] for name in COLUMNS), "limited by"):
-        shown.add_column(head, justify="left" if head in ("machine", "target", "limited by") else "right")
-    for row in rows(made):
-        shown.add_row(*row)
+    names, *others = zip(*rows(made), strict=True)
+    shown.add_column("")
+    for name in names:
+        shown.add_column(name, justify="right")
+    for head, cells in zip(heads()[1:], others, strict=True):
+        shown.add_row(head, *cells)
     return shown
+
+
+def heads() -> list[str]:
+    """Of the cells of `rows`."""
+    return ["machine", "nodes", "target", *(show.head(name) for name in COLUMNS), "limited by"]
 
 
 def rows(made: Comparison) -> list[list[str]]:
@@ -40,7 +47,7 @@ def rows(made: Comparison) -> list[list[str]]:
             continue
         p = c.chosen
         cells = [show.cell(p.figures[name]) for name in COLUMNS]
-        found.append([c.name, number(p.nodes), c.certainty, *cells, LIMITS[p.slowest]])
+        found.append([c.name, integer(p.nodes), c.certainty, *cells, LIMITS[p.slowest]])
     return found
 
 
@@ -53,7 +60,7 @@ def verdict(made: Comparison) -> str:
     sentences = [_reached(c, made.target) for c in reached]
     sentences += [_missed(c, made.target) for c in usable if not c.needed]
     sentences += [
-        f"{c.title} has too little memory with up to {counted(c.tried[-1].nodes, 'node')}."
+        f"{c.name} has too little memory with up to {counted(c.tried[-1].nodes, 'node')}."
         for c in made.candidates
         if not c.usable
     ]
@@ -68,7 +75,7 @@ def _reached(c: Candidate, target: float) -> str:
     how = f"a real-time factor of {_interval(p.figures['real_time_factor'])}"
     perhaps = ", which is not certain" if c.certainty == PERHAPS else ""
     return (
-        f"{c.title} needs {counted(p.nodes, 'node')} ({counted(p.nodes * c.cores, 'core')}) for the target of"
+        f"{c.name} needs {counted(p.nodes, 'node')} ({counted(p.nodes * c.cores, 'core')}) for the target of"
         f" {number(target)}: {how}{perhaps}; it is limited by {LIMITS[p.slowest]}."
     )
 
@@ -78,7 +85,7 @@ def _missed(c: Candidate, target: float) -> str:
     found = p.figures["real_time_factor"]
     hope = "" if c.certainty == NO else "; its interval holds the target"
     return (
-        f"{c.title} does not reach {number(target)} with up to {counted(c.tried[-1].nodes, 'node')}: at best"
+        f"{c.name} does not reach {number(target)} with up to {counted(c.tried[-1].nodes, 'node')}: at best"
         f" {_interval(found)}, on {counted(p.nodes, 'node')}, limited by {LIMITS[p.slowest]}{hope}."
     )
 
@@ -89,22 +96,20 @@ def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
         return []
     (best, least), *others = sorted(known, key=lambda item: item[1].value)
     unit = {"energy_j": "J per simulated second", "cost_eur": "EUR per simulated hour"}[name]
-    unknown = [c.title for c in reached if c.needed.figures[name] is None]
+    unknown = [c.name for c in reached if c.needed.figures[name] is None]
     aside = f" (unknown for {', '.join(unknown)})" if unknown else ""
     if not others:
         return [f"It takes {_interval(least)} {unit}{aside}."] if not unknown else []
     second, more = others[0]
     sure = least.high < more.low
-    words = f"{best.title} needs the least {what} of those, {_interval(least)} {unit}"
-    words += f", {number(more.value / least.value, 2)} times less than {second.title}{aside}"
+    words = f"{best.name} needs the least {what} of those, {_interval(least)} {unit}"
+    words += f", {number(more.value / least.value, 2)} times less than {second.name}{aside}"
     return [words + ("; the intervals do not overlap." if sure else ", but the intervals overlap.")]
 
 
 def _doubt(candidates: list[Candidate]) -> list[str]:
     guessed = [
-        c.title
-        for c in candidates
-        if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")
+        c.name for c in candidates if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")
     ]
     found = []
     if guessed:
@@ -128,11 +133,12 @@ def _interval(f: Figure) -> str:
 
 
 def lines(made: Comparison) -> list[str]:
-    """Assumptions and reasons, by machine."""
-    found = []
+    """What the numbers rest on: what holds for all machines first, then by machine."""
+    own = {c.name: show.lines([c.chosen]) for c in made.candidates if c.usable}
+    shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
+    found = list(shared)
     for c in made.candidates:
-        if c.usable:
-            found += [f"{c.name}: {line}" for line in show.lines([c.chosen])[:-1]]
+        found += [f"{c.name}: {line}" for line in own.get(c.name, []) if line not in shared]
         found += [f"{c.name}: not on {counted(n, 'node')}: {why}" for n, why in c.refused.items()]
     return found
 

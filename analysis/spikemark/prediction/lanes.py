@@ -42,6 +42,8 @@ def chosen(description: dict, schedule: str | list | None, placement: str | None
     """Schedule and placement: those given, else the description's, else what the schedule implies."""
     described = description.get("schedule", "conventional")
     schedule = described if schedule is None else schedule
+    if isinstance(schedule, str) and schedule not in models.SCHEDULES:
+        raise BadInput(f"schedule={schedule!r}: known are {', '.join(models.SCHEDULES)}, or a list of lanes")
     if placement is None and schedule == described:
         placement = description.get("placement")
     return schedule, placement or models.implied_placement(schedule)

@@ -27,17 +27,21 @@ def bytes_of_ranks(loads: Loads, description: dict) -> np.ndarray:
     local = loads.of_rank(loads.neurons)  # [population, rank]
     neurons = local.sum(axis=0)
     lists = loads.stored.sum(axis=0)
-    cell, rows = _cell(description), longest_delay(description) + 1
     return (
         np.array(each) @ local
         + synapse_bytes(description) * loads.synapses
         + 4 * lists * loads.threads
         + ROUTE * lists
         + PER_ROUTE * neurons * len(loads.lanes)
-        + cell * rows * neurons
+        + ring_bytes(description) * neurons
         + SPIKE * loads.steps * neurons
         + loads.threads * BLOCK * BLOCK_BYTES
     )
+
+
+def ring_bytes(description: dict) -> int:
+    """Of a neuron in the ring of input."""
+    return _cell(description) * (longest_delay(description) + 1)
 
 
 def synapse_bytes(description: dict) -> int:

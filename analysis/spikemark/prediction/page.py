@@ -7,11 +7,11 @@ from spikemark.files import write_atomically
 from spikemark.prediction import compare_show as words
 from spikemark.prediction import show
 from spikemark.prediction.compare import Comparison, factor
-from spikemark.prediction.machine import FIGURES, PARTS
+from spikemark.prediction.machine import PARTS
 from spikemark.report import page
-from spikemark.report.elements import Box, Figure, KeyFigure, Section, Table
+from spikemark.report.elements import Figure, KeyFigure, Section, Table
 from spikemark.report.figures import machines as figures
-from spikemark.report.values import number
+from spikemark.report.values import counted, integer, number
 
 ASKED = (
     "No run was made for this page: every number is computed from the profiles of the machines. It has an"
@@ -55,14 +55,14 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
             continue
         p = c.chosen
         kind = p.figures["real_time_factor"].kind
-        nodes = f"{number(p.nodes)} nodes" if p.nodes > 1 else "1 node"
+        nodes = counted(p.nodes, "node")
         note = f"real-time factor {show.cell(p.figures['real_time_factor']).splitlines()[0]}, {c.certainty}"
         found.append(KeyFigure(c.name, nodes, kind, note))
     return found
 
 
 def _comparison(made: Comparison) -> Section:
-    heads = ["machine", "nodes", "target", *(_head(name) for name in words.COLUMNS), "limited by"]
+    heads = words.heads()
     rows = [[cell.replace("\n", ", ") for cell in row] for row in words.rows(made)]
     last = len(heads) - 1
     return Section(
@@ -101,7 +101,7 @@ def _picture(made: Comparison) -> Section | None:
     alt = f"Energy against real-time factor; not beaten in both: {named}."
     table = Table(
         ["machine", "nodes", "real-time factor", "energy (J / s simulated)"],
-        [[p.machine, number(p.nodes), number(factor(p)), number(p.figures["energy_j"].value)]
+        [[p.machine, integer(p.nodes), number(factor(p)), number(p.figures["energy_j"].value)]
          for p in made.pareto if p.figures["energy_j"]],
         ["", "", "modelled", "modelled"],
     )  # fmt: skip
@@ -114,25 +114,22 @@ def _picture(made: Comparison) -> Section | None:
 
 def _tried(made: Comparison) -> Section:
     names = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")
-    tables = [
-        (c.title, Table(
-            ["nodes", *(_head(name) for name in names), "longest part"],
-            [[number(p.nodes), *(show.cell(p.figures[name]).replace("\n", ", ") for name in names), p.slowest]
-             for p in c.tried],
-            words=(0, len(names) + 1),
-        ))
-        for c in made.candidates
-    ]  # fmt: skip
+    heads = ["nodes", *(show.head(name) for name in names), "longest part"]
+    tables = []
+    for c in made.candidates:
+        rows = [
+            [
+                integer(p.nodes),
+                *(show.cell(p.figures[name]).replace("\n", ", ") for name in names),
+                p.slowest,
+            ]
+            for p in c.tried
+        ]
+        tables.append((c.title, Table(heads, rows, words=(0, len(names) + 1))))
     missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
 
 
 def _assumed(made: Comparison) -> Section:
-    return Section(
-        "assumptions", "What this rests on", boxes=[Box("plain", line) for line in words.lines(made)]
-    )
-
-
-def _head(name: str) -> str:
-    what, unit = FIGURES[name]
-    return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
+    lines = [tuple(line.partition(": ")[::2]) for line in words.lines(made)]
+    return Section("assumptions", "What this rests on", links=[(what, "", rest) for what, rest in lines])

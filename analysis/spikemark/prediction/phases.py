@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.prediction import cache, rates
 from spikemark.prediction import inputs as values
 from spikemark.prediction import loads as counting
-from spikemark.prediction import rates
 from spikemark.prediction.inputs import Inputs
 from spikemark.prediction.loads import Loads
 
@@ -119,6 +119,7 @@ def assumptions(inputs: Inputs, shape: Node) -> list[str]:
         for path, value in inputs.used.items()
         if value.kind == "assumed" and not isinstance(value.value, list | tuple)
     ]
+    found.append(cache.ASSUMED)
     if 1 < shape.busy < shape.cores:
         found.append(INTERPOLATED)
     if shape.threads > 1:
@@ -134,7 +135,8 @@ def seconds(
     def kernel(name: str) -> float:
         return _kernel(inputs, name, shape)
 
-    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * kernel("t_next")
+    share = cache.ring_share(loads, description, inputs)
+    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * share * kernel("t_next")
     going_through = loads.arriving * kernel("t_spike")
     advancing = _update(description, kernel) * loads.steps @ loads.neurons
     of_thread = (delivery + advancing)[loads.column]

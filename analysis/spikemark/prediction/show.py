@@ -16,14 +16,19 @@ def table(predictions: list[Prediction]):
     made.add_column("")
     for p in predictions:
         made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right")
-    for name, (what, unit) in FIGURES.items():
-        label = what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
-        made.add_row(label, *(cell(p.figures[name]) for p in predictions))
+    for name in FIGURES:
+        made.add_row(head(name), *(cell(p.figures[name]) for p in predictions))
     made.add_row("longest part", *(p.slowest for p in predictions))
     made.add_row(
         "fits into memory", *({None: "unknown", True: "yes", False: "NO"}[p.fits] for p in predictions)
     )
     return made
+
+
+def head(name: str) -> str:
+    """What a figure is, and its unit."""
+    what, unit = FIGURES[name]
+    return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
 
 
 def heading(p: Prediction) -> str:

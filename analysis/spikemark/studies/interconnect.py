@@ -20,8 +20,8 @@ PARTS = {
 EXPLAINED = (
     "One rank per core; all ranks exchange the spikes of every millisecond, first how many there are, then "
     "the spikes. The more ranks, the less there is to compute and the more messages there are, nearly all of "
-    "them short: what counts is what a message costs. Times are seconds per simulated second, mean over "
-    "ranks."
+    "them short: what counts is what a message costs. Spikes go round a ring, from each rank to one other at "
+    "a time. Times are seconds per simulated second, mean over ranks."
 )
 TABLE_I = (
     "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds; "

@@ -21,24 +21,25 @@ from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 
 EXPLAINED = (
-    "Each rank is a node with one area of the published size, as far as its time goes: the time of deliver, "
-    "update and collocate follows from the full network and the profile's kernels, and scatters as the "
-    "profile says. The network that is simulated has fewer neurons that fire more often, so that as many "
-    "spikes travel in every cycle as those of full areas; they are real, and so are the messages. Times are "
-    "seconds per simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
+    "Each rank is a node with one area of the published size, as far as its time goes: the mean time of "
+    "deliver, update and collocate follows from the full network and the profile's kernels; how it scatters "
+    "is assumed. The network that is simulated has fewer neurons that fire more often: a third of the spikes "
+    "of full areas travel in every cycle. They are real, and so are the messages. Times are seconds per "
+    "simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
 )
 THEORY = (
-    "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for cycle times without serial correlation. "
+    "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for uncorrelated cycle times. "
     "Irregular accesses: eqs 13–17 with all cores of a node as threads; delivery gains less, as only a part "
     "of it is irregular access."
 )
+OF_PROFILE = "of the profile"
 NONE = Missing("no conventional run of these ranks")
 UNKNOWN = Missing("the published size is not stated by machine.compute_of")
 
 
 def read(runs: list[Measured]) -> Findings:
     """Phases by schedule and ranks, reductions beside the theory, growth, cycle times."""
-    found = places(runs)
+    found = places(runs, _correlation)
     main, less, growth = _main(found), _reductions(found), _slopes(found)
     parts = [
         Part("weak-scaling", "Phases by number of areas", [EXPLAINED], figures=_figures(found, main),
@@ -50,17 +51,32 @@ def read(runs: list[Measured]) -> Findings:
     return Findings(_sentence(less), _key_figures(less), parts)
 
 
-def _main(found: list[Place]) -> StudyTable:
-    rows = [
-        {"machine": p.machine, "ranks": p.ranks, "schedule": p.configuration.label, **phase_cells(p)}
-        for p in found
-    ]
-    columns = [
+def _correlation(m: Measured) -> tuple[bool, float]:
+    """Is the serial correlation of compute times left to the profile, and which is it if not?"""
+    asked = m.planned.machine.correlation
+    return asked is None, float(asked or 0)
+
+
+def _columns() -> list[Column]:
+    """What tells the rows apart."""
+    return [
         Column("machine", "machine", "given"),
+        Column("correlation", "serial correlation", "given", 2),
         Column("ranks", "ranks = areas", "given"),
         Column("schedule", "schedule", "given"),
-        *phase_columns(),
     ]
+
+
+def _cells(p: Place) -> dict:
+    """Cells of `_columns`."""
+    open_, correlation = p.setting
+    named = {"machine": p.machine, "correlation": OF_PROFILE if open_ else correlation}
+    return {**named, "ranks": p.ranks, "schedule": p.configuration.label}
+
+
+def _main(found: list[Place]) -> StudyTable:
+    rows = [{**_cells(p), **phase_cells(p)} for p in found]
+    columns = [*_columns(), *phase_columns()]
     return StudyTable("weak_scaling", "Seconds per simulated second", columns, rows)
 
 
@@ -73,9 +89,7 @@ def _reductions(found: list[Place]) -> StudyTable:
         waits = p.configuration.schedule == "structure_aware"  # of which the theory speaks
         ratio = p.configuration.delay_ratio
         rows.append({
-            "machine": p.machine,
-            "ranks": p.ranks,
-            "schedule": p.configuration.label,
+            **_cells(p),
             "waiting_percent": reduction_percent(base, p, "waiting") if base else NONE,
             "waiting_theory": 100 * (1 - waiting_iid.waiting_ratio(ratio)) if waits else "",
             "exchange_percent": reduction_percent(base, p, "exchange") if base else NONE,
@@ -84,9 +98,7 @@ def _reductions(found: list[Place]) -> StudyTable:
             "run_time_percent": reduction_percent(base, p) if base else NONE,
         })  # fmt: skip
     columns = [
-        Column("machine", "machine", "given"),
-        Column("ranks", "ranks = areas", "given"),
-        Column("schedule", "schedule", "given"),
+        *_columns(),
         Column("waiting_percent", "waiting (%)", "simulated"),
         Column("waiting_theory", "theory", "modelled"),
         Column("exchange_percent", "exchange (%)", "simulated"),
@@ -115,16 +127,15 @@ def _irregular(p: Place) -> float | Missing:
 def _slopes(found: list[Place]) -> StudyTable:
     """Straight lines through real-time factors over the number of ranks."""
     rows = []
-    for machine, configuration in dict.fromkeys((p.machine, p.configuration) for p in found):
-        own = [p for p in found if (p.machine, p.configuration) == (machine, configuration)]
+    for kind in dict.fromkeys((p.machine, p.setting, p.configuration) for p in found):
+        own = [p for p in found if (p.machine, p.setting, p.configuration) == kind]
         known = [(p.ranks, x.value) for p in own if isinstance(x := p.real_time_factor, Estimate)]
         if len(known) < 2:
             continue
         ranks, factors = np.array(known, dtype=float).T
         slope, start = np.polyfit(ranks, factors, 1)
         rows.append({
-            "machine": machine,
-            "schedule": configuration.label,
+            **_cells(own[0]),
             "first": float(factors[0]),
             "last": float(factors[-1]),
             "slope": float(100 * slope),
@@ -132,8 +143,7 @@ def _slopes(found: list[Place]) -> StudyTable:
             "start": float(start),
         })  # fmt: skip
     columns = [
-        Column("machine", "machine", "given"),
-        Column("schedule", "schedule", "given"),
+        *(c for c in _columns() if c.name != "ranks"),
         Column("first", "real-time factor, fewest ranks", "simulated"),
         Column("last", "most ranks", "simulated"),
         Column("growth_percent", "growth (%)", "simulated"),
@@ -154,8 +164,7 @@ def _cycle_times(found: list[Place]) -> StudyTable:
         compute, window = m.run.compute(), max(lane.period for lane in m.run.record.lanes)
         one, lumped = statistics.describe(compute), statistics.describe(compute, window)
         rows.append({
-            "machine": p.machine,
-            "schedule": p.configuration.label,
+            **_cells(p),
             "window": window,
             "mean_us": 1e6 * one.mean_s,
             "median_us": 1e6 * one.percentiles_s[50.0],
@@ -165,8 +174,7 @@ def _cycle_times(found: list[Place]) -> StudyTable:
             "ratio_theory": window**-0.5,
         })  # fmt: skip
     columns = [
-        Column("machine", "machine", "given"),
-        Column("schedule", "schedule", "given"),
+        *_columns(),
         Column("window", "window (cycles)", "given"),
         Column("mean_us", "compute time of a cycle, mean (µs)", "simulated"),
         Column("median_us", "median", "simulated"),
@@ -180,7 +188,7 @@ def _cycle_times(found: list[Place]) -> StudyTable:
 
 
 def _headline(less: StudyTable) -> dict | None:
-    """The structure-aware row of most ranks that has a partner."""
+    """The structure-aware row of most ranks that has a partner; the first correlation there."""
     rows = [r for r in less.rows if r["waiting_theory"] != "" and isinstance(r["waiting_percent"], Estimate)]
     return max(rows, key=lambda r: r["ranks"], default=None)
 
@@ -224,8 +232,9 @@ def _key_figures(less: StudyTable) -> list[KeyFigure]:
 
 def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
     figures = []
-    for machine in dict.fromkeys(p.machine for p in found):
-        own = [p for p in found if p.machine == machine and isinstance(p.real_time_factor, Estimate)]
+    for machine, setting in dict.fromkeys((p.machine, p.setting) for p in found):
+        same = [p for p in found if (p.machine, p.setting) == (machine, setting)]
+        own = [p for p in same if isinstance(p.real_time_factor, Estimate)]
         ranks = sorted({p.ranks for p in own})
         if len(ranks) < 2:
             continue

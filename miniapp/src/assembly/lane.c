@@ -2,6 +2,7 @@
 
 #include "assembly/agree.h"
 #include "base/alloc.h"
+#include "measurement/simulated.h"
 #include "transport/exchange_check.h"
 #include <stdlib.h>
 
@@ -37,7 +38,9 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
         lane->comm = comm;
         lane->backend = plan->exchange.backend;
         check_node(lane, error);
-        if (!error_stands(error)) exchange_check(&plan->exchange, comm, error);
+        // simulated, everything from everyone to everyone takes minutes where there are many
+        const bool cheap = !time_is_simulated || lane->ranks <= 16;
+        if (!error_stands(error) && cheap) exchange_check(&plan->exchange, comm, error);
     }
     return agree(world, error);
 }

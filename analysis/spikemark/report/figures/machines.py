@@ -36,6 +36,8 @@ def pareto(
         handles.append(axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1, label="target"))
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("{x:g}")
         axes.set_xlabel("real-time factor (s / s simulated)")
         axes.set_ylabel("energy (J / s simulated)")
         axes.grid()

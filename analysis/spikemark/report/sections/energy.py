@@ -49,7 +49,10 @@ def section(view: View) -> Section:
     made = _per_event(runs)
     (figures if isinstance(made, Figure) else missing).append(made)
     text = [EXPLAINED, _quality([r.energy for r in runs])]
-    tables = [("Energy to solution", _table(runs))]
+    tables = [
+        ("Energy to solution", _table(runs)),
+        ("Net energy per synaptic event as published (Simula et al. 2019, Table IV)", _published()),
+    ]
     return Section("energy", TITLE, text=text, figures=figures, tables=tables, missing=missing)
 
 
@@ -141,6 +144,16 @@ def _table(runs: list[Run]) -> Table:
     ]
     heads = ["configuration", "ranks", "runs", "time (s)", "gross (J)", "net (J)", "gross × delay (J s)"]
     return Table(heads, rows, ["given", "given", "counted", *["measured"] * 4])
+
+
+def _published() -> Table:
+    from spikemark.studies import published  # the studies draw pages, too
+
+    rows = [
+        [row["simulator"], f"{row['platform']}, {row['cores']} cores", row["uJ_per_syn_event"]]
+        for row in published.rows("simula_table4")
+    ]
+    return Table(["program", "machine", "energy (µJ)"], rows, ["", "", "literature"], words=(0, 1))
 
 
 def _mean(values: list[Value]) -> str:

@@ -71,6 +71,14 @@ static enum meter_status status_of(int code) {
     return code == PAPI_EPERM ? meter_denied : meter_unavailable;
 }
 
+/// Why an event does not count here what its name says; NULL where it does. On AMD the kernel's cache misses
+/// are those of the second level (event 0x64, all families from 17h).
+static const char *misnomer(const char *event) {
+    const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
+    const bool amd = hardware && hardware->vendor == PAPI_VENDOR_AMD;
+    return amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
+}
+
 /// Adds the first candidate that can be counted.
 static void add_quantity(struct meter_handle *handle, int q) {
     struct papi *papi = handle->own;
@@ -79,7 +87,8 @@ static void add_quantity(struct meter_handle *handle, int q) {
     papi->place[handle->n_channels - 1] = -1;
     channel->status = meter_unavailable;
     for (int c = 0; c < candidates_max && candidates[q][c]; c++) {
-        int code, result = PAPI_event_name_to_code(candidates[q][c], &code);
+        const char *wrong = misnomer(candidates[q][c]);
+        int code, result = wrong ? PAPI_ENOEVNT : PAPI_event_name_to_code(candidates[q][c], &code);
         if (result == PAPI_OK) result = PAPI_add_event(papi->events, code);
         if (result == PAPI_OK) {
             papi->place[handle->n_channels - 1] = PAPI_num_events(papi->events) - 1;
@@ -90,8 +99,9 @@ static void add_quantity(struct meter_handle *handle, int q) {
         }
         if (status_of(result) == meter_denied) channel->status = meter_denied;
         if (length < sizeof channel->reason)
-            length += (size_t)snprintf(channel->reason + length, sizeof channel->reason - length, "%s%s: %s",
-                                       c ? "; " : "", candidates[q][c], PAPI_strerror(result));
+            length +=
+                (size_t)snprintf(channel->reason + length, sizeof channel->reason - length, "%s%s: %s",
+                                 c ? "; " : "", candidates[q][c], wrong ? wrong : PAPI_strerror(result));
     }
 }
 
