@@ -25,7 +25,13 @@ def sysfs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(sysfs, tmp_path_factory):
     out = tmp_path_factory.mktemp("energy") / "run"
-    program.record_of(out, *ENERGY, *program.sets(time__simulate_ms=400), ranks=2, SPIKEMARK_SYSFS=str(sysfs))
+    program.record_of(
+        out,
+        *ENERGY,
+        *program.sets(time__simulate_ms=400, inject__mean_us=50, inject__wait="sleep"),
+        ranks=2,
+        SPIKEMARK_SYSFS=str(sysfs),
+    )
     return record.load(out)
 
 
