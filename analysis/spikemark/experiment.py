@@ -7,10 +7,12 @@ repetitions. An entry with `preset.name` takes another preset, without the exper
 """
 
 import copy
+import functools
 import hashlib
 import itertools
 import json
 import math
+import pickle
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -191,7 +193,8 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
         source = experiment.preset
         name = options.pop("name", source.name)
         given = source.options if name == source.name else {}
-        description = _preset(name).describe(**{**given, **options, "seed": seed})
+        _preset(name)
+        description = _described(name, pickle.dumps({**given, **options, "seed": seed}))
     else:
         description = _read_description(experiment.description)
         description["seed"] = seed
@@ -200,6 +203,11 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
         if not field.startswith((PRESET, MACHINE)):
             assign(description, field, value)
     return description
+
+
+@functools.lru_cache(maxsize=4)  # most runs of a plan differ in how they are run
+def _described(name: str, options: bytes) -> dict[str, Any]:
+    return _preset(name).describe(**pickle.loads(options))
 
 
 def _preset(name: str) -> Any:
