@@ -46,7 +46,7 @@ FIELDS = [
     Field("node.bandwidth_core", "GB/s", POSITIVE, "memory bandwidth (triad), one core alone"),
     *_kernels("one_core", "one core at work"),
     *_kernels("full_node", "every core at work"),
-    Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of one cycle's compute time"),
+    Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of a cycle's compute time, long ones apart"),
     Field("jitter.correlation_time", "cycles", POSITIVE, "integrated autocorrelation time of that"),
     Field("jitter.minor_share", "1", SHARE, "share of cycles in the mode of long ones"),
     Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long those are"),

@@ -3,7 +3,6 @@
 float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
 """
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +26,8 @@ NODES = 2**32  # streams of nodes lie beyond those of ranks
 class Jitter:
     """How compute times scatter about a rank's mean, and nodes about theirs; no units, but for the cycles.
 
-    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the times as they come out,
-    minor mode included; `correlation`, where given, is that of the normal part from cycle to cycle instead.
+    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the ordinary cycles, long ones of
+    the minor mode apart; `correlation`, where given, is that from cycle to cycle instead.
     """
 
     cv: float
@@ -55,27 +54,11 @@ class Jitter:
         )
 
     def truth(self) -> Truth:
-        """Times of mean 1 that scatter so: a normal part z about 1, and a minor mode m of independent cycles.
-
-        x = m (1 + s z) / E[m] has CV^2 = (1 + s^2) E[m^2] / E[m]^2 - 1 and the autocovariance s^2 rho_k,
-        from which s and the serial correlation follow. Raises BadInput where the minor mode alone scatters
-        more.
-        """
-        p, f = self.minor_share, self.minor_factor
-        mean, square = 1 + p * (f - 1), 1 + p * (f**2 - 1)
-        ratio = square / mean**2
-        variance = (1 + self.cv**2) / ratio - 1
-        if variance < -1e-12:
-            raise BadInput(
-                f"jitter.cv={self.cv:g}: a minor mode of share {p:g} and factor {f:g} alone scatters by"
-                f" {math.sqrt(ratio - 1):.3g}: a larger cv or a smaller minor mode is needed"
-            )
-        variance = max(variance, 0.0)
-        correlation = self.correlation
-        if correlation is None:
-            tau = 1 + (self.correlation_time - 1) * self.cv**2 / variance if variance > 0 else 1.0
-            correlation = (max(tau, LEAST) - 1) / (max(tau, LEAST) + 1)
-        return Truth(1 / mean, math.sqrt(variance) / mean, correlation, 0.0, p, f)
+        """Times of mean 1 that scatter so, the minor mode included: x = m (1 + cv z) / E[m]."""
+        mean = 1 + self.minor_share * (self.minor_factor - 1)
+        time = max(self.correlation_time, LEAST)
+        correlation = (time - 1) / (time + 1) if self.correlation is None else self.correlation
+        return Truth(1 / mean, self.cv / mean, correlation, 0.0, self.minor_share, self.minor_factor)
 
 
 def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_node: int = 1) -> np.ndarray:
