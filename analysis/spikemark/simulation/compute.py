@@ -26,8 +26,8 @@ NODES = 2**32  # streams of nodes lie beyond those of ranks
 class Jitter:
     """How compute times scatter about a rank's mean, and nodes about theirs; no units, but for the cycles.
 
-    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the ordinary cycles, long ones of
-    the minor mode apart; `correlation`, where given, is that from cycle to cycle instead.
+    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the ordinary cycles, the
+    minor mode's long ones apart; `correlation`, where given, is that from cycle to cycle instead.
     """
 
     cv: float
