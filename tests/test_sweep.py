@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -55,11 +56,15 @@ def again(results: Results, *arguments: str, **environment: str) -> subprocess.C
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_miniapp_accepts_every_description(name, tmp_path):
     descriptions = {str({**run.description, "seed": 0}): run for run in expand(load(name))}
-    for run in descriptions.values():
+
+    def explain(run):
         path = tmp_path / f"{run.id}.json"
         path.write_text(json.dumps(run.description))
-        done = subprocess.run([MINIAPP, "--explain", path], capture_output=True, text=True)
-        assert done.returncode == 0, f"{run.label}: {done.stderr}"
+        return run, subprocess.run([MINIAPP, "--explain", path], capture_output=True, text=True)
+
+    with ThreadPoolExecutor() as pool:
+        for run, done in pool.map(explain, descriptions.values()):
+            assert done.returncode == 0, f"{run.label}: {done.stderr}"
 
 
 def test_sweep_measures_collects_and_reports(smoke):
