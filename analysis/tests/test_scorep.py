@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import fake_scorep
@@ -121,6 +122,20 @@ def test_missing_and_truncated_files_get_one_line(measured, tmp_path, spikemark,
     named = path if path.name == "profile.cubex" else folder / "traces.otf2"
     assert line.startswith(f"spikemark: {named}: ")
     assert ("not found" if left is None and path == named else "truncated") in line
+
+
+def test_definitions_truncated_anywhere_get_one_line(measured, tmp_path, spikemark):
+    """What is left of them decides which part of otf2 complains."""
+    folder = tmp_path / "scorep"
+    shutil.copytree(measured, folder)
+    file = folder / "traces.def"
+    whole = file.read_bytes()
+    for size in range(0, len(whole) - 1, 7):  # without its last byte, an end mark, nothing is lost
+        file.write_bytes(whole[:size])
+        status, output, errors = spikemark("scorep", folder)
+        assert (status, output) == (2, "")
+        said = rf"spikemark: {folder}/traces\.otf2: truncated, or a file of traces/ is: .+\n"
+        assert re.fullmatch(said, errors)
 
 
 def test_other_number_of_ranks_gets_one_line(run, tmp_path):

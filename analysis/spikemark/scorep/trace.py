@@ -1,6 +1,7 @@
 """Reads the event trace of Score-P, `traces.otf2` and what belongs to it, with otf2."""
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -141,10 +142,13 @@ def _waits(path: Path, reading: _Reading) -> np.ndarray:
 
 @contextlib.contextmanager
 def _complaints(said: list[str]) -> Iterator[None]:
-    """Adds what the C library prints on standard error, which is all that it says of some files."""
+    """Adds what otf2 prints on standard error, which is all that it says of some files.
+
+    Its C library writes to the descriptor, its Python callbacks write tracebacks to `sys.stderr`.
+    """
     sys.stderr.flush()
     kept = os.dup(2)
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile() as file, contextlib.redirect_stderr(io.StringIO()) as traceback:
         os.dup2(file.fileno(), 2)
         try:
             yield
@@ -153,4 +157,5 @@ def _complaints(said: list[str]) -> Iterator[None]:
             os.close(kept)
             file.seek(0)
             text = file.read().decode(errors="replace")
+            said += traceback.getvalue().splitlines()[-1:]
             said += [line.split("error: ", 1)[-1] for line in text.splitlines() if "error: " in line]
