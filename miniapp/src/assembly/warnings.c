@@ -101,7 +101,8 @@ static json_t *of_network(const struct report *report) {
 void warnings_print(const struct report *report) {
     json_t *list = of_network(report), *warning;
     size_t i;
-    json_array_foreach(list, i, warning) fprintf(stderr, "miniapp: warning: %s\n", json_string_value(warning));
+    json_array_foreach(list, i, warning)
+        fprintf(stderr, "miniapp: warning: %s\n", json_string_value(warning));
     json_decref(list);
 }
 
