@@ -95,6 +95,15 @@ def refused(*arguments, **how):
     return done.stderr
 
 
+def test_weights_too_far_apart_are_refused(tmp_path):
+    """One is out of range by much; the others, too small beside it, say whose input it is."""
+    weights = program.sets(network__projections__0__weight=1e9, network__projections__1__weight=0.5)
+    message = refused(program.EXAMPLE, "--out", tmp_path / "run", *weights)
+    assert "network.projections.1.weight: 0.5; allowed: 0 or at least" in message
+    assert "(in population left), is summed in 32-bit fixed point" in message
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_more_ranks_than_areas_are_refused(tmp_path):
     message = refused(program.EXAMPLE, "--out", tmp_path / "run", ranks=3)
     assert 'placement: "area" cannot deal 2 area(s) to 3 ranks; allowed: at most 2 ranks' in message
