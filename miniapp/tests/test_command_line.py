@@ -199,7 +199,9 @@ def test_a_network_larger_than_the_memory_is_refused(tmp_path):
     huge = program.sets(network__populations__0__size=2000000000)
     assert "allowed: at most its memory" in refused(program.EXAMPLE, "--out", tmp_path / "run", *huge)
     wide = program.sets(network__populations__0__size=3000, network__projections__0__delay__max=99999)
-    assert "do not fit a four-byte synapse" in refused(program.EXAMPLE, "--out", tmp_path / "run", *wide)
+    place = "network: 4000 neurons per thread x 999991 delays, 32 bits, and 1 weights, 0 bits, do not fit"
+    message = refused(program.EXAMPLE, "--out", tmp_path / "run", *wide)
+    assert place in message and "32 in all" in message
     assert list(tmp_path.iterdir()) == []
 
 
