@@ -96,7 +96,8 @@ deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct
     }
 }
 
-/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here.
+/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here, and
+/// lines are gone through by loops of constant length.
 __attribute__((always_inline)) static inline void
 deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
              uint32_t size, void *cells, const bool narrow, const enum weight_place where,
@@ -105,6 +106,8 @@ deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_
         __builtin_prefetch(synapse + lines_ahead * line);
         deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
     }
+    for (; longer && end - synapse >= line; synapse += line)
+        deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
     deliver_some(synapse, end, format, row, size, cells, narrow, where);
 }
 
