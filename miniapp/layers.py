@@ -22,7 +22,7 @@ LAYER = {
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/(exchange(_check)?\.c|exchange/.*|routes\.c)"
-    r"|assembly/(agree|build|gather|lane|layout|meters|power|power_record|tally|trace|report|main)\.c"
+    r"|assembly/(agree|build|gather|lane|layout|load|meters|power|power_record|tally|trace|report|main)\.c"
     r"|measurement/simulated\.c",
     r"\b(?:smpi|sg)_\w+\(": r"measurement/simulated\.c",
     r"\bSCOREP_\w+": r"measurement/regions\.h",

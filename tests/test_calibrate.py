@@ -13,6 +13,7 @@ SHORTEST = replace(
     exchange_s=1e-4,
     bytes=(4, 64),
     model_ms=50.0,
+    empty_ms=10.0,
     idle_s=0.1,
     patience_s=0.1,
 )
@@ -42,8 +43,13 @@ def test_both_tell_the_same_things(two):
 
 def test_every_value_of_the_machine_is_there_or_unknown_with_a_reason(two):
     outcome, profile = two[0]
-    needed = [f"kernels.{c}.{t}" for c in ("one_core", "full_node") for t in ("t_first", "t_next", "t_spike")]
-    needed += ["kernels.full_node.update.ignore_and_fire", "kernels.full_node.external", "jitter.cv"]
+    needed = [f"kernels.{c}.{t}" for c in ("one_core", "full_node") for t in ("t_first", "t_next", "cycle")]
+    needed += [
+        "kernels.full_node.t_spike",
+        "kernels.full_node.update.ignore_and_fire",
+        "kernels.full_node.external",
+        "jitter.cv",
+    ]
     for path in [*needed, "node.clock", "node.bandwidth", "jitter.correlation_time"]:
         low, high = profile.need(path, "this test").interval
         assert 0 <= low <= profile.get(path).value <= high

@@ -1,6 +1,7 @@
 """`spikemark predict --machine` and `spikemark compare`: what machines would do with a network."""
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from spikemark.errors import BadInput
 
 MOST_RANKS = 64  # numbers of ranks in one question
+WHOLE = re.compile(r"[1-9][0-9]{0,8}")
 
 PresetName = Annotated[str | None, typer.Option("--preset", help="A preset, instead of RUN.json.")]
 Full = Annotated[bool, typer.Option("--full", help="The preset in its published size.")]
@@ -23,7 +25,7 @@ Rate = Annotated[
 def whole_numbers(text: str, name: str) -> list[int]:
     """'16,32' as numbers. Raises BadInput for anything else."""
     parts = text.split(",")
-    if len(parts) > MOST_RANKS or not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+    if len(parts) > MOST_RANKS or not all(WHOLE.fullmatch(part.strip()) for part in parts):
         raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, as 16,32")
     return [int(part) for part in parts]
 
@@ -101,6 +103,8 @@ def compare(
     from spikemark.prediction import compare as comparing
     from spikemark.prediction import compare_show as show
 
+    if html is not None and html.is_dir():
+        raise BadInput(f"--html: {html} is a folder; allowed: a file")
     found = network([] if run is None else [run], preset, full, option, rate)
     profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
     made = comparing.compare(found, profiles, target_rtf, schedule, ranks_per_node)
@@ -120,6 +124,7 @@ def compare(
 def _priced(profiles: list, prices: list[str]) -> list:
     """With the prices given as 'MACHINE=EUR'. Raises BadInput for another form or machine."""
     known = {profile.name: profile for profile in profiles}
+    given: set[str] = set()
     for text in prices:
         name, _, value = text.partition("=")
         try:
@@ -128,5 +133,8 @@ def _priced(profiles: list, prices: list[str]) -> list:
             price = -1.0
         if name not in known or not 0 <= price < float("inf"):
             raise BadInput(f"price={text!r}: MACHINE=EUR is needed, the machine one of {', '.join(known)}")
+        if name in given:
+            raise BadInput(f"price={text!r}: {name} has been given one already")
+        given.add(name)
         known[name] = known[name].assume("price.node_hour", price, "EUR/h", "given with the question")
     return [known[profile.name] for profile in profiles]

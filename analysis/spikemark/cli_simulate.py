@@ -35,13 +35,14 @@ def simulate(
     correlation: Annotated[
         float | None, typer.Option(min=0, max=0.9999, help="Of compute times from cycle to cycle.")
     ] = None,
-    cv: Annotated[float | None, typer.Option(min=0, help="Of the compute times of a rank.")] = None,
+    cv: Annotated[float | None, typer.Option(min=0, max=10, help="Of the compute times of a rank.")] = None,
     host: Annotated[
         str | None,
         typer.Option(help="Profile of this host, by which executed times are scaled (spikemark calibrate)."),
     ] = None,
     rate_hz: Annotated[
-        float | None, typer.Option(min=0, help="At which neurons without a rate of their own fire, modelled.")
+        float | None,
+        typer.Option(min=0, max=1e6, help="At which neurons without a rate of their own fire, modelled."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
 ) -> None:
@@ -56,7 +57,7 @@ def simulate(
     full = None if compute_of is None else _read(compute_of, [])
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
     arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
-    arguments["host"] = _host(host) if compute == "execute" else None
+    arguments["host"] = _host(host) if host is not None or compute == "execute" else None
     profile = machines.load(machine)
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
@@ -114,12 +115,20 @@ def _text(found, about: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def _progress(words: str):
-    """Elapsed time while a simulation lasts, on a terminal; SimGrid does not tell how far it has come."""
+    """A bar on a terminal while a simulation lasts, by the cycles of rank 0; before the first one the ranks
+    start and build the network."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Remaining
 
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn(f"simulating {words}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cycles"))
+    columns += (TimeElapsedColumn(), TextColumn("left:"), Remaining())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        bar.add_task("", total=None)
-        yield
+        task = bar.add_task(f"starting {words}", total=None)
+
+        def advance(done: int, cycles: int) -> None:
+            what = "simulating" if done else "starting"
+            bar.update(task, completed=done, total=cycles or None, description=f"{what} {words}")
+
+        yield advance

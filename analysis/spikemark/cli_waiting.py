@@ -52,15 +52,16 @@ def predict(
         typer.Option(help="conventional, structure_aware, overlapped, … [with --machine: the network's]"),
     ] = None,
     delay_ratio: Annotated[
-        int | None, typer.Option(help="D: cycles between two exchanges of all ranks [1; or the network's].")
+        int | None,
+        typer.Option(min=1, help="D: cycles between two exchanges of all ranks [1; or the network's]."),
     ] = None,
     ranks: Annotated[
         str | None,
         typer.Option(help="Up to four times those that were measured; with --machine several, as 16,32."),
     ] = None,
-    lag: Annotated[int | None, typer.Option(help="L of overlapped (1).")] = None,
+    lag: Annotated[int | None, typer.Option(min=1, help="L of overlapped (1).")] = None,
     group_period: Annotated[
-        int | None, typer.Option(help="Cycles between two meetings of a group, of hierarchical (D).")
+        int | None, typer.Option(min=1, help="Cycles between two meetings of a group, of hierarchical (D).")
     ] = None,
     machine: Annotated[
         str | None, typer.Option(help="A machine's profile, by name or file: no run is needed.")
@@ -68,9 +69,11 @@ def predict(
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
-    threads: Annotated[int | None, typer.Option(help="Of a rank, with --machine [all cores].")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Of a rank, with --machine [all cores].")] = None,
     placement: Annotated[str | None, typer.Option(help="With --machine [the schedule's].")] = None,
-    ranks_per_node: Annotated[int | None, typer.Option(help="With --machine [as many as fit].")] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(min=1, help="With --machine [as many as fit].")
+    ] = None,
     rate: Rate = None,
     as_json: AsJson = False,
 ) -> None:

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 import fake_exchanges
 import numpy as np
 import pytest
+import synthetic
 import yaml
 from synthetic import compute_times
 
-from spikemark import exchange_times, kernels, project
-from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
+from spikemark import exchange_times, kernels, project, record
+from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text
 from spikemark.calibration.values import Table, Value, repeated
 from spikemark.machines.profile import checked
 
@@ -37,6 +38,16 @@ def test_an_interval_holds_what_was_measured_and_is_not_below_0():
     value = repeated([0.0, 0.0, 3.0], "ns")
     assert value.value == 0 and value.interval[0] == 0 and value.interval[1] > 3
     assert repeated([1.0, 2.0], "ns").interval is None
+
+
+def test_intervals_are_such_as_a_profile_may_have():
+    assert repeated([1.0, 2.0, 9.0], "ns").interval[0] == pytest.approx(0.1)  # of a time that is not 0
+    values = {
+        "jitter.minor_share": Value(0.9, "1", (0.5, 1.4)), "jitter.minor_factor": Value(1.5, "1", (0.3, 3)),
+    }  # fmt: skip
+    profile = checked(yaml.safe_load(profile_text.text("here", "A", values, "calibrated", {}, [])), "here")
+    assert profile.get("jitter.minor_share").interval == (0.5, 1)
+    assert profile.get("jitter.minor_factor").interval == (1, 3)
 
 
 def times(first: float, following: float, spike: float) -> dict:
@@ -116,6 +127,19 @@ def test_jitter_is_that_of_the_times():
 
     none = jitter.fluctuation(np.random.default_rng(1).uniform(0.9, 1.1, (2, 1000)))
     assert (none.share, none.factor) == (0, None)
+
+
+def test_an_empty_cycle_is_the_median_of_its_compute_phases(tmp_path):
+    folder = synthetic.write_run(tmp_path / "run", ranks=2, cycles=5)
+    cycles = np.zeros_like(np.load(folder / "cycles.npy"))
+    cycles[:, :, :3] = 1e-6
+    cycles[1, :, 0] = 2e-6
+    cycles[0, 3, 1] = 1  # an interrupt
+    np.save(folder / "cycles.npy", cycles)
+    assert cycle_time.seconds(record.load(folder)) == pytest.approx(3.5e-6)
+    found = cycle_time.values([cycle_time.Round(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
+    assert found["kernels.one_core.cycle"].value == pytest.approx(1000)
+    assert found["kernels.full_node.cycle"].value == pytest.approx(2010)
 
 
 @pytest.mark.parametrize(("share", "factor"), [(0.1, 1.5), (0.001, 30)])  # a mode, and interrupts

@@ -1,13 +1,15 @@
 """`spikemark predict --machine` and `spikemark compare`: answers, words, page, and what is refused."""
 
 import json
+import re
 
 import pytest
 from html_page import Page
 from small_machine import Machine, Value
 
 from spikemark import machines
-from spikemark.prediction import asked, compare_show
+from spikemark.errors import BadInput
+from spikemark.prediction import asked, compare_show, page
 from spikemark.prediction.compare import compare
 from spikemark.presets import mam_benchmark
 
@@ -143,6 +145,8 @@ def test_a_price_can_be_given(known):
 
     (found,) = _priced([Assuming()], ["made-up=7"])
     assert found.get("price.node_hour").value == 7
+    with pytest.raises(BadInput, match="price='made-up=8': made-up has been given one already"):
+        _priced([Assuming()], ["made-up=7", "made-up=8"])
 
 
 NEEDED = ("--preset", "mam-benchmark")
@@ -169,6 +173,37 @@ NEEDED = ("--preset", "mam-benchmark")
         (("predict", "--ranks", "2"), "RUN_DIR: missing; or give --machine"),
         (("predict", "run", "--threads", "2", "--schedule", "conventional"), "threads: only with --machine"),
         (("compare", "made-up", "made-up", *NEEDED), "each only once"),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "9" * 5000), "up to 64 whole numbers"),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--threads", "0"),
+            "--threads='0'; allowed",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--delay-ratio", "0"),
+            "--delay-ratio='0'",
+        ),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--lag", "0"), "--lag='0'; allowed"),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--ranks-per-node", "0"),
+            "--ranks-per-node='0'",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--placement", ""),
+            "placement='': known",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--option", "cycle_ms=0.15"),
+            "cycle_ms=0.15: a multiple of the resolution",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", *2 * ("--option", "areas=4")),
+            "option='areas=4': areas is given twice",
+        ),
+        (
+            ("predict", "--machine", "made-up", "--preset", "dpsnn", "--ranks", "2", "--rate", "1e300"),
+            "1e+300",
+        ),
+        (("compare", "made-up", *NEEDED, "--html", "."), "--html: . is a folder; allowed: a file"),
         (("compare", "made-up", *NEEDED, "--target-rtf", "0"), "target_rtf=0.0: a real-time factor above 0"),
         (("compare", "made-up", *NEEDED, "--ranks-per-node", "17"), "ranks_per_node=17: a node of made-up"),
         (("compare", "made-up", *NEEDED, "--price", "made-up=cheap"), "price='made-up=cheap': MACHINE=EUR"),
@@ -183,21 +218,108 @@ def test_bad_questions_are_refused_in_one_line(spikemark, known, arguments, comp
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("[]", "Input should be"),
+        ("[]", "run description=[]; allowed: a mapping of fields"),
         ("{}", "missing"),
         ('{"time": {}, "network": {"populations": []}}', "populations"),
         ('{"time": {}, "network": {"populations": [{"name": "a", "size": -1}]}}', "size=-1"),
-        ('{"time": {}, "network": {"populations": [POPULATION]}, "wire": "thin"}', "wire"),
-        ('{"time": {}, "network": {"populations": [POPULATION]}, "delay_ratio": "long"}', "delay_ratio"),
-        ('{"time": {}, "network": {"populations": [POPULATION]}, "schedule": [{}]}', "schedule"),
-        ('{"time": {}, "network": {"populations": [POPULATION]}, "schedule": "quick"}', "schedule='quick'"),
+        ('RUN, "wire": "thin"}', "wire"),
+        ('RUN, "delay_ratio": "long"}', "delay_ratio"),
+        ('RUN, "schedule": [{}]}', "schedule"),
+        ('RUN, "schedule": "quick"}', "schedule='quick'"),
         ('{"time": {}, "network": {"populations": [POPULATION], "projections": [{}]}}', "projections"),
+        ('RUN, "schedule": []}', "schedule=[]; allowed: "),
+        (
+            'RUN, "schedule": [{"name": "a", "period": 0}]}',
+            "schedule.0.period=0; allowed: greater than or equal to 1 or 'D' or 'auto'",
+        ),
+        ('TIME{"cycle_ms": 0.15}}', "cycle_ms=0.15: a multiple"),
+        ('TIME{"cycle_ms": Infinity}}', "time.cycle_ms=inf; all"),
+        ('TIME{"resolution_ms": 1e-300}}', "_ms=1e-300; allowed"),
+        ('RUN, "wire": {"far": "aer12"}}', "no lane 'far'"),
+        ('RUN, "exchange": {"far": "p2p"}}', "no lane 'far'"),
+        ('RUN, "exchange": "pigeon"}', "exchange: 'pigeon' for"),
+        ('RUN, "placement": ""}', "placement='': known are"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_descriptions(spikemark, known, tmp_path, content, complaint):
     path = tmp_path / "run.json"
     one = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
+    for word, text in ("RUN", "TIME{}"), ("TIME", '{"network": {"populations": [POPULATION]}, "time": '):
+        content = content.replace(word, text)
     path.write_text(content.replace("POPULATION", json.dumps(one)))
     status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
     assert (status, output) == (2, "")
     assert complaint in errors and errors.count("\n") == 1
+
+
+POPULATIONS = [{"name": n, "size": 100, "neuron": {"model": "ignore_and_fire"}} for n in "ab"]
+PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "complaint"),
+    [
+        ("populations.0.neuron.rate_hz", "x", "network.populations.0.neuron.rate_hz='x'; allowed: a valid"),
+        ("populations.0.neuron.rate_hz", None, "rate_hz=None; allowed: a valid number"),
+        ("populations.0.neuron.rate_hz", 20_000, "rate=20000: rates in Hz from 0 to 10000, a spike in every"),
+        ("projections.0.delay.max", "x", "network.projections.0.delay.max='x'; allowed: a valid number"),
+        ("projections.0.delay.max", float("inf"), "delay.max=inf; allowed: "),
+        ("projections.0.delay", {"mean": 1, "min": 3, "max": 2}, "delay: min=3: at most the longest, 2 ms"),
+        ("projections.0.delay.distribution", "flat", "delay.distribution='flat'; allowed: 'normal', "),
+        ("projections.0.weight", "x", "projections.0.weight='x'; allowed: a valid number or a mapping"),
+        ("projections.0.weight", {"sd": 1}, "network.projections.0.weight.mean: missing"),
+        ("projections.0.indegree", 10**12, "projections.0.indegree=1000000000000; allowed: less than"),
+        ("projections.0.source", "c", "network.projections.0: no population 'c'"),
+        ("populations.0.external", {"rate_hz": 1e300}, "external.rate_hz=1e+300; allowed: less than"),
+    ],
+)
+def test_values_that_no_run_has(spikemark, known, tmp_path, where, value, complaint):
+    network = json.loads(json.dumps({"populations": POPULATIONS, "projections": [PROJECTION]}))
+    *groups, last = where.split(".")
+    at = network
+    for part in groups:
+        at = at[int(part)] if isinstance(at, list) else at[part]
+    at[last] = value
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"time": {}, "network": network}))
+    status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
+    assert (status, output) == (2, "")
+    assert complaint in errors and errors.count("\n") == 1
+
+
+def test_every_synapse_finds_a_lane(spikemark, known, tmp_path):
+    path = tmp_path / "run.json"
+    lanes = [{"name": "near", "group": "area"}]
+    content = {
+        "time": {},
+        "schedule": lanes,
+        "network": {"populations": POPULATIONS, "projections": [PROJECTION]},
+    }
+    path.write_text(json.dumps(content))
+    status, _, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
+    assert status == 2 and "schedule: no lane for the synapses from 'a' to 'b'" in errors
+    content["network"]["projections"][0]["target"] = "a"  # areas that have nothing to tell each other
+    path.write_text(json.dumps(content))
+    status, output, _ = spikemark("predict", path, "--machine", "made-up", "--ranks", "2", "--json")
+    (found,) = json.loads(output)["predictions"]
+    assert status == 0 and found["figures"]["waiting"]["value"] == found["figures"]["exchange"]["value"] == 0
+
+
+def test_every_number_has_interval_and_kind(network):
+    def numbers(at):
+        if isinstance(at, dict) and "value" in at:
+            assert {"interval", "kind", "unit"} <= at.keys()
+            return 1
+        return (
+            sum(map(numbers, at.values() if isinstance(at, dict) else at))
+            if isinstance(at, dict | list)
+            else 0
+        )
+
+    content = compare_show.content(compare(network, [Machine(), dear()], target=0.2))
+    tried = [one for machine in content["machines"] for one in machine["tried"]]
+    assert numbers(tried) == len(tried) * len(compare_show.TRIED) > 0
+    page_text = page.render(compare(network, [Machine(), dear()], target=0.2))
+    rows = re.findall(r"<tr>.*?</tr>", page_text, re.DOTALL)
+    predicted = [row for row in rows if "measured" in row]
+    assert len(predicted) > len(tried)  # tables under the pictures, too

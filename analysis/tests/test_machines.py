@@ -91,12 +91,18 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
     ("node/bandwidth_core", leaf(101, "GB/s"), "node.bandwidth_core=101, node.bandwidth=100; allowed"),
     ("node/clock/unit", "MHz", "node.clock.unit='MHz'; allowed: 'GHz'"),
     ("node/clock/value", -2.5, "node.clock.value=-2.5; allowed: greater than 0"),
+    ("node/clock/value", 1e-320, "node.clock.value: 9.99989e-321; allowed: at least 1e-12"),
+    ("node/clock/value", 1e13, "node.clock.value=10000000000000.0; allowed: less than or equal to 10000"),
+    ("node/cores/value", 10**30, "node.cores.value=1000000000000000000000000000000; allowed: less than or"),
     ("node/clock/value", "2.5", "node.clock.value='2.5'; allowed: a number"),
     ("node/clock/value", float("inf"), "node.clock.value=inf; allowed: "),
     ("node/clock/value", 3.5, "node.clock: interval [2, 3] must hold the value 3.5"),
     ("node/clock/interval", [3, 2], "node.clock: interval [3, 2] must hold"),
     ("node/clock/interval", [2], "node.clock.interval.1 is missing"),
-    ("node/clock/interval", [-1, 3], "node.clock.interval.0=-1; allowed: greater than or equal to 0"),
+    ("node/clock/interval", [-1, 3], "node.clock.interval.0=-1; allowed: greater than 0"),
+    ("node/clock/interval", [0, 3], "node.clock.interval.0=0; allowed: greater than 0"),
+    ("jitter/minor_share/interval", [0, 1.1], "jitter.minor_share.interval.1=1.1; allowed: less than or"),
+    ("jitter/minor_factor/interval", [0.9, 2], "jitter.minor_factor.interval.0=0.9; allowed: greater than"),
     ("jitter/minor_share/value", 1.1, "jitter.minor_share.value=1.1; allowed: less than or equal to 1"),
     ("jitter/minor_factor/value", 0.9, "jitter.minor_factor.value=0.9; allowed: greater than or equal to 1"),
     ("power/card/value", -1, "power.card.value=-1; allowed: greater than or equal to 0"),
@@ -108,6 +114,7 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
     ("interconnect/tables/alltoal", table(), "interconnect.tables.alltoal: unknown field; allowed: alltoall"),
     (ROWS, [], "interconnect.tables.alltoall.rows=[]; allowed: "),
     (ROWS, [[2, 1]], "interconnect.tables.alltoall.rows.0.2 is missing"),
+    (ROWS, [[1, 1, 3]], "interconnect.tables.alltoall.rows.0.0=1; allowed: greater than or equal to 2"),
     (ROWS, [[2, 1, 0]], "interconnect.tables.alltoall.rows.0.2=0; allowed: greater than 0"),
     (ROWS, [[2, 1, 3], [2, 1, 4]], "the row of 2 ranks and 1 bytes comes after that of 2"),
     (ROWS, [[4, 1, 3], [2, 8, 4]], "the row of 2 ranks and 8 bytes comes after that of 4"),
@@ -249,7 +256,15 @@ def test_the_json_schema_says_the_same():
     assert check.is_valid(content())
     text = json.dumps(schema)
     assert all(f.meaning in text for f in FIELDS)
-    apart = ("=48; a", "=49, ", "=100; a", "=2, ", "must hold", "comes after")  # what JSON Schema cannot say
+    apart = (
+        "=48; a",
+        "=49, ",
+        "=100; a",
+        "=2, ",
+        "must hold",
+        "comes after",
+        "1e-12",
+    )  # what JSON Schema cannot say
     for path, value, complaint in BAD:
         if not any(words in complaint for words in apart) and value != float("inf"):
             assert not check.is_valid(put(content(), path, value)), (path, value)

@@ -5,7 +5,7 @@ import pytest
 from spikemark import machines
 from spikemark.machines import filling
 
-TIMES = ("t_first", "t_next", "t_spike", "collocate", "update.lif_exp", "external")
+TIMES = ("t_first", "t_next", "t_spike", "collocate", "update.lif_exp", "external", "cycle")
 NEEDED = (
     "topology",
     "nodes_per_leaf",
@@ -101,6 +101,18 @@ def test_without_a_calibrated_reference_kernels_stay_unknown(monkeypatch):
     monkeypatch.setattr(filling, "REFERENCE", "not-there")
     full = machines.filled(machines.load("grace"))
     assert "kernels.full_node.t_next" in full.unknown() and full.get("interconnect.gap")
+
+
+def test_a_time_that_the_reference_lacks_stays_unknown():
+    reference = calibrated()
+    content = {**reference.content, "kernels": {
+        group: {name: leaf for name, leaf in times.items() if name != "cycle"}
+        for group, times in reference.content["kernels"].items()
+    }}  # fmt: skip
+    full = machines.filled(bare(**{"node.clock": 2.0}), machines.checked(content, "a test"))
+    assert [path for path in full.unknown() if path.startswith("kernels.")] == [
+        "kernels.one_core.cycle", "kernels.full_node.cycle",
+    ]  # fmt: skip
 
 
 def test_the_profiles_that_rules_name_are_there():

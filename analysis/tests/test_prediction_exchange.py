@@ -1,6 +1,8 @@
 """Times of exchanges: by hand for small groups, growth, tables of the profile."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,17 +63,69 @@ def test_tables_of_the_profile_come_first():
     assert known.alltoall(dense(64, 4)) > known.alltoall(dense(32, 4))
 
 
-@pytest.mark.parametrize("name", exchange.EXCHANGES)
+def lane(name, ranks=64, composed=("alltoallv", "alltoallv", None)):
+    found = loads.read(NETWORK, ranks, 1, rates.of(NETWORK).hz).lanes[0]
+    return replace(found, exchange=name, composed=composed)
+
+
+@pytest.mark.parametrize("name", [*exchange.EXCHANGES, exchange.TWO_LEVEL])
 def test_every_exchange_grows_with_ranks_and_bytes(name):
-    lane = replace(loads.read(NETWORK, 8, 1, rates.of(NETWORK).hz).lanes[0], exchange=name)
-    exchange.check(lane)
+    used = lane(name)
+    exchange.check(used)
 
     def time(ranks, size):
-        return exchange.seconds(net(), lane, [dense(ranks, size)])
+        each = ranks if name == "shared" else 1
+        return exchange.seconds(net(nodes=ranks // each), used, [dense(ranks, size, each)])
 
     assert 0 < time(4, 100) < time(16, 100) < time(64, 100)
     assert time(16, 100) < time(16, 100_000)
-    assert exchange.seconds(net(), lane, []) == 0
+    assert exchange.seconds(net(), used, []) == 0
+
+
+def test_every_exchange_of_the_mini_app_has_a_model():
+    sources = Path(__file__).parents[2] / "miniapp" / "src" / "transport" / "exchange"
+    names = {
+        m for f in sources.glob("*.c") for m in re.findall(r'(?:\.name =|NAME   ) "(\w+)"', f.read_text())
+    }
+    assert len(names) > 10 and names - {"self"} == {*exchange.EXCHANGES, exchange.TWO_LEVEL}
+
+
+def test_one_sided_exchanges_by_hand():
+    """Two ranks: a put is a message, a fence a barrier."""
+    put, barrier = 1.5e-6 + 0.3e-6, 1.5e-6
+    assert exchange.seconds(net(), lane("rma_put"), [dense(2, 100)]) == pytest.approx(put + barrier)
+    assert exchange.seconds(net(), lane("rma_doubling"), [dense(2, 100)]) == pytest.approx(put + barrier)
+    steps = exchange.seconds(net(), lane("rma_doubling"), [dense(8, 100)])
+    assert steps == pytest.approx(3 * (put + 3 * barrier))
+    local = exchange.seconds(net(), lane("shared"), [dense(2, 100, each=2)])
+    assert local == pytest.approx(0.4e-6 + 0.4e-6 + 0.2e-6 + 100 / 10e9)
+
+
+def test_two_levels_are_an_exchange_within_blocks_and_one_between():
+    """Four ranks in two blocks, 100 bytes each way and 8 of a frame: in both steps two words' runs travel."""
+    found = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", 2)), [dense(4, 100)])
+    assert found == pytest.approx(2 * exchange.seconds(net(), lane("p2p"), [dense(2, 216)]))
+    for block in (1, 4):  # all of it in one of the steps
+        found = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", block)), [dense(4, 100)])
+        assert found == pytest.approx(exchange.seconds(net(), lane("p2p"), [dense(4, 108)]))
+    few = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", None)), [dense(64, 4)])
+    assert few < exchange.seconds(net(), lane("p2p"), [dense(64, 4)])  # what it is for
+    assert exchange.seconds(net(), lane("two_level"), [dense(7, 100)]) > 0  # a smaller last block
+
+
+def test_all_bytes_of_two_levels_arrive():
+    """Words for another block that are not the bridge's own go twice, the others once."""
+    moved = []
+
+    def count(net, traffic):
+        moved.append(traffic.bytes.sum())
+        return 1e-6
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(exchange.EXCHANGES, "p2p", count)
+        exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", 3)), [dense(9, 100)])
+    # of 72 runs 18 stay in their block, 18 leave from their bridge itself, 36 go to it first
+    assert sum(moved) == pytest.approx(108 * (18 + 18 + 2 * 36))
 
 
 def test_one_exchange_of_many_cycles_is_cheaper_than_many():
@@ -84,7 +138,29 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
     assert exchange.groups(found, 0, 1) == []  # near: every rank alone
 
 
-def test_a_back_end_without_a_model_is_refused():
-    lane = loads.read({**NETWORK, "exchange": "two_level"}, 8, 1, rates.of(NETWORK).hz).lanes[0]
-    with pytest.raises(BadInput, match="exchange='two_level': no model of its time; there is one of"):
-        exchange.check(lane)
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("quick", "exchange: 'quick' for lane world; allowed: alltoallv, "),
+        (
+            {"name": "two_level", "inner": "allgather"},
+            "exchange: inner 'allgather' for lane world; allowed: ",
+        ),
+        (
+            {"name": "two_level", "outer": "two_level"},
+            "exchange: outer 'two_level' for lane world; allowed: ",
+        ),
+        ({"name": "two_level", "group": 9}, "exchange: group=9 for lane world; allowed: 1 to 8 ranks"),
+        ({"world": {"name": "two_level", "group": 0}}, "exchange: group=0 for lane world; allowed: 1 to 8"),
+    ],
+)
+def test_a_back_end_there_is_not_is_refused(given, complaint):
+    (used,) = loads.read({**NETWORK, "exchange": given}, 8, 1, rates.of(NETWORK).hz).lanes
+    with pytest.raises(BadInput) as bad:
+        exchange.check(used)
+    assert complaint in str(bad.value)
+
+
+def test_shared_memory_ends_with_the_node():
+    with pytest.raises(BadInput, match="exchange='shared': 8 ranks on 2 nodes; allowed: on one node"):
+        exchange.seconds(net(), lane("shared"), [dense(8, 4, each=4)])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_machine import Machine
+from small_machine import Machine, Value
 
 from spikemark.errors import BadInput
 from spikemark.models import access
@@ -57,11 +57,10 @@ def test_spikes_arrive_where_they_are_sent():
 
 def test_one_thread_by_hand():
     """One rank, one thread, one core: every term of the sum."""
-    machine = Machine().with_(node__cores=1)
-    near = cache.NEAR  # its ring fits into the second cache
+    machine = Machine().with_(node__cores=1)  # its ring fits into the second cache
     found = phases.phase_times(NETWORK, machine, 1, 1)
     neurons, spikes = 4800, 4800 * 2.5e-4
-    assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40 * near), rel=1e-3)
+    assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40), rel=1e-3)
     assert found.update_s[0] == pytest.approx(1e-9 * neurons)
     assert found.collocate_s[0] == pytest.approx(1e-9 * 5 / 4 * spikes, rel=1e-3)
     assert found.low_s[0] < found.compute_s[0] < found.high_s[0]
@@ -90,6 +89,21 @@ def test_equal_ranks_take_equal_times_and_a_larger_area_longer():
     assert (np.argsort(unequal) == np.argsort(sizes)).all()
 
 
+def test_a_cycle_takes_its_time_whatever_is_in_it():
+    plain = Machine()
+    known = Machine(values=plain.values | {
+        "kernels.one_core.cycle": Value(1000, "ns"), "kernels.full_node.cycle": Value(4000, "ns"),
+    })  # fmt: skip
+    for ranks, threads, beside in (1, 1, 1e-6), (16, 1, 4e-6), (4, 1, 1.6e-6), (1, 16, 4e-6):
+        before, after = (phases.phase_times(NETWORK, m, ranks, threads) for m in (plain, known))
+        assert after.update_s - before.update_s == pytest.approx(beside)
+        assert after.deliver_s == pytest.approx(before.deliver_s)
+        assert phases.NO_CYCLE in before.assumptions and phases.NO_CYCLE not in after.assumptions
+    half = Machine(values=plain.values | {"kernels.one_core.cycle": Value(1000, "ns")})
+    assert phases.NO_CYCLE not in phases.phase_times(NETWORK, half, 1, 1).assumptions
+    assert phases.NO_CYCLE in phases.phase_times(NETWORK, half, 4, 1).assumptions
+
+
 def test_times_scale_with_the_kernels():
     one = phases.phase_times(NETWORK, Machine(), 8, 1)
     doubled = dict(Machine().values)
@@ -109,19 +123,32 @@ def test_the_kind_is_the_worst_of_those_that_matter():
 
 
 def test_a_ring_beyond_the_second_cache_costs_more():
+    """Nothing more than t_next where it fits, as in the kernel that t_next is measured with."""
     small, large = (
-        mam_benchmark.describe(areas=1, neurons_per_area=n, indegree=400) for n in (1000, 200_000)
+        mam_benchmark.describe(areas=1, neurons_per_area=n, indegree=400) for n in (5000, 200_000)
     )
-    shares = []
-    for network in (small, large):
-        loads = count(network, 1, 1)
-        shares.append(float(cache.ring_share(loads, network, inputs.Inputs(Machine()))[0]))
-    ring = 200_000 * 2 * 21
-    assert shares[0] == cache.NEAR
-    missed = (1 - 512 * 1024 / ring) / (1 - 512 * 1024 / cache.BENCHMARK_RING)
-    assert shares[1] == pytest.approx(cache.NEAR + (1 - cache.NEAR) * missed)
-    unknown = inputs.Inputs(Machine().with_(node__l2=None, node__l3=None))
-    assert (cache.ring_share(count(small, 1, 1), small, unknown) == 1).all()
+
+    def more(network, machine):
+        return float(cache.miss_s(count(network, 1, 1), network, inputs.Inputs(machine))[0])
+
+    assert more(small, Machine()) == 0
+    missed = 1 - 512 * 1024 / (200_000 * 2 * 21)
+    assert more(large, Machine()) == pytest.approx(missed * cache.MISS / cache.CLOCK_HZ)
+    quick = Machine(values={**Machine().values, "node.clock": Value(7.3, "GHz")})
+    assert more(large, quick) == pytest.approx(more(large, Machine()) / 2)
+    assert more(large, Machine().with_(node__l2=None, node__l3=None)) == 0  # no cache is known
+    one = Machine().with_(node__cores=1)
+    visits = 200_000 * 400 * 2.5e-4
+    near, far = (phases.phase_times(large, m, 1, 1).deliver_s[0] for m in (one.with_(node__l2=1e6), one))
+    assert far - near == pytest.approx(visits * more(large, one), rel=1e-3)
+
+
+def test_the_ring_that_was_measured_at_8_mb_takes_as_long_as_then():
+    """1.25 ns where the ring fits, 5.93 ns with 8 MB, on a core with 1 MiB of second cache at 3.65 GHz."""
+    network = mam_benchmark.describe(areas=1, neurons_per_area=190_476, indegree=400)  # 42 bytes each
+    machine = Machine().with_(node__l2=1024)
+    more = cache.miss_s(count(network, 1, 1), network, inputs.Inputs(machine))[0]
+    assert 1.25e-9 + more == pytest.approx(5.93e-9, rel=1e-3)
 
 
 def test_published_rates_and_rates_as_asked():
@@ -131,7 +158,7 @@ def test_published_rates_and_rates_as_asked():
     assert (rates.of(network, 4.0).hz == 4).all()
     with pytest.raises(BadInput, match="rate: population 'L23E' fires at no rate of its own"):
         rates.of(network)
-    with pytest.raises(BadInput, match="rate=-1: rates in Hz >= 0"):
+    with pytest.raises(BadInput, match="rate=-1: rates in Hz from 0 to 10000"):
         rates.of(network, -1.0)
 
 

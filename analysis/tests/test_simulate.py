@@ -1,5 +1,6 @@
 """`spikemark simulate` from end to end: the real mini-app on a simulated machine."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from spikemark import launch, machines, measure, project, record, simulation
 from spikemark.models import recursion
 from spikemark.presets import PRESETS
+from spikemark.simulation import smpirun
 
 RANKS = 4
 LARGE_S = 1e-3  # of the clock's steps and the overhead of a message nothing is seen then
@@ -202,6 +204,13 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
         ),
         (["--set", "time.simulate_ms=0"], "time.simulate_ms=0: allowed is at least one cycle"),
         (["--set", "nothing"], "--set nothing: allowed is FIELD=VALUE"),
+        (["--set", "time.simulate_ms=1e300"], "cycles: allowed are 200000000 compute times in all"),
+        (["--set", "wire=thin"], "wire='thin'; allowed: 'compact' or 'aer12'"),
+        (["--set", "network=[]"], "network=[]; allowed: a mapping of fields"),
+        (["--ranks", "1000000000"], "ranks=1000000000: allowed is up to 4096"),
+        (["--seed", str(2**64)], f"seed={2**64}: allowed is up to {2**63 - 1}"),
+        (["--cv", "inf"], "--cv='inf'; allowed: less than or equal to 10"),
+        (["--host", "grace"], "host=grace: allowed with compute 'execute' only"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_left(spikemark, files, more, complaint):
@@ -210,6 +219,16 @@ def test_bad_input_is_one_line_and_nothing_is_left(spikemark, files, more, compl
     assert status == 2 and output == "" and len(errors.splitlines()) == 1
     assert complaint in errors
     assert set(files["out"].parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("content", ["{}", '{"time": {}}', '{"time": {"simulate_ms": 1}}'])
+def test_a_network_to_take_times_of_that_is_none(spikemark, files, tmp_path, content):
+    full = tmp_path / "full.json"
+    full.write_text(content)
+    status, output, errors = spikemark(*command(files, "--compute-of", full))
+    assert (status, output) == (2, "") and errors.count("\n") == 1
+    assert errors.startswith("spikemark: compute_of: ")
+    assert not files["out"].exists()
 
 
 def test_what_is_no_run_is_not_overwritten(spikemark, files):
@@ -252,6 +271,23 @@ def test_an_interrupt_leaves_nothing_behind(files):
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130, process.communicate()
     assert started and set(files["out"].parent.iterdir()) == before
+
+
+def test_progress_tells_the_cycles_that_are_done(tmp_path, machine, monkeypatch):
+    monkeypatch.setattr(smpirun, "LOOK_S", 0.01)
+    told = []
+
+    @contextlib.contextmanager
+    def progress(words):
+        told.append(words)
+        yield lambda done, cycles: told.append((done, cycles))
+
+    simulation.simulate(describe(cycles=3000), machine, RANKS, tmp_path / "out", progress=progress)
+    words, *counts = told
+    assert words == "4 ranks x 3000 cycles on made-up"
+    assert {cycles for _, cycles in counts} <= {0, 3010}  # 0: the file is just being made
+    assert [done for done, _ in counts] == sorted(done for done, _ in counts)
+    assert any(0 < done < 3010 for done, _ in counts)
 
 
 def test_an_earlier_run_is_replaced(tmp_path, machine):

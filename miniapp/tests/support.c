@@ -88,7 +88,7 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
     if (ready && meddle) meddle(&schedule);
     if (!ready || !build(&model, description, &placement, &schedule, world, &error))
         fail_msg("%s", error.text);
-    simulate(&model, NULL, NULL, &measured);
+    simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
 
     const struct host host = {.cores = 1};
     struct outcome sum = {0};

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 
+import numpy as np
 import program
 import pytest
 
@@ -246,3 +247,28 @@ def test_explain_takes_the_threads_that_mpirun_would_leave():
 def test_help_and_version_name_the_formats_and_the_compiler():
     assert "FORMAT.md" in program.start("--help").stdout
     assert re.match(r"miniapp \d+\.\d+\.\d+, commit \w*, \w+", program.start("--version").stdout)
+
+
+def test_progress_counts_the_cycles(tmp_path):
+    program.record_of(tmp_path / "run", "--progress", tmp_path / "progress", ranks=2)
+    done, cycles = np.fromfile(tmp_path / "progress", dtype="u4")
+    record = json.loads((tmp_path / "run" / "record.json").read_text())
+    time = record["description"]["time"]
+    assert done == cycles == record["timing"]["cycles"] + round(time["warmup_ms"] / time["cycle_ms"])
+
+
+def test_progress_overwrites_nothing(tmp_path):
+    letter = tmp_path / "letter"
+    letter.write_text("dear")
+    for path, why in (letter, "File exists"), (tmp_path / "no" / "file", "No such file"):
+        done = program.start(program.EXAMPLE, "--out", tmp_path / "run", "--progress", path)
+        assert done.returncode == 2
+        assert (
+            done.stderr
+            == f"miniapp: --progress: {path}: {why}{' or directory' * ('No' in why)}; allowed: a new file\n"
+        )
+    assert letter.read_text() == "dear" and not (tmp_path / "run").exists()
+    done = program.start(program.EXAMPLE, "--out", letter, "--progress", tmp_path / "progress")
+    assert done.returncode == 2 and not (tmp_path / "progress").exists()
+    done = program.start("--explain", program.EXAMPLE, "--progress", tmp_path / "p")
+    assert (done.returncode, done.stderr) == (2, "miniapp: --progress: only with a run; see miniapp --help\n")

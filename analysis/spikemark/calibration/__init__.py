@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from spikemark import launch, project
-from spikemark.calibration import jitter, kernel_times, messages, node, profile_text
+from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text
 from spikemark.calibration.effort import FULL, QUICK, Effort
 from spikemark.calibration.values import Value
 from spikemark.errors import BadInput
@@ -62,7 +62,7 @@ def calibrate(
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         folder = Path(workspace)
         exchanged: list[pd.DataFrame] = []
-        done: list[tuple[kernel_times.Round, messages.Times, jitter.Round]] = []
+        done: list[tuple[kernel_times.Round, messages.Times, jitter.Round, cycle_time.Round]] = []
         for number in range(effort.rounds):
             say(f"round {number + 1} of {effort.rounds}: kernels, exchanges, the mini-app")
             if number % effort.exchanges_every == 0:
@@ -73,10 +73,12 @@ def calibrate(
                 kernel_times.one_round(number, cpus, effort, folder),
                 messages.one_round(len(cpus), effort),
                 jitter.one_round(len(cpus), effort, folder / f"run{number}", metered),
+                cycle_time.one_round(len(cpus), effort, folder / f"empty{number}"),
             ))  # fmt: skip
-    kernel_rounds, message_rounds, runs = (list(each) for each in zip(*done, strict=True))
+    kernel_rounds, message_rounds, runs, empty = (list(each) for each in zip(*done, strict=True))
     host = runs[0].record.host
-    values, unknown = kernel_times.values(kernel_rounds, effort) | node.measure(host), {}
+    values = kernel_times.values(kernel_rounds, effort) | cycle_time.values(empty) | node.measure(host)
+    unknown: dict[str, str] = {}
     for found, why in (
         messages.tables(exchanged),
         messages.derived(message_rounds),

@@ -15,6 +15,7 @@ class Effort:
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # from one rank to another
     model_ms: float  # simulated by the mini-app in a round
+    empty_ms: float  # of next to nothing
     idle_s: float  # pause
     patience_s: float  # waited for a quiet machine
 
@@ -28,6 +29,7 @@ FULL = Effort(
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
     model_ms=5000,
+    empty_ms=2000,
     idle_s=5,
     patience_s=10,
 )
@@ -40,6 +42,7 @@ QUICK = Effort(
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
     model_ms=1000,
+    empty_ms=2000,
     idle_s=5,
     patience_s=3,
 )

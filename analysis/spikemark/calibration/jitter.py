@@ -1,21 +1,19 @@
 """How cycle times of the mini-app fluctuate on all cores, and what the node draws meanwhile and when idle."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from spikemark import launch, project, record
+from spikemark import record
+from spikemark.calibration import mini_app
 from spikemark.calibration.effort import Effort
 from spikemark.calibration.values import Value, repeated
-from spikemark.measure import RunFailed, watch
 from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
 from spikemark.record_fields import Energy, Record
 
 NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
-LIMIT_S = 600
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
 
 
@@ -82,14 +80,7 @@ def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
     )
     if energy:
         description["record"] = {"energy": True, "idle_pause_s": effort.idle_s}
-    out.mkdir()
-    (out / "run.json").write_text(json.dumps(description))
-    program = [str(project.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
-    status, _, errors = watch(launch.mpirun(program, cores, 1, cores), LIMIT_S)
-    if status:
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        raise RunFailed(lines[-1] if lines else f"{program[0]}: exit status {status} without a message")
-    return record.load(out / "record")
+    return mini_app.run(description, cores, cores, out)
 
 
 def fluctuation(times: np.ndarray) -> Fluctuation:

@@ -5,9 +5,10 @@ from typing import Any
 import yaml
 
 from spikemark.calibration.values import Table, Value
-from spikemark.machines.profile import PATHS
+from spikemark.machines.fields import AT_LEAST_ONE, SHARE
+from spikemark.machines.profile import FIELD, PATHS
 
-LINE = 110
+ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
 
 
 def text(
@@ -26,7 +27,7 @@ def text(
         place = tree
         for parent in parents:
             place = place.setdefault(parent, {})
-        place[leaf] = _leaf(value, reference) if isinstance(value, Value) else _table(value, reference)
+        place[leaf] = _leaf(path, value, reference) if isinstance(value, Value) else _table(value, reference)
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
@@ -39,12 +40,13 @@ def _place(path: str) -> int:
     return PATHS.index(path if path in PATHS else path.rpartition(".")[0])
 
 
-def _leaf(value: Value, reference: str) -> dict[str, Any]:
+def _leaf(path: str, value: Value, reference: str) -> dict[str, Any]:
     detail = f"{reference}: {value.detail}" if value.detail else reference
     leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {})
     leaf |= {"kind": "measured", "reference": detail}
     if value.interval:
-        leaf["interval"] = [_rounded(end) for end in value.interval]
+        low, high = POSSIBLE.get(FIELD[path].allowed, ANY) if path in FIELD else ANY
+        leaf["interval"] = [_rounded(min(max(end, low), high)) for end in value.interval]
     return leaf
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 LEVEL = 0.95
+LEAST = 0.1  # of the least that was measured: times and bandwidths above 0 are not expected to be 0
 FEWEST = 3  # repetitions of which an interval can be told
 
 
@@ -34,8 +35,8 @@ def repeated(values: list[float], unit: str, detail: str = "") -> Value:
     """Median of `values`, at least one, and the interval in which 95 % of further repetitions fall.
 
     mean +- t sd sqrt(1 + 1/n), Student's t with n - 1 degrees of freedom (prediction interval of normal
-    values), widened to hold all that were measured, and not below 0. What a second session has in common
-    with none of these repetitions, such as the place of memory, is not in it.
+    values), widened to hold all that were measured, and not below a tenth of the least. What a second session
+    has in common with none of these repetitions, such as the place of memory, is not in it.
     """
     x = np.asarray(values, dtype=float)
     median, n = float(np.median(x)), len(x)
@@ -43,4 +44,4 @@ def repeated(values: list[float], unit: str, detail: str = "") -> Value:
         return Value(median, unit, None, detail)
     half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2) * x.std(ddof=1) * np.sqrt(1 + 1 / n))
     low, high = min(float(x.mean()) - half, float(x.min())), max(float(x.mean()) + half, float(x.max()))
-    return Value(median, unit, (max(low, 0.0), high), detail)
+    return Value(median, unit, (max(low, LEAST * float(x.min())), high), detail)

@@ -29,6 +29,9 @@ def _kernels(group: str, where: str) -> list[Field]:
         Field(f"kernels.{group}.collocate", "ns", POSITIVE, f"collocation, per spike and lane, {where}"),
         Field(f"kernels.{group}.update", "ns", POSITIVE, f"update by MODEL, per neuron and step, {where}"),
         Field(f"kernels.{group}.external", "ns", POSITIVE, f"input from outside, neuron and step, {where}"),
+        Field(
+            f"kernels.{group}.cycle", "ns", NOT_NEGATIVE, f"of a rank in every cycle, beside these, {where}"
+        ),
     ]
 
 
@@ -47,7 +50,7 @@ FIELDS = [
     *_kernels("one_core", "one core at work"),
     *_kernels("full_node", "every core at work"),
     Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of a cycle's compute time, long ones apart"),
-    Field("jitter.correlation_time", "cycles", POSITIVE, "integrated autocorrelation time of that"),
+    Field("jitter.correlation_time", "cycles", NOT_NEGATIVE, "integrated autocorrelation time of that"),
     Field("jitter.minor_share", "1", SHARE, "share of cycles in the mode of long ones"),
     Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long those are"),
     Field("jitter.node_spread", "1", NOT_NEGATIVE, "SD of the nodes' mean times over their mean"),

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, create_model, model_validator
 from pydantic import Field as Limits
 
 from .fields import (
@@ -20,21 +20,31 @@ from .fields import (
 )
 
 Text = Annotated[str, Limits(strict=True, min_length=1, pattern=r"\S")]
-Count = Annotated[int, Limits(strict=True, ge=1)]
+Count = Annotated[int, Limits(strict=True, ge=1, le=10**9)]
 
 
 def _number(**limits: float) -> Any:
     return Annotated[float, Limits(strict=True, allow_inf_nan=False, **limits)]
 
 
+def _not_next_to_nothing(value: float) -> float:
+    if value < LEAST:
+        raise ValueError(f"{value:g}; allowed: at least {LEAST:g}")
+    return value
+
+
+MOST, LEAST = 1e12, 1e-12  # of any value in its unit, and of one that must not be 0
 NUMBERS = {
     COUNT: Count,
-    POSITIVE: _number(gt=0),
-    NOT_NEGATIVE: _number(ge=0),
+    POSITIVE: Annotated[_number(gt=0, le=MOST), AfterValidator(_not_next_to_nothing)],
+    NOT_NEGATIVE: _number(ge=0, le=MOST),
     SHARE: _number(ge=0, le=1),
-    AT_LEAST_ONE: _number(ge=1),
+    AT_LEAST_ONE: _number(ge=1, le=MOST),
 }
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+Ranks = Annotated[int, Limits(strict=True, ge=2, le=10**9)]  # that exchange something
 
 
 class Strict(BaseModel):
@@ -65,7 +75,7 @@ class Table(Leaf):
     """Rows of ranks, bytes from each rank to each other one, us."""
 
     rows: Annotated[
-        list[tuple[Count, Annotated[int, Limits(strict=True, ge=0)], NUMBERS[POSITIVE]]],
+        list[tuple[Ranks, Annotated[int, Limits(strict=True, ge=0)], NUMBERS[POSITIVE]]],
         Limits(min_length=1),
     ]
 
@@ -87,10 +97,10 @@ def _leaf(field: Field) -> Any:
     if field.allowed == TABLE:
         return Table
     number = NUMBERS[field.allowed]
-    bounds = tuple[NUMBERS[NOT_NEGATIVE], NUMBERS[NOT_NEGATIVE]]
+    bounds = (number if field.allowed != COUNT else NUMBERS[AT_LEAST_ONE],) * 2
     made = create_model(
         f"{field.allowed}, {field.unit}", __base__=Number, value=(number, ...),
-        unit=(Literal[field.unit], ...), interval=(bounds, None),
+        unit=(Literal[field.unit], ...), interval=(tuple[bounds], None),
     )  # fmt: skip
     if field.path.endswith(f".{MODELS}"):
         return dict[Annotated[str, Limits(pattern=r"^[a-z][a-z0-9_]*$")], made]

@@ -3,12 +3,13 @@
 from typing import Any
 
 from spikemark.prediction import show
-from spikemark.prediction.compare import NO, PERHAPS, Candidate, Comparison, factor
+from spikemark.prediction.compare import NO, PERHAPS, Candidate, Comparison
 from spikemark.prediction.inputs import Figure
 from spikemark.prediction.machine import Prediction
 from spikemark.report.values import counted, integer, number
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
+TRIED = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")  # on all numbers of nodes
 LIMITS = {
     "deliver": "memory access in delivery", "update": "updating neurons",
     "collocate": "collocation, one thread of each rank", "waiting": "waiting for the slowest rank",
@@ -155,8 +156,8 @@ def content(made: Comparison) -> dict[str, Any]:
                 "chosen": show.content([c.chosen])[0] if c.usable else None,
                 "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
                 "tried": [
-                    {"nodes": p.nodes, "real_time_factor": factor(p), "fits_memory": p.fits,
-                     "energy_j": p.figures["energy_j"] and p.figures["energy_j"].value}
+                    {"nodes": p.nodes, "fits_memory": p.fits,
+                     **{name: show.figure_content(name, p.figures[name]) for name in TRIED}}
                     for p in c.tried
                 ],
                 "refused": {str(n): why for n, why in c.refused.items()},

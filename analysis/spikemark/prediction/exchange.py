@@ -1,7 +1,10 @@
 """How long the exchanges of a lane take: what ranks send each other in a window, on an interconnect.
 
-One function per back-end of the mini-app that is understood, listed in EXCHANGES; sizes travel ahead where
-the back-end sends them ahead (miniapp/src/transport/exchange).
+One function per back-end of the mini-app, listed in EXCHANGES, but for `two_level`, which is two of them;
+sizes travel ahead where the back-end sends them ahead (miniapp/src/transport/exchange). A put is a message,
+and MPI_Win_fence the end of it and a barrier (Gerstenberger, Besta, Hoefler 2013, doi
+10.1145/2503210.2503286); in shared memory (Hoefler et al. 2013, doi 10.1007/s00607-013-0324-2) reading what
+another rank has written is a message within the node.
 """
 
 from collections.abc import Callable
@@ -14,7 +17,9 @@ from spikemark.prediction.loads import Loads
 from spikemark.prediction.network import Interconnect, Traffic
 
 COUNT_BYTES = 4.0  # of a size that is sent ahead
+FRAME_BYTES = 8.0
 ROOM = 2.0  # of buffers of fixed size over what they carry on average
+TWO_LEVEL, BROADCASTS = "two_level", ("allgather", "allgatherv", "rma_doubling")
 
 
 def _two_calls(net: Interconnect, traffic: Traffic) -> float:
@@ -45,10 +50,35 @@ def _broadcast(net: Interconnect, traffic: Traffic) -> float:
     return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, own)
 
 
+def _put(net: Interconnect, traffic: Traffic) -> float:
+    linked = (traffic.bytes > 0).astype(float)
+    puts = Traffic(traffic.bytes + COUNT_BYTES * linked, linked, traffic.node)  # empty ones, too
+    return net.messages(puts) + net.barrier(traffic)
+
+
+def _doubling(net: Interconnect, traffic: Traffic) -> float:
+    ranks, block = traffic.ranks, ROOM * float(traffic.bytes.max()) + COUNT_BYTES
+    above, seconds = np.arange(ranks), 0.0
+    for distance in 2 ** np.arange(int(np.ceil(np.log2(ranks)))):
+        sent = np.zeros((ranks, ranks))
+        sent[above, (above + distance) % ranks] = 1
+        step = Traffic(block * min(distance, ranks - distance) * sent, sent, traffic.node)
+        seconds += net.messages(step) + net.barrier(traffic)
+    return seconds
+
+
+def _shared(net: Interconnect, traffic: Traffic) -> float:
+    nodes = len(np.unique(traffic.node))
+    if nodes > 1:
+        raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
+    return net.barrier(traffic) + _direct(net, traffic)
+
+
 EXCHANGES: dict[str, Callable[[Interconnect, Traffic], float]] = {
     "alltoallv": _two_calls, "ialltoallv": _two_calls, "alltoall": _fixed, "persistent": _fixed,
     "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
-    "allgather": _broadcast, "allgatherv": _broadcast,
+    "allgather": _broadcast, "allgatherv": _broadcast, "rma_put": _put, "rma_doubling": _doubling,
+    "shared": _shared,
 }  # fmt: skip
 
 
@@ -67,16 +97,59 @@ def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
 
 
 def check(lane: Lane) -> None:
-    """Raises BadInput for a back-end without a model."""
-    if lane.exchange not in EXCHANGES and not lane.alone:
-        raise BadInput(
-            f"exchange={lane.exchange!r}: no model of its time; there is one of {', '.join(EXCHANGES)}"
-        )
+    """Raises BadInput for a back-end there is not."""
+    if lane.alone:
+        return
+    inner, outer, group = lane.composed
+    asked = {"": lane.exchange}
+    if lane.exchange == TWO_LEVEL:
+        asked = {"inner ": inner, "outer ": outer}
+        most = int(lane.sizes.max())
+        if group is not None and (type(group) is not int or not 1 <= group <= most):
+            raise BadInput(f"exchange: group={group!r} for lane {lane.name}; allowed: 1 to {most} ranks")
+    for role, name in asked.items():
+        allowed = [n for n in EXCHANGES if not (role and n in BROADCASTS)] + [TWO_LEVEL] * (not role)
+        if name not in allowed:
+            raise BadInput(f"exchange: {role}{name!r} for lane {lane.name}; allowed: {', '.join(allowed)}")
 
 
 def seconds(net: Interconnect, lane: Lane, traffic: list[Traffic]) -> float:
     """An exchange of the slowest group; 0 for a lane without any."""
+    if lane.exchange == TWO_LEVEL:
+        return max((_two_level(net, lane, t) for t in traffic), default=0.0)
     return max((EXCHANGES[lane.exchange](net, t) for t in traffic), default=0.0)
+
+
+def _two_level(net: Interconnect, lane: Lane, traffic: Traffic) -> float:
+    """Within blocks of ranks to the member with the number of the receiver's, then between those members; a
+    smaller last block does not count in the first step. Every run of words has a frame of two."""
+    ranks, (inner, outer, size) = traffic.ranks, lane.composed
+    size = size or round(np.sqrt(ranks))
+    framed = traffic.bytes + FRAME_BYTES * traffic.messages
+    member, block = np.arange(ranks) % size, np.arange(ranks) // size
+    inside = [
+        _moved(framed[block == b] @ _ones(member), traffic.node[block == b]) for b in range(block[-1] + 1)
+    ]
+    through = _ones(block).T @ framed  # what each block sends each rank, by the rank's own member
+    across = [
+        _moved(through[: (member == m).sum(), member == m], traffic.node[member == m]) for m in range(size)
+    ]
+    return sum(
+        max((EXCHANGES[name](net, t) for t in parts if t.ranks > 1), default=0.0)
+        for name, parts in ((inner, inside), (outer, across))
+    )
+
+
+def _ones(number: np.ndarray) -> np.ndarray:
+    """1 where a rank has the number, [rank, number]."""
+    return (number[:, None] == np.arange(number.max() + 1)).astype(float)
+
+
+def _moved(sent: np.ndarray, node: np.ndarray) -> Traffic:
+    """Bytes that members send each other; those to oneself stay."""
+    square = np.array(sent[: len(node), : len(node)], dtype=float)
+    np.fill_diagonal(square, 0.0)
+    return Traffic(square, -np.expm1(-square / COUNT_BYTES), node)
 
 
 def barrier(net: Interconnect, traffic: list[Traffic]) -> float:

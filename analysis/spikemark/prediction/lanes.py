@@ -26,6 +26,7 @@ class Lane:
     group: np.ndarray  # [rank]
     exchange: str
     word_bytes: int  # of a spike in a message
+    composed: tuple = ("alltoallv", "alltoallv", None)  # of two_level: inner, outer, ranks of a block
 
     @property
     def sizes(self) -> np.ndarray:
@@ -46,7 +47,7 @@ def chosen(description: dict, schedule: str | list | None, placement: str | None
         raise BadInput(f"schedule={schedule!r}: known are {', '.join(models.SCHEDULES)}, or a list of lanes")
     if placement is None and schedule == described:
         placement = description.get("placement")
-    return schedule, placement or models.implied_placement(schedule)
+    return schedule, models.implied_placement(schedule) if placement is None else placement
 
 
 def read(description: dict, ranks: int, schedule: str | list, placement: str) -> list[Lane]:
@@ -57,6 +58,10 @@ def read(description: dict, ranks: int, schedule: str | list, placement: str) ->
     shortest = _shortest_cycles(description)
     spans = placements.spans(description, placement, ranks)
     names = list(dict.fromkeys(placements.area_names(description["network"]["populations"])))
+    _all_held(shortest, held, names)
+    if schedule == description.get("schedule", "conventional"):
+        for field in ("exchange", "wire"):
+            _known(description, field, list(held))
     found = []
     for rule in rules:
         name = rule["name"]
@@ -69,10 +74,25 @@ def read(description: dict, ranks: int, schedule: str | list, placement: str) ->
                 f"schedule={schedule if isinstance(schedule, str) else 'lanes'}: lane {name} has windows of"
                 f" {period} cycles; its shortest delay allows {most} (lag {lag})"
             )
+        exchange, composed = _exchange(description, name, lag)
         found.append(Lane(
-            name, period, lag, held[name], group, _exchange(description, name, lag), _bytes(description, name)
+            name, period, lag, held[name], group, exchange, _bytes(description, name), composed
         ))  # fmt: skip
     return found
+
+
+def _all_held(shortest: dict, held: dict[str, np.ndarray], names: list[str]) -> None:
+    for source, target in shortest:
+        if not any(lane[source, target] for lane in held.values()):
+            raise BadInput(f"schedule: no lane for the synapses from {names[source]!r} to {names[target]!r}")
+
+
+def _known(description: dict, field: str, lanes: list[str]) -> None:
+    given = description.get(field)
+    if isinstance(given, dict) and "name" not in given:
+        for lane in given:
+            if lane not in lanes:
+                raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
 
 
 def _lag(description: dict, schedule: str | list, rule: dict) -> int:
@@ -145,12 +165,14 @@ def _listed(names: str | list[str]) -> list[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _exchange(description: dict, lane: str, lag: int) -> str:
+def _exchange(description: dict, lane: str, lag: int) -> tuple[str, tuple]:
     given = description.get("exchange", {})
     if isinstance(given, dict) and "name" not in given:
         given = given.get(lane, {})
-    name = given.get("name") if isinstance(given, dict) else given
-    return name or ("ialltoallv" if lag else "alltoallv")
+    if not isinstance(given, dict):
+        given = {"name": given}
+    inner, outer = given.get("inner", "alltoallv"), given.get("outer", "alltoallv")
+    return given.get("name") or ("ialltoallv" if lag else "alltoallv"), (inner, outer, given.get("group"))
 
 
 def _bytes(description: dict, lane: str) -> int:

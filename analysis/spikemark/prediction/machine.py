@@ -191,6 +191,8 @@ def _meetings(
         if not lane.lag:
             barriers += exchange.barrier(net, traffic) / lane.period
             moving += seconds / lane.period
+    if not meetings:
+        return 0.0, 0.0
     if len(meetings) == 1 and not meetings[0].lag and len(set(meetings[0].group)) == 1:
         return jitter.lockstep(compute, own, meetings[0].period) + barriers, moving
     return jitter.through_lanes(compute, own, meetings) + barriers, moving

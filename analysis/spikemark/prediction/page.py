@@ -80,11 +80,14 @@ def _parts(made: Comparison) -> list[Figure]:
     if not bars:
         return []
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    rows = [[name, *(number(bar[part]) for part in PARTS)] for name, bar in bars.items()]
+    rows = [
+        [name, *(show.phrase(c.chosen.figures[part]) for part in PARTS)]
+        for name, c in zip(bars, (c for c in made.candidates if c.usable), strict=True)
+    ]
     return [Figure(
         "parts", "Where the time goes", figures.parts(bars, made.target, "parts", alt), alt,
         "Seconds per simulated second on the nodes of the table.",
-        Table(["machine, nodes", *PARTS], rows, ["", *["modelled"] * len(PARTS)]),
+        Table(["machine, nodes", *PARTS], rows),
     )]  # fmt: skip
 
 
@@ -101,9 +104,8 @@ def _picture(made: Comparison) -> Section | None:
     alt = f"Energy against real-time factor; not beaten in both: {named}."
     table = Table(
         ["machine", "nodes", "real-time factor", "energy (J / s simulated)"],
-        [[p.machine, integer(p.nodes), number(factor(p)), number(p.figures["energy_j"].value)]
+        [[p.machine, integer(p.nodes), *(show.phrase(p.figures[name]) for name in words.TRIED[:2])]
          for p in made.pareto if p.figures["energy_j"]],
-        ["", "", "modelled", "modelled"],
     )  # fmt: skip
     picture = Figure(
         "pareto", "Time and energy", figures.pareto(curves, best, made.target, "pareto", alt), alt,
@@ -113,14 +115,14 @@ def _picture(made: Comparison) -> Section | None:
 
 
 def _tried(made: Comparison) -> Section:
-    names = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")
+    names = words.TRIED
     heads = ["nodes", *(show.head(name) for name in names), "longest part"]
     tables = []
     for c in made.candidates:
         rows = [
             [
                 integer(p.nodes),
-                *(show.cell(p.figures[name]).replace("\n", ", ") for name in names),
+                *(show.phrase(p.figures[name]) for name in names),
                 p.slowest,
             ]
             for p in c.tried

@@ -2,11 +2,13 @@
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
 (models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. The slowest thread of a rank sets its time; what the others wait counts into update, as in the
-mini-app's records. Kernel times depend on how many cores of the node are busy: those of the profile are for
-one core and for all, in between they are interpolated linearly in the number of busy cores.
+buffers. What a cycle takes whatever is in it counts into update. The slowest thread of a rank sets its time;
+what the others wait counts into update, as in the mini-app's records. Kernel times depend on how many cores
+of the node are busy: those of the profile are for one core and for all, in between they are interpolated
+linearly in the number of busy cores.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +20,16 @@ from spikemark.prediction import loads as counting
 from spikemark.prediction.inputs import Inputs
 from spikemark.prediction.loads import Loads
 
-ONE, FULL = "kernels.one_core", "kernels.full_node"
+ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
 BARRIERS = 2  # of threads per cycle
 ROUTES = (
     4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
 )
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
+NO_CYCLE = (
+    "what a cycle takes beside its kernels (kernels.….cycle) is unknown and left out: cycles of few"
+    " microseconds come out too short"
+)
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
 
@@ -122,6 +128,8 @@ def assumptions(inputs: Inputs, shape: Node) -> list[str]:
     found.append(cache.ASSUMED)
     if 1 < shape.busy < shape.cores:
         found.append(INTERPOLATED)
+    if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(shape)):
+        found.append(NO_CYCLE)
     if shape.threads > 1:
         found.append(THREADS)
     return found
@@ -135,13 +143,14 @@ def seconds(
     def kernel(name: str) -> float:
         return _kernel(inputs, name, shape)
 
-    share = cache.ring_share(loads, description, inputs)
-    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * share * kernel("t_next")
+    visit = kernel("t_next") + cache.miss_s(loads, description, inputs)
+    delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
     advancing = _update(description, kernel) * loads.steps @ loads.neurons
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
-    update = of_thread.max(axis=1) + going_through - deliver + _barriers(inputs, shape)
+    beside = _kernel(inputs, CYCLE, shape, Inputs.get, 0.0) + _barriers(inputs, shape)
+    update = of_thread.max(axis=1) + going_through - deliver + beside
     alone = Node(shape.cores, shape.ranks, 1, shape.nodes)  # the master threads, while the others wait
     return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
 
@@ -158,12 +167,22 @@ def _update(description: dict, kernel) -> np.ndarray:
     )
 
 
-def _kernel(inputs: Inputs, name: str, shape: Node) -> float:
-    share = (shape.busy - 1) / (shape.cores - 1) if shape.cores > 1 else 0.0
-    why = f"{shape.busy} of {shape.cores} busy cores"
-    one = inputs.need(f"{ONE}.{name}", why) if share < 1 else 0.0
-    full = inputs.need(f"{FULL}.{name}", why) if share > 0 else 0.0
-    return (1 - share) * one + share * full
+def _kernel(inputs: Inputs, name: str, shape: Node, ask: Callable = Inputs.need, *other: float) -> float:
+    """Seconds, by how many cores are busy; `ask`: Inputs.get with what it gives for `other`, if unknown."""
+    share = _share(shape)
+    why = other or (f"{shape.busy} of {shape.cores} busy cores",)
+    times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(shape)}
+    return (1 - share) * times.get(ONE, 0.0) + share * times.get(FULL, 0.0)
+
+
+def _share(shape: Node) -> float:
+    """Of the way from one busy core to all."""
+    return (shape.busy - 1) / (shape.cores - 1) if shape.cores > 1 else 0.0
+
+
+def _groups(shape: Node) -> list[str]:
+    """The kernel times that count."""
+    return [ONE] * (_share(shape) < 1) + [FULL] * (_share(shape) > 0)
 
 
 def _barriers(inputs: Inputs, shape: Node) -> float:

@@ -35,8 +35,12 @@ def of(
         rates, source = pools.rates(populations, None), "of the description"
     else:
         rates, source = _published(populations, preset, options)
-    if not (np.isfinite(rates) & (rates >= 0)).all():
-        raise BadInput(f"rate={rates.min():g}: rates in Hz >= 0 are needed")
+    most = 1000 / description["time"].get("resolution_ms", 0.1)
+    wrong = rates[~(np.isfinite(rates) & (rates >= 0) & (rates <= most))]
+    if len(wrong):
+        raise BadInput(
+            f"rate={wrong[0]:g}: rates in Hz from 0 to {most:g}, a spike in every step, are needed"
+        )
     return Rates(rates, source)
 
 

@@ -45,6 +45,11 @@ def cell(figure: Figure | None) -> str:
     return f"{number(figure.value)} ({number(figure.low)}–{number(figure.high)})\n{figure.kind}"
 
 
+def phrase(figure: Figure | None) -> str:
+    """The same on one line."""
+    return cell(figure).replace("\n", ", ")
+
+
 def lines(predictions: list[Prediction]) -> list[str]:
     """What must be known to read the numbers: unknown, outside, dependent on, assumed."""
     found = []

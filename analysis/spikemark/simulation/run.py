@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from spikemark.machines import Profile
 
 ABOUT = "simulation.json"
+MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; what numpy takes
+MOST_TIMES = 200_000_000  # of a rank in a cycle, three phases of four bytes each
 
 
 def simulate(
@@ -43,7 +45,7 @@ def simulate(
     cv: float | None = None,
     hz: float | dict[str, float] | None = None,
     host: "Profile | None" = None,
-    progress: Callable[[str], AbstractContextManager] | None = None,
+    progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
@@ -52,7 +54,8 @@ def simulate(
     jitter's; `hz`: rates in Hz where the description's models state none), with `threads` (all cores, shared
     by the ranks of a node) per rank; `execute` takes those that the kernels need here with one thread, scaled
     by the profile of this `host`; a path replays those of the run there. What the profile does not say is
-    assumed (`machines.filled`). `progress` is called with what is done and returns what lasts while it is.
+    assumed (`machines.filled`). `progress` is called with what is done; what it gives on entering is told
+    the cycles done and those in all.
 
     Raises BadInput for a description, machine or compute time that cannot be, without SimGrid, and where
     `out` holds something else than a run; SimulationFailed where the run ends without a record. Neither
@@ -60,12 +63,19 @@ def simulate(
     """
     from spikemark import machines
 
+    if host is not None and compute != "execute":
+        raise BadInput(f"host={host.name}: allowed with compute 'execute' only")
+    for name, value, most in ("ranks", ranks, MOST_RANKS), ("seed", seed, MOST_SEED):
+        if value > most:
+            raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
     project.miniapp_smpi()
     _check_place(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
     cycles = times.cycles(description)
+    if ranks * cycles > MOST_TIMES:
+        raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
     network = Interconnect.of(filled)
     built = platform.build(network, ranks, ranks_per_node)
     assumed = _assumed(filled, "interconnect")
@@ -78,9 +88,10 @@ def simulate(
         source = _other(compute, description, place, host)
     flags = [*built.flags, *source.flags]
     words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
-    with smpirun.workspace(out) as folder, progress(words) if progress else contextlib.nullcontext():
+    shown = progress(words) if progress else contextlib.nullcontext()
+    with smpirun.workspace(out) as folder, shown as advance:
         began = time.monotonic()
-        record = smpirun.run(folder, description, built, flags, source.times)
+        record = smpirun.run(folder, description, built, flags, source.times, advance)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,

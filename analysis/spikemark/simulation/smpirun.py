@@ -5,7 +5,8 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from spikemark.measure import watch
 from spikemark.simulation.platform import Platform
 
 LIMIT_S = 24 * 3600.0
+PROGRESS, LOOK_S = "progress", 0.2
+#: Called with cycles done and cycles in all.
+Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
 
 
@@ -46,12 +50,18 @@ def workspace(out: Path) -> Iterator[Path]:
 
 
 def run(
-    folder: Path, description: dict[str, Any], built: Platform, flags: list[str], times: np.ndarray | None
+    folder: Path,
+    description: dict[str, Any],
+    built: Platform,
+    flags: list[str],
+    times: np.ndarray | None,
+    advance: Advance | None = None,
 ) -> Path:
     """Run the mini-app in the workspace `folder` and return the folder of its record.
 
-    `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. Raises
-    BadInput for what the mini-app refuses, SimulationFailed where there is no whole record afterwards.
+    `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. `advance`
+    is told meanwhile how many cycles rank 0 has done, the warm-up included, and of how many. Raises BadInput
+    for what the mini-app refuses, SimulationFailed where there is no whole record afterwards.
     """
     (folder / "platform.xml").write_text(built.xml)
     (folder / "hosts").write_text(built.hosts)
@@ -59,14 +69,39 @@ def run(
     ranks = built.hosts.count("\n")
     command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
     command += [*flags, str(project.miniapp_smpi()), "run.json", "--out", "record"]
+    command += ["--progress", PROGRESS]
     if times is not None:
         np.save(folder / "compute.npy", times)
         command += ["--compute-times", "compute.npy"]
     start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1"})
-    status, output, errors = watch(start, LIMIT_S)
+    with _told(folder / PROGRESS, advance):
+        status, output, errors = watch(start, LIMIT_S)
     if not _whole(folder / "record"):
         _explain(status, f"{output}\n{errors}")
     return folder / "record"
+
+
+@contextlib.contextmanager
+def _told(file: Path, advance: Advance | None) -> Iterator[None]:
+    """Tells `advance` now and then what is in the file that the mini-app keeps."""
+    if advance is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK_S):
+            with contextlib.suppress(OSError, ValueError):
+                done, cycles = np.fromfile(file, dtype=np.uint32)
+                advance(int(done), int(cycles))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _whole(record: Path) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spikemark.errors import BadInput
+from spikemark.prediction.description import check
 from spikemark.simulation import compute
 from spikemark.simulation.compute import Jitter
 
@@ -66,7 +67,11 @@ def model(
 ) -> Source:
     """Drawn about the means that the kernel times predict for `of`, else for the description."""
     travel = {name: description[name] for name in TRAVEL if name in description}
-    found = place.phase_times({**(of or description), **travel}, hz)
+    if of is not None:
+        check(of, "compute_of: ")
+    full = {**(description if of is None else of), **travel}
+    check(full)
+    found = place.phase_times(full, hz)
     means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)
     facts = {
         "seed": seed,
@@ -84,6 +89,7 @@ def execute(description: dict[str, Any], place: Place, host: "Profile | None") -
     """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
+    check(description)
     there = place.phase_times(description, None)
     here = Place(host, place.ranks, 1, 1).phase_times(description, None)
     factor = float(there.compute_s.sum() / here.compute_s.sum())

@@ -68,7 +68,7 @@ def simulate(results: Results) -> list[str]:
                     ranks_per_node=planned.ranks,
                     threads=1,
                     seed=planned.repetition,
-                    host=host,
+                    host=host if mode == "execute" else None,
                 )
             except (BadInput, simulation.SimulationFailed) as reason:
                 complaints.append(f"{planned.label}, {mode}: not simulated: {reason}")

@@ -4,6 +4,7 @@
 #include "assembly/agree.h"
 #include "assembly/explain.h"
 #include "assembly/layout.h"
+#include "assembly/load.h"
 #include "assembly/options.h"
 #include "assembly/provenance.h"
 #include "assembly/record.h"
@@ -14,37 +15,6 @@
 #include <time.h>
 
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
-
-/// Rank 0 reads the file; all get the text, so that all ranks work with the same description.
-static json_t *load(const struct options *options, MPI_Comm world, struct error *error) {
-    int rank;
-    unsigned long long bytes = 0;
-    char *text = NULL;
-    MPI_Comm_rank(world, &rank);
-    if (rank == 0) {
-        json_error_t where;
-        json_t *run = json_load_file(options->description, JSON_REJECT_DUPLICATES, &where);
-        if (!run && where.line < 1)
-            error_set(error, "%s: %s; allowed: a run description that can be read", options->description,
-                      where.text);
-        else if (!run)
-            error_set(error, "%s:%d: %s; allowed: one JSON object", options->description, where.line,
-                      where.text);
-        for (int i = 0; run && i < options->n_overrides && !error_stands(error); i++)
-            description_override(run, options->overrides[i], error);
-        if (!error_stands(error)) text = json_dumps(run, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
-        if (!text) error_set(error, "%s: cannot be read as JSON", options->description);
-        bytes = text ? strlen(text) + 1 : 0;
-        json_decref(run);
-    }
-    if (!agree(world, error)) return NULL;
-    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
-    if (rank != 0) text = alloc(bytes, 1);
-    MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);
-    json_t *run = json_loads(text, JSON_DECODE_ANY, NULL);
-    free(text);
-    return run;
-}
 
 /// Reads and checks everything that can be checked before anything is built.
 static bool prepare(const struct options *options, const struct layout *layout, MPI_Comm world,
@@ -60,7 +30,7 @@ static bool prepare(const struct options *options, const struct layout *layout, 
     const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
-    json_t *run = load(options, world, error);
+    json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
@@ -78,6 +48,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     struct run_directory directory = {NULL, NULL, false};
     struct counters counters = {0};
     struct compute_times times = {NULL};
+    struct progress progress = {NULL, NULL};
     struct power *power = ALLOC(struct power, 1);
     struct host host;
     struct model model;
@@ -102,10 +73,12 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
         counters_open(&counters, &description, layout->threads, options->require_counters, error);
     if (ready && !error_stands(error))
         compute_times_open(&times, options->compute_times, layout->ranks, rank, description.cycles, error);
+    if (ready && !error_stands(error)) progress_open(&progress, options->progress, rank, &description, error);
     if (ready && rank == 0 && !error_stands(error)) run_directory_open(&directory, options->out, error);
     if (!agree(world, error) || !build(&model, &description, &placement, &schedule, world, error)) {
         counters_close(&counters);
         compute_times_close(&times);
+        progress_close(&progress, false);
         free(power);
         run_directory_close(&directory);
         return status_bad_input;
@@ -114,7 +87,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     double build_s = clock_now() - start;
     power_open(power, &description, report.sysfs, world);
     power_begin(power);
-    simulate(&model, &counters, &times, &measured);
+    simulate(&model, &counters, &times, &progress, &measured);
     power_end(power);
 
     report.clock_read_s = clock_cost();
@@ -128,6 +101,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     free(power);
     counters_close(&counters);
     compute_times_close(&times);
+    progress_close(&progress, true);
     measured_close(&measured);
     build_close(&model);
     schedule_close(&schedule);

@@ -11,6 +11,7 @@ const char *const options_help =
     "                      (an earlier record there is replaced, anything else refused)\n"
     "      --require-counters   refuse to run where a counter in record.counters cannot be read\n"
     "      --compute-times FILE.npy   how long ranks compute, in the build for SimGrid\n"
+    "      --progress FILE   where to keep how many cycles are done\n"
     "  miniapp --explain RUN.json [--ranks R] [--threads T] [--set ...]   what would run\n"
     "  miniapp --list      placements, schedules, exchanges, neuron models and meters\n"
     "  miniapp --version   version, commit and compiler\n"
@@ -32,13 +33,15 @@ static bool take(struct options *options, const char *name, const char *value, s
     if (!value) return error_set(error, "%s: no value follows; see miniapp --help", name);
     if (strcmp(name, "--out") == 0) return options->out = value, true;
     if (strcmp(name, "--compute-times") == 0) return options->compute_times = value, true;
+    if (strcmp(name, "--progress") == 0) return options->progress = value, true;
     if (strcmp(name, "--set") == 0) return options->overrides[options->n_overrides++] = value, true;
     if (strcmp(name, "--ranks") == 0) return read_count(name, value, &options->ranks, error);
     return read_count(name, value, &options->threads, error);
 }
 
 bool options_read(struct options *options, int argc, char **argv, struct error *error) {
-    static const char *const with_value[] = {"--out", "--set", "--ranks", "--threads", "--compute-times"};
+    static const char *const with_value[] = {"--out",     "--set",           "--ranks",
+                                             "--threads", "--compute-times", "--progress"};
     *options = (struct options){.overrides = ALLOC(const char *, (size_t)argc)};
     for (int i = 1; i < argc; i++) {
         bool valued = false;
@@ -58,9 +61,10 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         } else if (strcmp(argv[i], "--version") == 0) {
             options->action = action_version;
         } else if (argv[i][0] == '-' || options->description) {
-            return error_set(error, "%s: unexpected; allowed: %s", argv[i],
-                             "RUN.json --out DIR [--set field=value]... [--require-counters] "
-                             "[--compute-times FILE.npy] | --explain RUN.json | --list | --help");
+            return error_set(
+                error, "%s: unexpected; allowed: %s", argv[i],
+                "RUN.json --out DIR [--set field=value]... [--require-counters] "
+                "[--compute-times FILE.npy] [--progress FILE] | --explain RUN.json | --list | --help");
         } else {
             options->description = argv[i];
         }
@@ -72,6 +76,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         return error_set(error, "--out: missing; allowed: the directory to write the record to");
     if (options->action != action_run && options->compute_times)
         return error_set(error, "--compute-times: only with a run; see miniapp --help");
+    if (options->action != action_run && options->progress)
+        return error_set(error, "--progress: only with a run; see miniapp --help");
     if (options->action != action_run && options->require_counters)
         return error_set(error, "--require-counters: only with a run; see miniapp --help");
     if (options->action != action_explain && (options->ranks || options->threads))

@@ -13,6 +13,7 @@ struct options {
     const char *description; ///< path of the run description
     const char *out;
     const char *compute_times; ///< NULL: not given
+    const char *progress;      ///< NULL: not given
     const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
     int ranks, threads;    ///< for --explain; 0: as started

@@ -20,10 +20,11 @@ struct stretch {
     struct inject *inject;
     struct counters *counters;         ///< NULL unless counters are read at the seams
     const struct compute_times *times; ///< NULL unless they say how long the kernels take
-    bool counts;                       ///< kind of the clock
-    uint64_t first, last;              ///< the clock as first and last read by the master thread, ticks
-    double start_s;                    ///< the other clock at `first`
-    bool unread;                       ///< an exchange has been made since the clock was read
+    const struct progress *progress;
+    bool counts;          ///< kind of the clock
+    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
+    double start_s;       ///< the other clock at `first`
+    bool unread;          ///< an exchange has been made since the clock was read
 };
 
 /// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
@@ -203,6 +204,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
             pass(model, stretch, cycle, compute_collocate);
             stamp(stretch, cycle, phase_collocate);
             exchange(model, stretch, cycle, step + steps);
+            progress_count(stretch->progress);
         }
 #pragma omp barrier
         mark(stretch, thread, phase_thread_wait);
@@ -230,14 +232,16 @@ static void reset_counts(struct model *model) {
 }
 
 void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
-              struct measured *measured) {
+              const struct progress *progress, struct measured *measured) {
     const struct description *description = model->description;
     struct inject waits = inject_open(description, model->rank);
-    struct stretch warmup = {.first_step = 0, .cycles = description->warmup_cycles, .inject = &waits};
+    struct stretch warmup = {
+        .first_step = 0, .cycles = description->warmup_cycles, .inject = &waits, .progress = progress};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
                                 .cycles = description->cycles,
                                 .measured = measured,
                                 .inject = &waits,
+                                .progress = progress,
                                 .counters = counters && counters->by_phase ? counters : NULL,
                                 .times = times && times->seconds ? times : NULL};
     *measured = (struct measured){0};

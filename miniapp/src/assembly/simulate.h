@@ -7,6 +7,7 @@
 #include "assembly/build.h"
 #include "assembly/compute_times.h"
 #include "assembly/counters.h"
+#include "assembly/progress.h"
 #include "assembly/trace.h"
 #include "measurement/energy.h"
 #include "measurement/phases.h"
@@ -27,8 +28,9 @@ struct measured {
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
 /// \param counters may be NULL.
 /// \param times may be NULL, or hold none: the kernels take the time that they take.
+/// \param progress may have no file.
 void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
-              struct measured *measured);
+              const struct progress *progress, struct measured *measured);
 
 void measured_close(struct measured *measured);
 

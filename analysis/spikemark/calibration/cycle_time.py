@@ -1,0 +1,50 @@
+"""What a cycle of the mini-app takes whatever is in it: with a network of next to nothing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from spikemark import record
+from spikemark.calibration import mini_app
+from spikemark.calibration.effort import Effort
+from spikemark.calibration.values import Value, repeated
+from spikemark.presets import mam_benchmark
+
+DETAIL = "one neuron on each rank, median of the cycles"
+
+
+@dataclass(frozen=True)
+class Round:
+    """Seconds of a cycle with one rank, and with one on every core."""
+
+    one_core: float
+    full_node: float
+
+
+def one_round(cores: int, effort: Effort, folder: Path) -> Round:
+    """`folder`: a new one for the files of the runs. Raises RunFailed."""
+    folder.mkdir()
+    one = seconds(_run(1, cores, effort, folder / "one"))
+    return Round(one, seconds(_run(cores, cores, effort, folder / "all")))
+
+
+def values(rounds: list[Round]) -> dict[str, Value]:
+    """By path, kernels.…."""
+    return {
+        f"kernels.{group}.cycle": repeated([1e9 * getattr(r, group) for r in rounds], "ns", DETAIL)
+        for group in ("one_core", "full_node")
+    }
+
+
+def seconds(run: record.Run) -> float:
+    """Of the compute phases in a cycle: median over cycles, mean over ranks."""
+    return float(np.median(run.compute(), axis=1).mean())
+
+
+def _run(ranks: int, cores: int, effort: Effort, out: Path) -> record.Run:
+    description = mam_benchmark.describe(
+        areas=ranks, neurons_per_area=1, indegree=1, simulate_ms=effort.empty_ms, schedule="conventional",
+        placement="area",
+    )  # fmt: skip
+    return mini_app.run(description, ranks, cores, out)

@@ -1,0 +1,22 @@
+"""Runs of the mini-app on the cores of this host."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from spikemark import launch, project, record
+from spikemark.measure import RunFailed, watch
+
+LIMIT_S = 600
+
+
+def run(description: dict[str, Any], ranks: int, cores: int, out: Path) -> record.Run:
+    """One rank on each of so many cores, in the new folder `out`. Raises RunFailed, also without a record."""
+    out.mkdir()
+    (out / "run.json").write_text(json.dumps(description))
+    program = [str(project.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
+    status, _, errors = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
+    if status:
+        lines = [line.strip() for line in errors.splitlines() if line.strip()]
+        raise RunFailed(lines[-1] if lines else f"{program[0]}: exit status {status} without a message")
+    return record.load(out / "record")
