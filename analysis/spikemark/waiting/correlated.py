@@ -23,6 +23,7 @@ from spikemark.waiting.source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
 LEAST = 1e-4
+NUDGE = 1.02  # by which residuals are stretched to see what that does
 
 
 class Correlated(Predictor):
@@ -58,18 +59,18 @@ class Correlated(Predictor):
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """By quadrature."""
-        own, effects = _distribution(parts), [parts.rank_effects]
+        own, effects = _distributions(parts), [parts.rank_effects]
         if plan.ranks > parts.ranks:
             casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
             effects = [np.append(parts.rank_effects, plan.step * cast.effects) for cast in casts]
+            own += [_pooled(parts)] * (plan.ranks - parts.ranks)
         slowest = Slowest.of(own, effects[0], plan.ranks)
         waiting = [slowest.expected(), *(Slowest.of(own, a, plan.ranks).expected() for a in effects[1:])]
+        known = series.mean(_influence(parts, own, effects[0], slowest) + overhead)
         windows = self.source.cycles / plan.window
         mean = [a.mean() for a in effects]
         value, others = further.middle((np.subtract(waiting, mean) + overhead.mean()) * windows)
-        known = series.mean(_influence(parts, slowest) + overhead)
-        spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # known from M - 1 deviations, not M
-        return Expected(value, spread * known.error * windows, known.degrees, others)
+        return Expected(value, known.error * windows, known.degrees, others)
 
     def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
@@ -85,18 +86,30 @@ class Correlated(Predictor):
         return Expected(value, self.spoken_for(plan) * error, course.degrees, others)
 
 
-def _distribution(parts: Components) -> Distribution:
-    residuals = [parts.residual(rank) for rank in range(parts.ranks)]
-    lowest = min(float(x.min()) for x in residuals)
-    highest = max(float(x.max()) for x in residuals)
-    sd = max(parts.own**0.5, LEAST * parts.across**0.5)  # also where ranks differ but never change
-    return Distribution.of(residuals, sd, lowest, highest)
+def _distributions(parts: Components) -> list[Distribution]:
+    """Of the residuals, one for each rank."""
+    return [Distribution.of(parts.residual(rank), *_bins(parts)) for rank in range(parts.ranks)]
 
 
-def _influence(parts: Components, slowest: Slowest) -> np.ndarray:
+def _pooled(parts: Components) -> Distribution:
+    """Of the residuals of all ranks."""
+    return Distribution.of(np.concatenate([parts.residual(m) for m in range(parts.ranks)]), *_bins(parts))
+
+
+def _bins(parts: Components) -> tuple[float, float, float]:
+    """A spread, also where ranks differ but never change, the lowest and the highest residual."""
+    ends = [(x.min(), x.max()) for x in map(parts.residual, range(parts.ranks))]
+    lowest, highest = (float(f(x)) for f, x in zip((min, max), zip(*ends, strict=True), strict=True))
+    return max(parts.own**0.5, LEAST * parts.across**0.5), lowest, highest
+
+
+def _influence(
+    parts: Components, own: list[Distribution], effects: np.ndarray, slowest: Slowest
+) -> np.ndarray:
     """How each window moves E[max] - mean, [window], of mean about 0, in s.
 
-    The projection of the maximum on single ranks (Hajek): sum over ranks of E[max given y_m].
+    By what it adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what it adds
+    to V, of which the scale of the residuals is made.
     """
     value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
     influence = np.zeros(parts.steps)
@@ -104,7 +117,15 @@ def _influence(parts: Components, slowest: Slowest) -> np.ndarray:
         table = slowest.ranks / parts.ranks * (slowest.given(rank) - value)
         place = (parts.residual(rank) + (parts.rank_effects[rank] - slowest.grid[0])) / step
         influence += table[np.clip(place, 0, len(table) - 1).astype(np.int32)]
-    return influence - (parts.step_means - parts.mean - parts.common_course)
+    influence -= parts.step_means - parts.mean - parts.common_course
+    if not parts.fluctuates:
+        return influence
+    rest = np.zeros(len(own))
+    rest[: parts.ranks] = (1 - parts.shrinkage) * (parts.rank_means - parts.mean)
+    stretched = [one.stretched(a, NUDGE) for one, a in zip(own, rest, strict=True)]
+    by_scale = (Slowest.of(stretched, effects, slowest.ranks).expected() - value) / (NUDGE - 1)
+    v, q = parts.own_variances, parts.own_squares
+    return influence + by_scale * (v / v.mean() - q / q.mean()) / 2
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:
