@@ -43,7 +43,7 @@ class Correlated(Predictor):
         windows = self.source.cycles / plan.window
         if not parts.varies or plan.ranks == 1:
             cost = series.mean(overhead)
-            return Expected(cost.value * windows, cost.error * windows, cost.degrees)
+            return Expected.of(cost.value * windows, cost, windows)
         if plan.lockstep:
             return self._together(parts, overhead, plan)
         if plan.ranks > parts.ranks:
@@ -54,23 +54,31 @@ class Correlated(Predictor):
         totals = found.series[1:].sum(axis=1) + found.drain[1:] + overhead.sum()
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
         whole = windows / self.source.windows(plan)
-        errors = [course.error * windows, drawing * whole, found.drain_error[0]]
-        return Expected(float(totals.mean()) * whole, float(np.linalg.norm(errors)), course.degrees)
+        more = [drawing * whole, found.drain_error[0]]
+        return Expected.of(float(totals.mean()) * whole, course, windows, more)
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """By quadrature."""
-        own, effects = _distributions(parts), [parts.rank_effects]
+        own, effects = _distributions(parts, np.ones(parts.steps)), [parts.rank_effects]
         if plan.ranks > parts.ranks:
             casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
             effects = [np.append(parts.rank_effects, plan.step * cast.effects) for cast in casts]
             own += [_pooled(parts)] * (plan.ranks - parts.ranks)
         slowest = Slowest.of(own, effects[0], plan.ranks)
         waiting = [slowest.expected(), *(Slowest.of(own, a, plan.ranks).expected() for a in effects[1:])]
-        known = series.mean(_influence(parts, own, effects[0], slowest) + overhead)
+        cost = overhead - overhead.mean()
+
+        def weighted(weights: np.ndarray) -> tuple[float, np.ndarray]:
+            others = own[parts.ranks :]
+            value, influence = _moved(parts, _distributions(parts, weights) + others, effects[0], plan, weights)
+            return value + float(np.average(cost, weights=weights)), influence + cost
+
+        _, influence = _moved(parts, own, effects[0], plan, np.ones(parts.steps))
+        known = series.mean(influence + overhead, weighted)
         windows = self.source.cycles / plan.window
         mean = [a.mean() for a in effects]
         value, others = further.middle((np.subtract(waiting, mean) + overhead.mean()) * windows)
-        return Expected(value, known.error * windows, known.degrees, others)
+        return Expected.of(value, known, windows, others_s=others)
 
     def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
@@ -82,13 +90,26 @@ class Correlated(Predictor):
             waiting.append(float(found.series.mean() * windows + found.drain))
         value, others = further.middle(np.array(waiting) + overhead.mean() * windows)
         course = series.mean(first.series + overhead)
-        error = float(np.hypot(course.error * windows, first.drain_error))
-        return Expected(value, self.spoken_for(plan) * error, course.degrees, others)
+        times = self.spoken_for(plan)
+        more = [times * float(first.drain_error)]
+        return Expected.of(value, course, times * windows, more, others_s=others)
 
 
-def _distributions(parts: Components) -> list[Distribution]:
-    """Of the residuals, one for each rank."""
-    return [Distribution.of(parts.residual(rank), *_bins(parts)) for rank in range(parts.ranks)]
+def _distributions(parts: Components, weights: np.ndarray) -> list[Distribution]:
+    """Of the residuals, one for each rank, where windows have weights of mean 1."""
+    ranks, (v, q) = range(parts.ranks), (parts.own_variances, parts.own_squares)
+    found = [Distribution.of(parts.residual(rank), *_bins(parts), weights) for rank in ranks]
+    if not parts.fluctuates:
+        return found
+    scale = float((weights @ v / (weights @ q)) ** 0.5) / parts.scale
+    return [one.stretched(a, scale) for one, a in zip(found, _rest(parts, found), strict=True)]
+
+
+def _rest(parts: Components, own: list[Distribution]) -> np.ndarray:
+    """Means of the residuals; those of ranks that were not measured are 0."""
+    return np.append(
+        (1 - parts.shrinkage) * (parts.rank_means - parts.mean), np.zeros(len(own) - parts.ranks)
+    )
 
 
 def _pooled(parts: Components) -> Distribution:
@@ -103,29 +124,29 @@ def _bins(parts: Components) -> tuple[float, float, float]:
     return max(parts.own**0.5, LEAST * parts.across**0.5), lowest, highest
 
 
-def _influence(
-    parts: Components, own: list[Distribution], effects: np.ndarray, slowest: Slowest
-) -> np.ndarray:
-    """How each window moves E[max] - mean, [window], of mean about 0, in s.
+def _moved(
+    parts: Components, own: list[Distribution], effects: np.ndarray, plan: Plan, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """E[max] - mean of e_m with the distributions `own`, and how each window moves it, [window], in s.
 
-    By what it adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what it adds
-    to V, of which the scale of the residuals is made.
+    By what the window adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what it
+    adds to V, of which the scale of the residuals is made.
     """
+    slowest = Slowest.of(own, effects, plan.ranks)
     value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
     influence = np.zeros(parts.steps)
     for rank in range(parts.ranks):
         table = slowest.ranks / parts.ranks * (slowest.given(rank) - value)
         place = (parts.residual(rank) + (parts.rank_effects[rank] - slowest.grid[0])) / step
         influence += table[np.clip(place, 0, len(table) - 1).astype(np.int32)]
-    influence -= parts.step_means - parts.mean - parts.common_course
-    if not parts.fluctuates:
-        return influence
-    rest = np.zeros(len(own))
-    rest[: parts.ranks] = (1 - parts.shrinkage) * (parts.rank_means - parts.mean)
-    stretched = [one.stretched(a, NUDGE) for one, a in zip(own, rest, strict=True)]
-    by_scale = (Slowest.of(stretched, effects, slowest.ranks).expected() - value) / (NUDGE - 1)
-    v, q = parts.own_variances, parts.own_squares
-    return influence + by_scale * (v / v.mean() - q / q.mean()) / 2
+    mean = parts.step_means - parts.mean - parts.common_course
+    influence -= mean
+    if parts.fluctuates:
+        stretched = [one.stretched(a, NUDGE) for one, a in zip(own, _rest(parts, own), strict=True)]
+        by_scale = (Slowest.of(stretched, effects, plan.ranks).expected() - value) / (NUDGE - 1)
+        v, q = parts.own_variances, parts.own_squares
+        influence += by_scale / 2 * (v / (weights @ v) - q / (weights @ q)) * weights.sum()
+    return value - float(np.average(mean, weights=weights)), influence - np.average(influence, weights=weights)
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:

@@ -21,19 +21,28 @@ class Distribution:
     below: np.ndarray  # [point]
 
     @classmethod
-    def of(cls, values: np.ndarray, sd: float, lowest: float, highest: float) -> "Distribution":
+    def of(
+        cls,
+        values: np.ndarray,
+        sd: float,
+        lowest: float,
+        highest: float,
+        weights: np.ndarray | None = None,
+    ) -> "Distribution":
         """Of `values` [any], all between `lowest` and `highest`, in bins of a hundredth of `sd` > 0 if that
-        is possible; mean and variance are those of the values.
+        is possible; mean and variance are those of the values. `weights` of the values, of mean 1.
         """
         low, high = lowest - MARGIN_SD * sd, highest + MARGIN_SD * sd
         bins = int(np.clip(PER_SD * (high - low) / sd, FEWEST_BINS, MOST_BINS))
         width = (high - low) / bins
-        shares = np.bincount(((values - low) / width).astype(np.int64), minlength=bins)[:bins] / len(values)
+        places = ((values - low) / width).astype(np.int64)
+        shares = np.bincount(places, weights, minlength=bins)[:bins] / len(values)
         edges, centres = low + width * np.arange(bins + 1), low + width * (np.arange(bins) + 0.5)
         mean = float(shares @ centres)
         binned = float(shares @ (centres - mean) ** 2)
-        scale = np.sqrt(float(values.var(dtype=np.float64)) / binned) if binned > 0 else 1.0
-        true = float(values.mean(dtype=np.float64))
+        true = float(np.average(values, weights=weights))
+        spread = float(np.average(np.square(values - true), weights=weights))
+        scale = np.sqrt(spread / binned) if binned > 0 else 1.0
         return cls(true + (edges - mean) * scale, np.concatenate([[0.0], np.minimum(np.cumsum(shares), 1.0)]))
 
     def cdf(self, times: np.ndarray) -> np.ndarray:

@@ -1,16 +1,17 @@
 """The interface of all predictors of waiting: fitted on a conventional run, asked about another schedule."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from spikemark.waiting import further
+from spikemark.waiting import further, series
 from spikemark.waiting import plan as plans
 from spikemark.waiting.further import Further
 from spikemark.waiting.plan import Plan
-from spikemark.waiting.series import LEVEL, quantile
+from spikemark.waiting.series import LEVEL
 from spikemark.waiting.source import Source, source
 
 
@@ -25,19 +26,32 @@ class Expected:
     error_s: float
     degrees: float
     others_s: tuple[float, float] = (0.0, 0.0)
+    slope: float | None = None  # change of the error with the value; None: in proportion
+
+    @classmethod
+    def of(
+        cls, value_s: float, known: series.Mean, times: float, further_s: Sequence[float] = (), **rest
+    ) -> "Expected":
+        """The error that a mean has, `times` as large, and further ones, in proportion to the value."""
+        error, more = known.error * times, float(np.linalg.norm(further_s))
+        total = float(np.hypot(error, more))
+        if not (total > 0 and value_s > 0):
+            return cls(value_s, total, known.degrees, **rest)
+        slope = (error * known.slope + more**2 / value_s) / total
+        return cls(value_s, total, known.degrees, slope=slope, **rest)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Interval of a positive quantity, of which the estimate is log-normal about the truth.
+        """Interval of a positive quantity.
 
-        With s the relative error, the estimate's logarithm lies s^2 / 2 too low on average.
+        Of an error in proportion to the value the estimate is log-normal about the truth, and with s the relative
+        error, its logarithm lies s^2 / 2 too low on average.
         """
         less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, quantile(self.degrees, level) * self.error_s) + more
-        relative = self.error_s / self.value_s
-        centre = self.value_s * float(np.exp(relative**2 / 2))
-        factor = float(np.exp(quantile(self.degrees, level) * relative))
-        return max(centre / factor - less, 0.0), centre * factor + more
+            return 0.0, max(0.0, series.quantile(self.degrees, level) * self.error_s) + more
+        slope = self.error_s / self.value_s if self.slope is None else self.slope
+        low, high = (self.value_s + self.error_s * z for z in series.ends(self.degrees, slope, level))
+        return max(low - less, 0.0), high + more
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,7 @@ class Replay(Predictor):
         totals = [one.series.sum() + one.drain for one in found]
         other = float(np.std(totals, ddof=1)) if len(found) > 1 else 0.0
         drain = [float(np.mean([getattr(one, name) for one in found])) for name in ("drain", "drain_error")]
-        errors = [known.error * windows, other, drain[1]]
-        return Expected(known.value * windows + drain[0], float(np.linalg.norm(errors)), known.degrees)
+        return Expected.of(known.value * windows + drain[0], known, windows, [other, drain[1]])
 
     def _with_further(self, times: np.ndarray, overhead: np.ndarray, plan: Plan) -> Expected:
         """The error of one set of further ranks, and what the sets make of the waiting."""
@@ -45,8 +44,9 @@ class Replay(Predictor):
         waiting = np.concatenate([one.series.mean(axis=-1) * windows + one.drain for one in found])
         value, others = further.middle(waiting + overhead.mean() * windows)
         known = series.mean(found[0].series[0] + overhead)
-        error = float(np.hypot(known.error * windows, found[0].drain_error[0]))
-        return Expected(value, self.spoken_for(plan) * error, known.degrees, others)
+        times = self.spoken_for(plan)
+        more = [times * found[0].drain_error[0]]
+        return Expected.of(value, known, times * windows, more, others_s=others)
 
     def _found(self, times: np.ndarray, plan: Plan) -> list[Waits]:
         exchange = self.source.exchange_s
