@@ -16,7 +16,6 @@ from spikemark.waiting import further, series
 from spikemark.waiting.components import Components
 from spikemark.waiting.distribution import Distribution, Slowest
 from spikemark.waiting.further import Cast
-from spikemark.waiting.meeting import waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 from spikemark.waiting.source import Source
@@ -48,14 +47,15 @@ class Correlated(Predictor):
             return self._together(parts, overhead, plan)
         if plan.ranks > parts.ranks:
             return self._with_further(parts, overhead, plan)
-        found = waits(_draws(parts, plan), plan, self.source.exchange_s)
+        found = self.waits(_draws(parts, plan), plan)
         # the run as measured tells how well one run knows the expectation, the others the expectation
-        course = series.mean(found.series[0] + overhead)
-        totals = found.series[1:].sum(axis=1) + found.drain[1:] + overhead.sum()
+        first = found.series[0].ravel()
+        course, runs = series.mean(first + overhead[: len(first)]), self.source.cycles / self.source.length(plan)
+        per = self.source.length(plan) // plan.window
+        totals = found.per_window(per)[1:].mean(axis=1) * windows + found.drain[1:].mean(axis=1) * runs
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
-        whole = windows / self.source.windows(plan)
-        more = [drawing * whole, found.drain_error[0]]
-        return Expected.of(float(totals.mean()) * whole, course, windows, more)
+        more = [drawing, runs * found.drain_error[0].mean() / found.drain.shape[1] ** 0.5]
+        return Expected.of(float(totals.mean() + overhead.mean() * windows), course, windows, more)
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """By quadrature."""
@@ -82,17 +82,18 @@ class Correlated(Predictor):
 
     def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
-        windows = self.source.cycles / plan.window
+        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
         waiting, first = [], None
         for draw, cast in enumerate(self.further.casts(plan.ranks, parts.own**0.5 / plan.step)):
-            found = waits(_drawn(parts, plan, cast, draw), plan, self.source.exchange_s)
+            found = self.waits(_drawn(parts, plan, cast, draw), plan)
             first = first or found
-            waiting.append(float(found.series.mean() * windows + found.drain))
+            per = found.per_window(self.source.length(plan) // plan.window).mean()
+            waiting.append(float(per * windows + found.drain.mean() * runs))
         value, others = further.middle(np.array(waiting) + overhead.mean() * windows)
-        course = series.mean(first.series + overhead)
-        times = self.spoken_for(plan)
-        more = [times * float(first.drain_error)]
-        return Expected.of(value, course, times * windows, more, others_s=others)
+        course = first.series.ravel()
+        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        more = [times * runs * first.drain_error.mean() / first.drain.size**0.5]
+        return Expected.of(value, known, times * windows, more, others_s=others)
 
 
 def _distributions(parts: Components, weights: np.ndarray) -> list[Distribution]:
