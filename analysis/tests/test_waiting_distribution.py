@@ -48,7 +48,10 @@ def test_more_ranks_never_reduce_the_expected_maximum(effects, seed, skewed):
     rng = np.random.default_rng(seed)
     values = rng.lognormal(0, 0.8, 500) if skewed else rng.standard_normal(500)
     own = Distribution.of(values, float(values.std()), values.min(), values.max())
-    found = [Slowest.of([own] * len(effects), np.array(effects), ranks).expected() for ranks in range(1, len(effects) + 1)]
+    found = [
+        Slowest.of([own] * len(effects), np.array(effects), ranks).expected()
+        for ranks in range(1, len(effects) + 1)
+    ]
     assert np.all(np.diff(found) >= -1e-9)
 
 
@@ -79,7 +82,7 @@ def test_weighted_values_are_values_that_happened_more_often():
 
 
 def test_the_product_of_measured_distributions_is_not_biased():
-    """Of two phases and four ranks, each seen ten times, the slowest is as slow as it truly is, on average."""
+    """Four ranks in one of two phases, each seen ten times: the slowest is right on average."""
     rng, found = np.random.default_rng(8), []
     for _ in range(2000):
         slow = (rng.random((4, 10)) < 0.5).astype(float)

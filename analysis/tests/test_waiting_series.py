@@ -47,6 +47,40 @@ def test_intervals_hold_the_mean(correlation, n):
     assert 0.90 < held < 0.99  # nominal 0.95; a standard error of 0.011
 
 
+def test_what_the_mean_took_does_not_hide_the_decay_time():
+    """Long phases, few of them: far lags are correlated negatively, as they add up to -1/2."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x = np.repeat(rng.random(60) < 0.2, rng.geometric(1 / 20, 60)).astype(float)
+        if 0 < x.sum() < len(x):
+            covariance = series.autocovariance(x)
+            found.append(series.decay_time(covariance / covariance[0]))
+    assert np.mean(np.array(found) > 5) > 0.95
+    assert np.median(found) == pytest.approx(20, rel=0.5)
+
+
+def test_the_slope_is_half_the_skewness():
+    """Of independent elements: variance / n changes by skewness * SD / n with the mean."""
+    x = np.random.default_rng(9).lognormal(0, 0.4, 300)
+    skewness = ((x - x.mean()) ** 3).mean() / x.std() ** 3
+    assert series.mean(x).slope == pytest.approx(skewness / 2 / len(x) ** 0.5, rel=0.3)
+    assert series.mean(-x).slope == pytest.approx(-series.mean(x).slope)
+    low, high = series.mean(x).interval()
+    assert high - x.mean() > x.mean() - low
+
+
+def test_intervals_hold_the_share_of_long_phases():
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        long = rng.geometric(1 / 40, 400)
+        x = np.repeat(rng.random(400) < 0.8, long)[:2000].astype(float)
+        low, high = series.mean(x).interval()
+        held.append(low <= 0.8 <= high)
+    assert np.mean(held) > 0.90  # nominal 0.95; a standard error of 0.013
+
+
 def test_constant_series_is_known():
     found = series.mean(np.full(50, 2.5))
     assert (found.value, found.error) == (2.5, 0.0)

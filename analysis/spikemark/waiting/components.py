@@ -169,13 +169,11 @@ class Components:
             total += np.square(self.own_course(rank))
         return total / self.ranks
 
-    @cached_property
+    @property
     def own_variances(self) -> np.ndarray:
         """Variance across ranks of their times about their own means, [step]."""
-        total = np.zeros(self.steps)
-        for rank, mean in zip(self.times, self.rank_means, strict=True):
-            total += np.square(rank - self.step_means - (mean - self.mean))
-        return total / (self.ranks - 1)
+        together = self.step_means - self.mean - self.common_course
+        return (self.own_squares - np.square(together)) * self.ranks / (self.ranks - 1)
 
     @cached_property
     def scale(self) -> float:

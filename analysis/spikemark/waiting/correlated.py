@@ -50,7 +50,8 @@ class Correlated(Predictor):
         found = self.waits(_draws(parts, plan), plan)
         # the run as measured tells how well one run knows the expectation, the others the expectation
         first = found.series[0].ravel()
-        course, runs = series.mean(first + overhead[: len(first)]), self.source.cycles / self.source.length(plan)
+        course = series.mean(first + overhead[: len(first)])
+        runs = self.source.cycles / self.source.length(plan)
         per = self.source.length(plan) // plan.window
         totals = found.per_window(per)[1:].mean(axis=1) * windows + found.drain[1:].mean(axis=1) * runs
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
@@ -59,7 +60,7 @@ class Correlated(Predictor):
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """By quadrature."""
-        own, effects = _distributions(parts, np.ones(parts.steps)), [parts.rank_effects]
+        own, effects = _distributions(parts), [parts.rank_effects]
         if plan.ranks > parts.ranks:
             casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
             effects = [np.append(parts.rank_effects, plan.step * cast.effects) for cast in casts]
@@ -69,8 +70,8 @@ class Correlated(Predictor):
         cost = overhead - overhead.mean()
 
         def weighted(weights: np.ndarray) -> tuple[float, np.ndarray]:
-            others = own[parts.ranks :]
-            value, influence = _moved(parts, _distributions(parts, weights) + others, effects[0], plan, weights)
+            others = _distributions(parts, weights) + own[parts.ranks :]
+            value, influence = _moved(parts, others, effects[0], plan, weights)
             return value + float(np.average(cost, weights=weights)), influence + cost
 
         _, influence = _moved(parts, own, effects[0], plan, np.ones(parts.steps))
@@ -96,12 +97,13 @@ class Correlated(Predictor):
         return Expected.of(value, known, times * windows, more, others_s=others)
 
 
-def _distributions(parts: Components, weights: np.ndarray) -> list[Distribution]:
+def _distributions(parts: Components, weights: np.ndarray | None = None) -> list[Distribution]:
     """Of the residuals, one for each rank, where windows have weights of mean 1."""
-    ranks, (v, q) = range(parts.ranks), (parts.own_variances, parts.own_squares)
-    found = [Distribution.of(parts.residual(rank), *_bins(parts), weights) for rank in ranks]
-    if not parts.fluctuates:
+    bins = _bins(parts)
+    found = [Distribution.of(parts.residual(rank), *bins, weights) for rank in range(parts.ranks)]
+    if weights is None or not parts.fluctuates:
         return found
+    v, q = parts.own_variances, parts.own_squares
     scale = float((weights @ v / (weights @ q)) ** 0.5) / parts.scale
     return [one.stretched(a, scale) for one, a in zip(found, _rest(parts, found), strict=True)]
 
@@ -130,8 +132,8 @@ def _moved(
 ) -> tuple[float, np.ndarray]:
     """E[max] - mean of e_m with the distributions `own`, and how each window moves it, [window], in s.
 
-    By what the window adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what it
-    adds to V, of which the scale of the residuals is made.
+    By what the window adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what
+    it adds to V, of which the scale of the residuals is made.
     """
     slowest = Slowest.of(own, effects, plan.ranks)
     value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
@@ -147,7 +149,8 @@ def _moved(
         by_scale = (Slowest.of(stretched, effects, plan.ranks).expected() - value) / (NUDGE - 1)
         v, q = parts.own_variances, parts.own_squares
         influence += by_scale / 2 * (v / (weights @ v) - q / (weights @ q)) * weights.sum()
-    return value - float(np.average(mean, weights=weights)), influence - np.average(influence, weights=weights)
+    influence -= np.average(influence, weights=weights)
+    return value - float(np.average(mean, weights=weights)), influence
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:

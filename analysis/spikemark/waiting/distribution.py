@@ -1,7 +1,7 @@
 """The distribution of a time as measured, heavy tails and several modes included, and the slowest of many.
 
-The empirical distribution in fine bins, not smoothed: the product of the empirical distributions of independent
-ranks is the distribution of their maximum without bias, whatever their serial correlation.
+The empirical distribution in fine bins, not smoothed: the product of the empirical distributions of
+independent ranks is the distribution of their maximum without bias, whatever their serial correlation.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,9 @@ class Distribution:
         edges, centres = low + width * np.arange(bins + 1), low + width * (np.arange(bins) + 0.5)
         mean = float(shares @ centres)
         binned = float(shares @ (centres - mean) ** 2)
-        true = float(np.average(values, weights=weights))
-        spread = float(np.average(np.square(values - true), weights=weights))
+        share = np.full(1, 1.0) if weights is None else weights
+        true = float(np.mean(share * values, dtype=np.float64))
+        spread = float(np.mean(share * np.square(values - true), dtype=np.float64))
         scale = np.sqrt(spread / binned) if binned > 0 else 1.0
         return cls(true + (edges - mean) * scale, np.concatenate([[0.0], np.minimum(np.cumsum(shares), 1.0)]))
 

@@ -22,7 +22,7 @@ class Waits:
     drain_error: np.ndarray  # [...], spread of the lead over time
 
     def per_window(self, windows: int) -> np.ndarray:
-        """Mean without the drain over a run of so many windows, [...]; those that were not run are as later ones."""
+        """Mean without the drain over a run of so many windows, [...]; those not run are as the last."""
         ran = self.series.shape[-1]
         later = self.series[..., ran // 2 :].mean(axis=-1)
         return later + (self.series.mean(axis=-1) - later) * min(ran / windows, 1.0)

@@ -48,7 +48,7 @@ def minor_mode(correlation: float, share: float, factor: float) -> Draw:
 
 
 def slow_phases(share: float, factor: float, length: float, sd_s: float = SD_S) -> Draw:
-    """As minor_mode without correlation, but in phases of `length` cycles on average, with jitter of `sd_s`."""
+    """As minor_mode without correlation, but in phases of `length` cycles on average; jitter of `sd_s`."""
 
     def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
         times = MEAN_S + sd_s * rng.standard_normal((runs, RANKS, cycles))

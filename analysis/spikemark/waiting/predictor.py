@@ -44,8 +44,8 @@ class Expected:
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Interval of a positive quantity.
 
-        Of an error in proportion to the value the estimate is log-normal about the truth, and with s the relative
-        error, its logarithm lies s^2 / 2 too low on average.
+        Of an error in proportion to the value the estimate is log-normal about the truth, and with s the
+        relative error, its logarithm lies s^2 / 2 too low on average.
         """
         less, more = self.others_s
         if not self.value_s > 0:

@@ -13,13 +13,13 @@ The mean is taken from the same data, which costs a share 2 b / n. And the varia
 intervals use Student's t with n / (2 b + kurtosis - 3) degrees of freedom: long blocks count more than short
 ones, and rare large values make few of them matter.
 
-Last, the error may depend on the mean: where most elements are near the largest one, a series that happens to
-have a large mean happens to vary little, and an interval of that error misses a lower truth. `slope` measures it:
-elements are given weights 1 + epsilon z, z being the deviation about them (their mean over `NEAR` decay times), as
-if what makes the mean large had happened more often, and less often; the change of the error over that of the mean
-is the slope of the error. That is the least favourable family of Efron (1987); his acceleration is a sixth of the
-skewness of the series, the slope half of it. An error that is linear in the truth T makes
-log(1 + slope (x - T) / error) / slope normal, in which `interval` is symmetric.
+Last, the error may depend on the mean: where most elements are near the largest one, a series that happens
+to have a large mean happens to vary little, and an interval of that error misses a lower truth. `slope`
+measures it: elements are given weights 1 + epsilon z, z being the deviation about them (its mean over `NEAR`
+decay times), as if what makes the mean large had happened more often, and less often; the change of the error
+over that of the mean is the slope of the error. That is a least favourable family (Efron 1987). An error
+linear in the truth T makes log(1 + slope (x - T) / error) / slope normal; in that, `interval` is symmetric.
+With more than `MANY` degrees of freedom the slope is next to nothing and taken as 0.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
 WINDOW = 5.0
 NEGLIGIBLE = 40.0
-NEAR, TILT, STEEPEST = 4.0, 0.5, 1.0
+NEAR, TILT, STEEPEST, MANY = 4.0, 0.5, 1.0, 400.0
 LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
 
 
@@ -71,8 +71,8 @@ Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
 def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
     """Mean of `series` [element], at least two elements in the order of time.
 
-    Where it stands for how elements move an estimate, `weighted` gives the estimate and that series for weights of
-    mean 1 of the elements.
+    Where it stands for how elements move an estimate, `weighted` gives the estimate and that series, of mean
+    0, for weights of the elements of mean 1.
     """
     x = np.asarray(series, dtype=np.float64)
     n = len(x)
@@ -83,7 +83,8 @@ def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
     squares = np.square(x - x.mean())
     excess = float(np.square(squares).mean()) / covariance[0] ** 2 - 3
     degrees = max(n / (2 * block + max(excess, 0.0)), FEWEST_DEGREES)
-    return Mean(float(x.mean()), found, degrees, block, slope(x, block, weighted))
+    inclined = slope(x, block, weighted) if degrees < MANY else 0.0
+    return Mean(float(x.mean()), found, degrees, block, inclined)
 
 
 def slope(x: np.ndarray, block: float, weighted: Weighted | None) -> float:
@@ -139,8 +140,9 @@ def bootstrapped(covariance: np.ndarray, block: float) -> float:
 def decay_time(rho: np.ndarray) -> float:
     """Mean lag of the autocorrelation [lag], times its share of the long-run variance; 0 without any.
 
-    About T where it decays as exp(-k / T). Lags count up to the one at which their sum is largest, within Sokal's
-    automatic window, see `serial`: beyond, what the mean took from the series is negative, and would hide T.
+    About T where it decays as exp(-k / T). Lags count up to the one at which their sum is largest, within
+    Sokal's automatic window, see `serial`: beyond, what the mean took from the series is negative, and would
+    hide T.
     """
     tau = 2 * np.cumsum(rho) - 1
     inside = np.arange(len(rho)) >= WINDOW * tau
