@@ -63,6 +63,9 @@ def predict(
     group_period: Annotated[
         int | None, typer.Option(min=1, help="Cycles between two meetings of a group, of hierarchical (D).")
     ] = None,
+    cycles: Annotated[
+        int | None, typer.Option(min=1, help="Of the run asked about [as many as were fitted].")
+    ] = None,
     machine: Annotated[
         str | None, typer.Option(help="A machine's profile, by name or file: no run is needed.")
     ] = None,
@@ -86,6 +89,7 @@ def predict(
 
     own = {"placement": placement, "ranks_per_node": ranks_per_node}
     if machine is not None:
+        _only_without({"cycles": cycles}, "only without --machine")
         _on_machine(runs or [], machine, preset, full, option, rate, schedule, delay_ratio, lag, group_period,
                     ranks, threads, own, as_json)  # fmt: skip
         return
@@ -93,10 +97,10 @@ def predict(
     _only_without(given, "only with --machine")
     if not runs or schedule is None:
         raise BadInput(f"{'RUN_DIR' if not runs else 'schedule'}: missing; or give --machine")
-    count, cycles = None if ranks is None else _one(ranks), 1 if delay_ratio is None else delay_ratio
+    count, ratio = None if ranks is None else _one(ranks), 1 if delay_ratio is None else delay_ratio
     source = _source(runs)
     made = {
-        name: kind.fit(source).predict(schedule, cycles, count, lag, group_period)
+        name: kind.fit(source).predict(schedule, ratio, count, lag, group_period, cycles)
         for name, kind in PREDICTORS.items()
     }
     if as_json:

@@ -64,6 +64,8 @@ def test_a_short_run_with_a_lag_is_asked_about_as_short():
         made = fitted.predict("overlapped", 4, cycles=cycles)
         assert made.cycles == cycles
         assert made.waiting_s == pytest.approx(np.mean(exact), rel=0.1)
+    with pytest.raises(BadInput, match="cycles=7: delay_ratio=4 of overlapped needs at least 8"):
+        fitted.predict("overlapped", 4, cycles=7)
     short, long = (fitted.predict("overlapped", 4, cycles=n).waiting_per_cycle_s for n in (50, 1000))
     assert short > 1.2 * long  # the end weighs more
     run = waits(lump(c, 2, 1000), asked)

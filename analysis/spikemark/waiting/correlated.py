@@ -79,7 +79,8 @@ class Correlated(Predictor):
         windows = self.source.cycles / plan.window
         mean = [a.mean() for a in effects]
         value, others = further.middle((np.subtract(waiting, mean) + overhead.mean()) * windows)
-        return Expected.of(value, known, windows, others_s=others)
+        spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # what pairs of ranks add beyond the influence
+        return Expected.of(value, known, spread * windows, others_s=others)
 
     def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""

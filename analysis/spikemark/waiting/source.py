@@ -43,6 +43,11 @@ class Source:
                 f"cycles={self.cycles}: delay_ratio={plan.delay_ratio} of {plan.schedule} needs"
                 f" {needed}, {FEWEST_WINDOWS} windows"
             )
+        if 0 < plan.cycles < 2 * (plan.lag + 1) * plan.window:
+            raise BadInput(
+                f"cycles={plan.cycles}: delay_ratio={plan.delay_ratio} of {plan.schedule} needs at least"
+                f" {2 * (plan.lag + 1) * plan.window}"
+            )
 
     def steps(self, plan: Plan) -> np.ndarray:
         """Sums over the steps of a plan, [rank, step], whole windows only."""
