@@ -62,6 +62,37 @@ def test_a_target_nobody_reaches(network):
     assert "does not reach" in compare_show.verdict(made)
 
 
+@pytest.fixture
+def large():
+    return asked.of_preset("mam-benchmark", options=["areas=8", "neurons_per_area=60000", "indegree=4000"])
+
+
+def test_how_sure_it_is_is_said(large):
+    """The target reached by all of the interval, by the value, or by its lower end alone."""
+    network = large
+    (c,) = compare(network, [Machine()], target=1e-6).candidates
+    figures = [p.figures["real_time_factor"] for p in c.tried]
+    last, target = figures[-1], {}
+    target["perhaps reached"] = (last.value + last.high) / 2
+    target["possible, not expected"] = (last.low + min(f.value for f in figures)) / 2
+    target["reached"] = 2 * max(f.high for f in figures)
+    for certainty, wanted in target.items():
+        made = compare(network, [Machine()], target=wanted)
+        assert made.candidates[0].certainty == certainty
+        assert ("its interval holds the target" in compare_show.verdict(made)) == ("not" in certainty)
+        assert ("which is not certain" in compare_show.verdict(made)) == ("perhaps" in certainty)
+    made = compare(network, [Machine()], target=(figures[0].value + figures[0].high) / 2)
+    assert made.candidates[0].needed.nodes == 1 and made.candidates[0].sure.nodes == 2
+    assert "which is not certain (2 nodes would be)" in compare_show.verdict(made)
+
+
+def test_the_verdict_says_what_intervals_do_not_hold(large):
+    alone = compare(large, [Machine()], target=100.0)
+    several = compare(large, [Machine()], target=1e-6)
+    assert compare_show.BEYOND not in compare_show.verdict(alone)
+    assert compare_show.BEYOND in compare_show.verdict(several)
+
+
 def test_nobody_beats_the_pareto_points(network):
     made = compare(network, [Machine(), dear()], target=0.5)
     points = [p for c in made.candidates for p in c.usable]

@@ -121,7 +121,7 @@ def of_loads(
 def assumptions(inputs: Inputs, shape: Node) -> list[str]:
     """What the times take for granted: values of the profile that are assumed, then what the model does."""
     found = [
-        f"{path} = {value.value:g} {value.unit}: {value.reference}"
+        f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
         for path, value in inputs.used.items()
         if value.kind == "assumed" and not isinstance(value.value, list | tuple)
     ]

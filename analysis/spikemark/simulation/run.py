@@ -170,7 +170,7 @@ def _threads(profile: "Profile", ranks: int, here: int, threads: int | None, com
 def _assumed(profile: "Profile", group: str) -> list[str]:
     """The values of a group that are assumed, each with its reason."""
     return [
-        f"{path} = {value.value} {value.unit or ''}".rstrip() + f": {value.reference}"
+        f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"
         for path, value in profile.assumptions.items()
         if path.startswith(f"{group}.") and "tables" not in path
     ]
