@@ -12,6 +12,7 @@ from spikemark.errors import BadInput
 from spikemark.prediction import asked, compare_show, page
 from spikemark.prediction.compare import compare
 from spikemark.presets import mam_benchmark
+from spikemark.report.values import number
 
 OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
 
@@ -141,6 +142,17 @@ def test_predict_on_a_machine(spikemark, known):
     content = json.loads(output)
     assert [p["ranks"] for p in content["predictions"]] == [2, 8]
     assert content["predictions"][0]["threads"] == 16  # all cores
+
+
+def test_no_number_is_cut_however_many_there_are(spikemark, known):
+    arguments = ["predict", "--machine", "made-up", "--preset", "mam-benchmark", "--threads", "1", "--ranks"]
+    arguments += [",".join(map(str, range(1, 11))), *(a for o in OPTIONS for a in ("--option", o))]
+    status, output, _ = spikemark(*arguments)
+    assert status == 0 and "…" not in output
+    content = json.loads(spikemark(*arguments, "--json")[1])
+    for prediction in content["predictions"]:
+        assert number(prediction["figures"]["real_time_factor"]["value"]) in output
+    assert output.count("real-time factor ") >= 3  # tables
 
 
 def test_predict_a_description(spikemark, known, tmp_path):

@@ -21,18 +21,23 @@ LIMITS = {
 }  # fmt: skip
 
 
-def table(made: Comparison):
-    """One column per machine, with the nodes it needs."""
+def tables(made: Comparison) -> list:
+    """One column per machine, with the nodes it needs; so many in each table as can be read."""
+    found = rows(made)
+    return [_table(made, found[i : i + show.ABREAST]) for i in range(0, len(found), show.ABREAST)]
+
+
+def _table(made: Comparison, machines: list[list[str]]):
     from rich.table import Table
 
     shown = Table(
         title=f"{made.network.title}: {made.schedule}, real-time factor {number(made.target)}; modelled",
         title_justify="left",
     )
-    names, *others = zip(*rows(made), strict=True)
+    names, *others = zip(*machines, strict=True)
     shown.add_column("")
     for name in names:
-        shown.add_column(name, justify="right")
+        shown.add_column(name, justify="right", overflow="fold")
     for head, cells in zip(heads()[1:], others, strict=True):
         shown.add_row(head, *cells)
     return shown
@@ -111,7 +116,7 @@ def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
     second, more = others[0]
     sure = least.high < more.low
     words = f"{best.name} needs the least {what} of those, {_interval(least)} {unit}"
-    words += f", {number(more.value / least.value, 2)} times less than {second.name}{aside}"
+    words += f"; {second.name} needs {number(more.value / least.value, 2)} times as much{aside}"
     return [words + ("; the intervals do not overlap." if sure else ", but the intervals overlap.")]
 
 

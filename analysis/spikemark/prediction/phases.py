@@ -27,7 +27,7 @@ ROUTES = (
 )
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
-    "what a cycle takes beside its kernels (kernels.….cycle) is unknown and left out: cycles of few"
+    "what a cycle takes beside its kernels (`cycle`) is unknown and left out: cycles of few"
     " microseconds come out too short"
 )
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
