@@ -114,6 +114,7 @@ def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     assert found.compute() == pytest.approx(measured.compute(), rel=1e-3, abs=1e-7)
     about = json.loads((tmp_path / "out" / "simulation.json").read_text())
     assert about["run"] == str(measured.path) and about["threads"] == 1
+    assert about["cost_per_rank_and_cycle_s"] == pytest.approx(about["cost_s"] / (2 * (200 + 10)))  # warm-up
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
 
 

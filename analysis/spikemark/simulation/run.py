@@ -107,7 +107,7 @@ def simulate(
             "flags": flags,
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
-            "cost_per_rank_and_cycle_s": cost / (ranks * cycles),
+            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + times.warmup(description))),
             "simgrid": version,
         }
         write_json(record / ABOUT, about)
