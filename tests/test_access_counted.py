@@ -6,8 +6,10 @@ import numpy as np
 import program
 import pytest
 
+from spikemark import record as records
 from spikemark.models import access, pools
-from spikemark.presets import mam_benchmark
+from spikemark.presets import mam, mam_benchmark
+from spikemark.report.rates import rates_hz
 
 THREADS = 3
 WITHIN = 0.01
@@ -74,3 +76,16 @@ def test_expectation_of_a_real_run(tmp_path, network, how):
     populations = record["description"]["network"]["populations"]
     firing = pools.rates(populations, None) * [p["size"] for p in populations] * record["timing"]["model_s"]
     assert totals["synaptic_events"] == pytest.approx(firing @ expected.out_degree, rel=WITHIN)
+
+
+def test_expectation_of_the_multi_area_model(tmp_path):
+    """32 unequal areas, in-degrees over orders of magnitude; neurons integrate, so that rates are counted."""
+    described = mam.describe(scale=0.005, warmup_ms=100.0, simulate_ms=200.0)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(described | {"record": {"cycles": False, "spikes": True}}))
+    totals = program.record_of(tmp_path / "out", description=path, ranks=2, threads=THREADS)["totals"]
+    run = records.load(tmp_path / "out")
+    assert totals["synapses"] >= 1_000_000 and totals["spikes"] > 5000
+    expected = access.expected(run.record.description, 2, THREADS, rates_hz=rates_hz(run))
+    assert 0.3 < expected.lists / expected.possible_lists < 0.97
+    assert totals["first_accesses"] / totals["synaptic_events"] == pytest.approx(expected.ratio, rel=WITHIN)

@@ -17,7 +17,7 @@ from spikemark.studies import STUDIES, carry_out
 
 AREAS = {"areas": 4, "neurons_per_area": 40, "indegree": 8}
 FOUR = {"ranks": 4, "preset.areas": 4}
-FAR = {"exchange": "p2p"}
+FAR = {"exchange": "direct"}
 SMALL = {
     "weak-scaling": {
         "options": {"neurons_per_area": 40, "indegree": 8},
@@ -39,8 +39,8 @@ SMALL = {
         "options": AREAS,
         "grid": [
             {"schedule": ["conventional", "structure_aware"], "inject.correlation": [0, 0.9], **FOUR},
-            {"schedule": "overlapped", "inject.correlation": [0, 0.9], "exchange": "p2p", **FOUR},
-            {"schedule": "overlapped", "inject.correlation": 0, "lag": 4, "exchange": "p2p", **FOUR},
+            {"schedule": "overlapped", "inject.correlation": [0, 0.9], "exchange": "direct", **FOUR},
+            {"schedule": "overlapped", "inject.correlation": 0, "lag": 4, "exchange": "direct", **FOUR},
         ],
         "set": {"delay_ratio": 10, "time.simulate_ms": 20},
     },

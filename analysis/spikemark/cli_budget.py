@@ -64,6 +64,8 @@ def whatif(
 
     base = whatifs.situation([record.load(path) for path in runs], schedule, delay_ratio)
     outcomes = whatifs.whatif(base, predictor=predictor, **({"names": change} if change else {}))
+    if outcomes[0].refused:  # of the run as it is, so nothing can be said of changes
+        raise BadInput(outcomes[0].refused)
     refused = [f"{one.name}: {one.refused}" for one in outcomes if one.refused]
     if refused and change:
         raise BadInput(refused[0])

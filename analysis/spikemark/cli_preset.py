@@ -26,7 +26,14 @@ def command(preset: Preset) -> typing.Callable[..., None]:
     """A function whose signature has every option of the preset; those not given are left to the preset."""
 
     def write(**given: Any) -> None:
-        typer.echo(json.dumps(preset.describe(**given), indent=1))
+        described = preset.describe(**given)
+        for name, least in preset.rates_from.items():
+            if given[name] is not None and given[name] < least:
+                compared = f"rates were compared with the published ones from {least:g} on"
+                typer.echo(
+                    f"warning: {name}={given[name]:g}: {compared}; below, they may be others", err=True
+                )
+        typer.echo(json.dumps(described, indent=1))
 
     write.__doc__ = preset.summary
     write.__signature__ = inspect.Signature([*_flags(preset), *_options(preset)])

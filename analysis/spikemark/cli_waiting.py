@@ -93,10 +93,10 @@ def predict(
     _only_without(given, "only with --machine")
     if not runs or schedule is None:
         raise BadInput(f"{'RUN_DIR' if not runs else 'schedule'}: missing; or give --machine")
-    count = None if ranks is None else _one(ranks)
+    count, cycles = None if ranks is None else _one(ranks), 1 if delay_ratio is None else delay_ratio
     source = _source(runs)
     made = {
-        name: kind.fit(source).predict(schedule, delay_ratio or 1, count, lag, group_period)
+        name: kind.fit(source).predict(schedule, cycles, count, lag, group_period)
         for name, kind in PREDICTORS.items()
     }
     if as_json:

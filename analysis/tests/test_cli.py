@@ -28,6 +28,17 @@ def test_every_option_of_a_preset_is_there(spikemark, name):
         assert f"--{option.rstrip('_').replace('_', '-')} " in output
 
 
+@pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.rates_from])
+def test_networks_scaled_beyond_their_published_rates_are_warned_of(spikemark, name):
+    for option, least in PRESETS[name].rates_from.items():
+        flag = f"--{option.replace('_', '-')}"
+        status, output, errors = spikemark("preset", name, "--scale", "0.05", flag, str(least / 2))
+        assert status == 0 and json.loads(output)
+        assert errors.startswith(f"warning: {option}={least / 2:g}: ") and f" {least:g} on;" in errors
+        assert errors.count("\n") == 1
+        assert spikemark("preset", name, "--scale", "0.05", flag, str(least))[2] == ""
+
+
 def test_options_reach_the_preset(spikemark):
     _, spelled_out, _ = spikemark("preset", "mam-benchmark", *ISSUE.split())
     _, plain, _ = spikemark("preset", "mam-benchmark")

@@ -77,9 +77,9 @@ def test_intervals_hold_the_truth():
     assert min(inside.values()) >= 0.8 * 60, inside
 
 
-def test_a_disturbed_run_does_not_move_the_median():
-    owner = np.array([0, 0, 0, 1])
-    counts, seconds = model.medians(owner, np.ones((4, 3)), np.array([1.0, 1.1, 50.0, 2.0]))
+def test_disturbed_runs_do_not_move_the_quartile():
+    owner = np.array([0, 0, 0, 0, 0, 1])
+    counts, seconds = model.quartiles(owner, np.ones((6, 3)), np.array([1.0, 70.0, 1.1, 50.0, 60.0, 2.0]))
     assert seconds.tolist() == [1.1, 2.0] and counts.shape == (2, 3)
 
 

@@ -160,12 +160,26 @@ def test_interconnects_stand_beside_table_i(fake, tmp_path):
     assert {r["machine"] for r in tables["interconnect"].rows} == {"dpsnn-westmere-ib", "dpsnn-westmere-eth"}
 
 
+@pytest.mark.parametrize(
+    ("best", "verdict"), [(32, "32 are fastest, as published"), (256, "256 are fastest; published: 32")]
+)
+def test_the_fastest_number_of_ranks_is_judged_by_table_i(fake, tmp_path, best, verdict):
+    machine = {"fields": {"machine.profile": "dpsnn-westmere-ib"}}
+    runs = [
+        run("conventional", 1, n, 1, cycles=20, mean_s=1e-3 if n == best else 2e-3, label=f"{n}", **machine)
+        for n in (4, 32, 256)
+    ]
+    _, page = carried_out("interconnect", tmp_path, runs)
+    assert verdict in page.text
+
+
 def test_mam_sets_whole_areas_beside_spread_ones(fake, tmp_path):
     runs = grid((2,), SCHEDULES[:1], rank_sd=0.0)
     for placement, spread in (("area", 0.3), ("area_group", 0.05)):
         for options in grid((2,), SCHEDULES[1:2], placement=placement, rank_sd=spread):
             runs.append({**options, "label": f"{placement} {options['label']}"})
-    tables, _ = carried_out("mam", tmp_path, runs)
+    tables, page = carried_out("mam", tmp_path, runs)
+    assert "Spreading areas over ranks saves" in page.text
     (row,) = tables["groups"].rows
     assert isinstance(row["area"], Estimate) and isinstance(row["area_group"], Estimate)
     unequal = {r["placement"]: r["imbalance"].value for r in tables["imbalance"].rows}

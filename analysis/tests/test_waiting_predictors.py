@@ -136,6 +136,23 @@ def test_unseen_runs_of_the_same_process(name, truth):
         assert made.waiting_s == pytest.approx(measured, rel=0.25 if schedule == "overlapped" else 0.07)
 
 
+@pytest.mark.parametrize("name", REALISTIC)
+def test_phases_of_thousands_of_cycles_survive(name):
+    """Each rank is 10 us slower a fifth of the time, in phases of 2000 cycles, which no window averages."""
+    rng = np.random.default_rng(7)
+    ranks, cycles, share, slower = 8, 100_000, 0.2, 10e-6
+    change = rng.random((ranks, cycles)) < 1 / 2000  # of phase; every phase draws its kind anew
+    change[:, 0] = True
+    kind = rng.random((ranks, cycles)) < share
+    phase = np.maximum.accumulate(np.where(change, np.arange(cycles), 0), axis=1)
+    c = 50e-6 + 5e-8 * rng.standard_normal((ranks, cycles))
+    c += slower * np.take_along_axis(kind, phase, axis=1)
+    truth = cycles * slower * (1 - (1 - share) ** ranks - share)
+    made = PREDICTORS[name].fit(c).predict("structure_aware", 50)
+    assert made.waiting_s == pytest.approx(truth, rel=0.1)
+    assert PREDICTORS["iid"].fit(c).predict("structure_aware", 50).waiting_s < 0.3 * truth
+
+
 def test_more_and_fewer_ranks_of_the_same_process():
     c = times(4, 8, 10_000, correlation=0.8)
     for ranks in (4, 16):
@@ -191,6 +208,8 @@ def test_several_runs_of_one_machine_are_one_fit(tmp_path):
     given = source(runs)
     assert (given.ranks, given.cycles) == (4, 800)
     assert given.compute[:, 400:] == pytest.approx(runs[1].compute(), rel=1e-6)
+    with pytest.raises(BadInput, match=r"1: given twice; each run counts once"):
+        source([*runs, record.load(tmp_path / "2" / ".." / "1")])
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,8 @@ def test_on_the_command_line(spikemark, tmp_path):
         and errors.startswith("spikemark: double-ranks+")
         and "at most 16" in errors
     )
+    status, output, errors = spikemark("whatif", run, "--schedule", "structure_aware", "--delay-ratio", "200")
+    assert (status, output) == (2, "") and errors.count("\n") == 1 and "needs 4000, 20 windows" in errors
 
     status, output, _ = spikemark("budget", run, "--json")
     parts = json.loads(output)["parts"]

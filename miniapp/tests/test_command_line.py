@@ -96,6 +96,15 @@ def refused(*arguments, **how):
     return done.stderr
 
 
+def test_weights_too_far_apart_are_refused(tmp_path):
+    """One is out of range by much; the others, too small beside it, say whose input it is."""
+    weights = program.sets(network__projections__0__weight=1e9, network__projections__1__weight=0.5)
+    message = refused(program.EXAMPLE, "--out", tmp_path / "run", *weights)
+    assert "network.projections.1.weight: 0.5; allowed: 0 or at least" in message
+    assert "(in population left), is summed in 32-bit fixed point" in message
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_more_ranks_than_areas_are_refused(tmp_path):
     message = refused(program.EXAMPLE, "--out", tmp_path / "run", ranks=3)
     assert 'placement: "area" cannot deal 2 area(s) to 3 ranks; allowed: at most 2 ranks' in message
@@ -200,7 +209,9 @@ def test_a_network_larger_than_the_memory_is_refused(tmp_path):
     huge = program.sets(network__populations__0__size=2000000000)
     assert "allowed: at most its memory" in refused(program.EXAMPLE, "--out", tmp_path / "run", *huge)
     wide = program.sets(network__populations__0__size=3000, network__projections__0__delay__max=99999)
-    assert "do not fit a four-byte synapse" in refused(program.EXAMPLE, "--out", tmp_path / "run", *wide)
+    place = "network: 4000 neurons per thread x 999991 delays, 32 bits, and 1 weights, 0 bits, do not fit"
+    message = refused(program.EXAMPLE, "--out", tmp_path / "run", *wide)
+    assert place in message and "32 in all" in message
     assert list(tmp_path.iterdir()) == []
 
 

@@ -76,7 +76,7 @@ def _shared(net: Interconnect, traffic: Traffic) -> float:
 
 EXCHANGES: dict[str, Callable[[Interconnect, Traffic], float]] = {
     "alltoallv": _two_calls, "ialltoallv": _two_calls, "alltoall": _fixed, "persistent": _fixed,
-    "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "sparse": _sparse,
+    "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
     "allgather": _broadcast, "allgatherv": _broadcast, "rma_put": _put, "rma_doubling": _doubling,
     "shared": _shared,
 }  # fmt: skip

@@ -24,6 +24,7 @@ POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the 
 RATES_HZ: dict[str, float] = {"all": mam_areas.RATE_HZ}
 SOURCE = "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)"
 RATES_FOR = {"from_": None}  # where they hold
+RATES_FROM = {"scale": 0.005, "indegree_scale": 0.06}  # from where on
 
 
 class Options(ScaledOptions):

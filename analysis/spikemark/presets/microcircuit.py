@@ -22,6 +22,7 @@ POWER = 0.4
 #: Published rates by population, spikes/s, and where they stand.
 RATES_HZ: dict[str, float] = cortex.RATES_HZ
 SOURCE = "Potjans & Diesmann (2014), reference implementation in NEST (Potjans_2014, full_mean_rates)"
+RATES_FROM = {"scale": 0.05, "indegree_scale": 0.3}  # from where on they hold
 
 
 class Options(ScaledOptions):

@@ -116,7 +116,19 @@ def _sentence(found: list[Place]) -> str:
         )
     if not words:
         return "Nothing to compare yet: no simulated run is complete."
-    return f"Simulated: {'; '.join(words)}."
+    return f"Simulated: {'; '.join(words)}.{_verdict(found)}"
+
+
+def _verdict(found: list[Place]) -> str:
+    """Is the fastest of the published numbers of ranks the published one?"""
+    lines = [line for line in published.rows("simula_table1") if line["network"] == NETWORK]
+    times = {int(line["procs"]): float(line["wallclock_s"]) for line in lines}
+    own = {p.ranks: p.real_time_factor for p in found if p.machine == PUBLISHED_ON and p.ranks in times}
+    if own.keys() != times.keys() or not all(isinstance(x, Estimate) for x in own.values()):
+        return ""
+    best, theirs = min(own, key=lambda ranks: own[ranks].value), min(times, key=times.get)
+    among = f" Of {', '.join(map(str, sorted(times)))} ranks of {PUBLISHED_ON}, {best} are fastest"
+    return f"{among}, as published." if best == theirs else f"{among}; published: {theirs}."
 
 
 def _key_figures(found: list[Place]) -> list[KeyFigure]:

@@ -133,7 +133,26 @@ def _sentence(found: list[Place]) -> str:
         f"{n} ranks {number(p.real_time_factor.value)} ({p.configuration.label}, {_label(p)['placement']})"
         for n, p in best.items()
     ]
-    return f"Best real-time factors on {found[0].machine}, simulated: {'; '.join(words)}."
+    verdict = _verdict(found)
+    return f"Best real-time factors on {found[0].machine}, simulated: {'; '.join(words)}.{verdict}"
+
+
+def _verdict(found: list[Place]) -> str:
+    """What spreading areas changes for the structure-aware schedule, on the most ranks that have both."""
+    spread = [p for p in found if p.configuration.placement == "area_group"]
+    pairs = [(p, q) for p in spread for q in found if _same_but_placement(p, q)]
+    pairs = [(p, q) for p, q in pairs if p.configuration.schedule == "structure_aware"]
+    if not pairs:
+        return ""
+    p, q = max(pairs, key=lambda pair: pair[0].ranks)
+    saved = reduction_percent(q, p)
+    if isinstance(saved, Missing):
+        return ""
+    words = "saves" if saved.value >= 0 else "costs"
+    return (
+        f" Spreading areas over ranks {words} {number(abs(saved.value))} % of the structure-aware run time "
+        f"on {p.ranks} ranks."
+    )
 
 
 def _key_figures(found: list[Place]) -> list[KeyFigure]:

@@ -72,8 +72,8 @@ def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
     """Compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
-    (`record.barrier` false) or that come from different machines or numbers of ranks, and for times that are
-    no finite numbers >= 0.
+    (`record.barrier` false) or that come from different machines or numbers of ranks, for a run given twice,
+    and for times that are no finite numbers >= 0.
     """
     if isinstance(given, Source):
         return given
@@ -119,6 +119,10 @@ def cautions(run: Run) -> tuple[str, ...]:
 
 
 def _joined(runs: Sequence[Run]) -> Source:
+    paths = [run.path.resolve() for run in runs]
+    twice = next((run.path for i, run in enumerate(runs) if paths[i] in paths[:i]), None)
+    if twice is not None:
+        raise BadInput(f"{twice}: given twice; each run counts once")
     for field, value in (
         ("kind", lambda run: run.record.kind),
         ("host.name", lambda run: run.record.host.name),

@@ -280,6 +280,7 @@ void report_summary(const struct report *report, const struct run_directory *dir
         printf("counters: reading them took %.2g %% of the time (%.2g us each)\n",
                100 * counter_overhead(report, simulate_s), 1e6 * report->counters->read_s);
     energy_summary(report);
+    warnings_print(report);
 }
 
 bool report_write(const struct report *report, const struct run_directory *directory, struct error *error) {

@@ -90,11 +90,25 @@ static void warn_of_host(json_t *list, const struct report *report) {
         json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
 }
 
-json_t *warnings(const struct report *report) {
+/// What the network does, whatever the machine.
+static json_t *of_network(const struct report *report) {
     json_t *list = json_array();
-    const struct model *model = report->model;
     warn_of_rate(list, report);
     warn_of_rate_asked_for(list, report);
+    return list;
+}
+
+void warnings_print(const struct report *report) {
+    json_t *list = of_network(report), *warning;
+    size_t i;
+    json_array_foreach(list, i, warning)
+        fprintf(stderr, "miniapp: warning: %s\n", json_string_value(warning));
+    json_decref(list);
+}
+
+json_t *warnings(const struct report *report) {
+    json_t *list = of_network(report);
+    const struct model *model = report->model;
     if (!time_is_simulated) warn_of_host(list, report);
     if (strcmp(report->sysfs, "/sys") != 0)
         json_array_append_new(

@@ -13,4 +13,7 @@ double foreign_load(const struct report *report);
 /// A new list of sentences.
 json_t *warnings(const struct report *report);
 
+/// Those about the network (silent, diverging, rates out of reach) to standard error, one line each.
+void warnings_print(const struct report *report);
+
 #endif

@@ -16,7 +16,9 @@ static bool has_external(const struct population *population) {
 }
 
 /// The largest input of a neuron in a step: from its sources, if all fire at once, and in all.
-static void largest_input(const struct network *network, double *synapses, double *all) {
+/// \return the population of the neuron with the most in all.
+static uint32_t largest_input(const struct network *network, double *synapses, double *all) {
+    uint32_t most = 0;
     double *sum = ALLOC_ZERO(double, network->n_populations);
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
@@ -28,9 +30,11 @@ static void largest_input(const struct network *network, double *synapses, doubl
         const struct external *external = &network->populations[p].external;
         *synapses = fmax(*synapses, sum[p]);
         if (has_external(&network->populations[p])) sum[p] += fabs(external->weight) * external->most;
+        if (sum[p] > *all) most = p;
         *all = fmax(*all, sum[p]);
     }
     free(sum);
+    return most;
 }
 
 /// Calls `take` with every weight that can become input; stops at the first for which it returns false.
@@ -79,12 +83,13 @@ static bool fine_enough(const struct network *network, double weight) {
 }
 
 static bool refuse_weight(const struct network *network, const char *path, const char *list, uint32_t i,
-                          const char *field, double weight, double largest, struct error *error) {
+                          const char *field, double weight, double largest, uint32_t most,
+                          struct error *error) {
     return error_set(
         error,
         "%s%s.%u.%s: %.10g; allowed: 0 or at least %.3g in magnitude, since the input of a neuron, "
-        "up to %.3g, is summed in 32-bit fixed point",
-        path, list, i, field, weight, 16 * network->weight_unit, largest);
+        "up to %.3g (in population %s), is summed in 32-bit fixed point",
+        path, list, i, field, weight, 16 * network->weight_unit, largest, network->populations[most].name);
 }
 
 bool fixed_point_choose(struct network *network, const struct fields *fields, struct error *error) {
@@ -92,7 +97,7 @@ bool fixed_point_choose(struct network *network, const struct fields *fields, st
     for (uint32_t i = 0; i < network->n_projections; i++)
         if (has_synapses(network, i) && network->projections[i].weights.classes == 0 && !network->normal)
             network->normal = normal_open();
-    largest_input(network, &synapses, &all);
+    const uint32_t most = largest_input(network, &synapses, &all);
     const double unit = narrow_unit(network, synapses, all);
     network->narrow_input = unit > 0;
     network->weight_unit = unit > 0 ? unit : exp2(ceil(log2(all)) - 30);
@@ -100,7 +105,7 @@ bool fixed_point_choose(struct network *network, const struct fields *fields, st
         struct weights *weights = &network->projections[i].weights;
         if (!has_synapses(network, i)) continue;
         if (!fine_enough(network, weights->mean))
-            return refuse_weight(network, fields->path, "projections", i, "weight", weights->mean, all,
+            return refuse_weight(network, fields->path, "projections", i, "weight", weights->mean, all, most,
                                  error);
         weights_set_unit(weights, network->weight_unit);
     }
@@ -109,7 +114,7 @@ bool fixed_point_choose(struct network *network, const struct fields *fields, st
         if (!has_external(&network->populations[p])) continue;
         if (!fine_enough(network, external->weight))
             return refuse_weight(network, fields->path, "populations", p, "external.weight", external->weight,
-                                 all, error);
+                                 all, most, error);
         external->weight_units = (int32_t)nearbyint(external->weight / network->weight_unit);
     }
     return true;

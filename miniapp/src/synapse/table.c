@@ -3,19 +3,26 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
+/// Bits that tell `values` from each other.
+static unsigned bits_for(uint64_t values) {
+    unsigned bits = 0;
+    while (bits < 64 && ((uint64_t)1 << bits) < values) bits++;
+    return bits;
+}
+
 bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t longest_delay,
                     const int32_t *weights, uint32_t classes, struct error *error) {
-    uint64_t places = ((uint64_t)longest_delay + 1) * neurons;
-    unsigned bits = 1;
-    while (bits < 31 && ((uint64_t)1 << bits) < places) bits++;
+    const unsigned place = bits_for(((uint64_t)longest_delay + 1) * neurons);
+    const unsigned weight = bits_for(classes);
     *format = (struct synapse_format){
-        .neurons = neurons, .place_bits = bits, .classes = classes, .weights = weights};
-    if (places <= (uint64_t)1 << bits && classes <= (uint64_t)1 << (32 - bits)) return true;
+        .neurons = neurons, .place_bits = place > 0 ? place : 1, .classes = classes, .weights = weights};
+    if (place <= 31 && format->place_bits + weight <= 32) return true;
     return error_set(
         error,
-        "network: %u neurons per thread x %u delays x %u weights do not fit a four-byte synapse; "
-        "allowed: 2^32 in all, so take more ranks or threads, or fewer classes of weights",
-        neurons, longest_delay + 1, classes ? classes : 1);
+        "network: %u neurons per thread x %u delays, %u bits, and %u weights, %u bits, do not fit "
+        "a synapse; allowed: 31 bits, 32 in all, so take more ranks or threads, or fewer classes "
+        "of weights",
+        neurons, longest_delay + 1, place, classes ? classes : 1, weight);
 }
 
 void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists) {
@@ -89,7 +96,8 @@ deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct
     }
 }
 
-/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here.
+/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here, and
+/// lines are gone through by loops of constant length.
 __attribute__((always_inline)) static inline void
 deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
              uint32_t size, void *cells, const bool narrow, const enum weight_place where,
@@ -98,6 +106,8 @@ deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_
         __builtin_prefetch(synapse + lines_ahead * line);
         deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
     }
+    for (; longer && end - synapse >= line; synapse += line)
+        deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
     deliver_some(synapse, end, format, row, size, cells, narrow, where);
 }
 
