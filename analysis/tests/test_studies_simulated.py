@@ -94,7 +94,7 @@ def test_overlap_shows_lags_and_predicts_from_the_conventional_run(fake, tmp_pat
 
 
 def test_overlap_compares_with_the_bare_loop_only_where_it_was_run(fake, tmp_path, monkeypatch):
-    """Planted: the loop of as many ranks as the records have, far from them and, in the end, as one of them."""
+    """Planted: a loop of as many ranks as the records have, far from them, then as one of them."""
     loop = {line["schedule"]: "1000" for line in published.rows("bare_loop")}
     rows = [{**line, "ranks": "4"} for line in published.rows("bare_loop")]
     monkeypatch.setattr(
