@@ -307,11 +307,13 @@ def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
 
 
 def test_execution_is_scaled_by_what_the_kernels_need_there_and_here(tmp_path, machine):
-    slow = machine_file.write(
-        tmp_path / "slow.yaml",
-        **{f"kernels__{g}__update.ignore_and_fire": 10 for g in ("one_core", "full_node")},
-    )
-    simulation.simulate(describe(), machines.load(slow), 2, tmp_path / "out", "execute", host=machine)
+    slow = machine
+    for group in ("one_core", "full_node"):
+        kernel = f"kernels.{group}.update.ignore_and_fire"
+        slow = slow.assume(kernel, 10 * machine.need(kernel, "the test").value, "ns", "a test")
+        slow = slow.assume(f"kernels.{group}.cycle", 1000, "ns", "a test")
+        machine = machine.assume(f"kernels.{group}.cycle", 100, "ns", "a test")
+    simulation.simulate(describe(), slow, 2, tmp_path / "out", "execute", host=machine)
     about = json.loads((tmp_path / "out" / "simulation.json").read_text())
     assert about["factor"] == pytest.approx(10, rel=0.05)
     assert (

@@ -132,8 +132,10 @@ def digest(profile: "Profile") -> str:
 
 
 def _other(compute: str | Path, description: dict[str, Any], place: Place, host: "Profile | None") -> Source:
+    from spikemark import machines
+
     if compute == "execute":
-        return sources.execute(description, place, host)
+        return sources.execute(description, place, host and machines.filled(host))
     if not Path(compute).is_dir():
         raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
     return sources.replay(description, Path(compute), place.ranks)
