@@ -97,7 +97,8 @@ def test_parts_add_up():
     parts = Components(times)
     assert parts.own + parts.rank_effects.var(ddof=1) == pytest.approx(parts.across)
     residuals = np.array([parts.residual(rank) for rank in range(4)])
-    assert np.square(residuals).mean() == pytest.approx(parts.own)
+    means = residuals.mean(axis=1) + parts.rank_effects
+    assert residuals.var(axis=1).mean() + means.var(ddof=1) == pytest.approx(parts.across)
     assert parts.rank_effects.sum() == pytest.approx(0, abs=1e-9)
     assert np.corrcoef(parts.common_course, parts.step_means)[0, 1] == pytest.approx(1)
 

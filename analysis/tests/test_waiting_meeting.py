@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from spikemark.errors import BadInput
 from spikemark.models.recursion import Lane, evaluate
-from spikemark.waiting.meeting import waits
+from spikemark.waiting.meeting import cut, waits
 from spikemark.waiting.plan import SCHEDULES, plan
+from spikemark.waiting.replay import Replay
+from spikemark.waiting.source import lump
 
 
 @given(
@@ -48,6 +50,25 @@ def test_drain_is_what_the_recursion_waits_at_the_end():
     found = waits(c, plan("overlapped", 2, 4))
     total = evaluate(c, [Lane(1, 1)]).waiting_s.mean(axis=1).sum(axis=-1).mean()
     assert (found.series.sum(axis=-1) + found.drain).mean() == pytest.approx(total, rel=0.02)
+
+
+def test_a_short_run_with_a_lag_is_asked_about_as_short():
+    """Ranks begin level and end together: a run of 50 cycles waits otherwise than one of 1000."""
+    c = np.random.default_rng(5).normal(1, 0.1, (8, 1000))
+    fitted = Replay.fit(c)
+    asked = plan("overlapped", 4, 8)
+    for cycles in (50, 250, 1000):
+        pieces = cut(lump(c, 2, 1000), cycles // 2)
+        assert pieces.shape == (1000 // cycles, 8, cycles // 2)
+        exact = [evaluate(one, [Lane(1, 1)]).waiting_s.mean(axis=0).sum() for one in pieces]
+        made = fitted.predict("overlapped", 4, cycles=cycles)
+        assert made.cycles == cycles
+        assert made.waiting_s == pytest.approx(np.mean(exact), rel=0.1)
+    short, long = (fitted.predict("overlapped", 4, cycles=n).waiting_per_cycle_s for n in (50, 1000))
+    assert short > 1.2 * long  # the end weighs more
+    run = waits(lump(c, 2, 1000), asked)
+    assert run.per_window(500) == pytest.approx(run.series.mean())
+    assert run.per_window(10**9) == pytest.approx(run.series[250:].mean())
 
 
 @pytest.mark.parametrize(("ratio", "group_period"), [(6, 2), (6, 3), (4, 1), (4, 4), (2, 6), (5, None)])

@@ -150,13 +150,35 @@ class Components:
         return self.common / float(self.step_means.var()) * (self.step_means - self.mean)
 
     def residual(self, rank: int) -> np.ndarray:
-        """e of a rank, [step], scaled so that all ranks together have the variance `own`."""
-        return self._scale * self._raw_residual(rank)
+        """e of a rank, [step]: with the effects, ranks that had it independently would have the variance V.
 
-    def _raw_residual(self, rank: int) -> np.ndarray:
-        return self.times[rank] - self.common_course - (self.mean + self.rank_effects[rank])
+        What of the deviation of its mean is not taken for persistent is part of it.
+        """
+        rest = (1 - self.shrinkage) * (self.rank_means[rank] - self.mean)
+        return rest + self.scale * self.own_course(rank)
+
+    def own_course(self, rank: int) -> np.ndarray:
+        """A rank's times about their own mean, without g; [step]."""
+        return self.times[rank] - self.common_course - self.rank_means[rank]
 
     @cached_property
-    def _scale(self) -> float:
-        found = np.mean([np.square(self._raw_residual(rank)).mean() for rank in range(self.ranks)])
-        return float(np.sqrt(self.own / found)) if found > 0 else 1.0
+    def own_squares(self) -> np.ndarray:
+        """Mean over ranks of the squares of their own courses, [step]."""
+        total = np.zeros(self.steps)
+        for rank in range(self.ranks):
+            total += np.square(self.own_course(rank))
+        return total / self.ranks
+
+    @cached_property
+    def own_variances(self) -> np.ndarray:
+        """Variance across ranks of their times about their own means, [step]."""
+        total = np.zeros(self.steps)
+        for rank, mean in zip(self.times, self.rank_means, strict=True):
+            total += np.square(rank - self.step_means - (mean - self.mean))
+        return total / (self.ranks - 1)
+
+    @cached_property
+    def scale(self) -> float:
+        """By what own courses must grow to vary as the times about their means do across ranks."""
+        found = float(self.own_squares.mean())
+        return float(np.sqrt(self.own_variances.mean() / found)) if found > 0 else 1.0

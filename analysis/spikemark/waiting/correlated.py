@@ -16,13 +16,13 @@ from spikemark.waiting import further, series
 from spikemark.waiting.components import Components
 from spikemark.waiting.distribution import Distribution, Slowest
 from spikemark.waiting.further import Cast
-from spikemark.waiting.meeting import waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 from spikemark.waiting.source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
 LEAST = 1e-4
+NUDGE = 1.02  # by which residuals are stretched to see what that does
 
 
 class Correlated(Predictor):
@@ -42,69 +42,112 @@ class Correlated(Predictor):
         windows = self.source.cycles / plan.window
         if not parts.varies or plan.ranks == 1:
             cost = series.mean(overhead)
-            return Expected(cost.value * windows, cost.error * windows, cost.degrees)
+            return Expected.of(cost.value * windows, cost, windows)
         if plan.lockstep:
             return self._together(parts, overhead, plan)
         if plan.ranks > parts.ranks:
             return self._with_further(parts, overhead, plan)
-        found = waits(_draws(parts, plan), plan, self.source.exchange_s)
+        found = self.waits(_draws(parts, plan), plan)
         # the run as measured tells how well one run knows the expectation, the others the expectation
-        course = series.mean(found.series[0] + overhead)
-        totals = found.series[1:].sum(axis=1) + found.drain[1:] + overhead.sum()
+        first = found.series[0].ravel()
+        course, runs = series.mean(first + overhead[: len(first)]), self.source.cycles / self.source.length(plan)
+        per = self.source.length(plan) // plan.window
+        totals = found.per_window(per)[1:].mean(axis=1) * windows + found.drain[1:].mean(axis=1) * runs
         drawing = totals.std(ddof=1) / len(totals) ** 0.5 if len(totals) > 1 else 0.0
-        whole = windows / self.source.windows(plan)
-        errors = [course.error * windows, drawing * whole, found.drain_error[0]]
-        return Expected(float(totals.mean()) * whole, float(np.linalg.norm(errors)), course.degrees)
+        more = [drawing, runs * found.drain_error[0].mean() / found.drain.shape[1] ** 0.5]
+        return Expected.of(float(totals.mean() + overhead.mean() * windows), course, windows, more)
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """By quadrature."""
-        own, effects = _distribution(parts), [parts.rank_effects]
+        own, effects = _distributions(parts, np.ones(parts.steps)), [parts.rank_effects]
         if plan.ranks > parts.ranks:
             casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
             effects = [np.append(parts.rank_effects, plan.step * cast.effects) for cast in casts]
+            own += [_pooled(parts)] * (plan.ranks - parts.ranks)
         slowest = Slowest.of(own, effects[0], plan.ranks)
         waiting = [slowest.expected(), *(Slowest.of(own, a, plan.ranks).expected() for a in effects[1:])]
+        cost = overhead - overhead.mean()
+
+        def weighted(weights: np.ndarray) -> tuple[float, np.ndarray]:
+            others = own[parts.ranks :]
+            value, influence = _moved(parts, _distributions(parts, weights) + others, effects[0], plan, weights)
+            return value + float(np.average(cost, weights=weights)), influence + cost
+
+        _, influence = _moved(parts, own, effects[0], plan, np.ones(parts.steps))
+        known = series.mean(influence + overhead, weighted)
         windows = self.source.cycles / plan.window
         mean = [a.mean() for a in effects]
         value, others = further.middle((np.subtract(waiting, mean) + overhead.mean()) * windows)
-        known = series.mean(_influence(parts, slowest) + overhead)
-        spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # known from M - 1 deviations, not M
-        return Expected(value, spread * known.error * windows, known.degrees, others)
+        return Expected.of(value, known, windows, others_s=others)
 
     def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
         """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
-        windows = self.source.cycles / plan.window
+        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
         waiting, first = [], None
         for draw, cast in enumerate(self.further.casts(plan.ranks, parts.own**0.5 / plan.step)):
-            found = waits(_drawn(parts, plan, cast, draw), plan, self.source.exchange_s)
+            found = self.waits(_drawn(parts, plan, cast, draw), plan)
             first = first or found
-            waiting.append(float(found.series.mean() * windows + found.drain))
+            per = found.per_window(self.source.length(plan) // plan.window).mean()
+            waiting.append(float(per * windows + found.drain.mean() * runs))
         value, others = further.middle(np.array(waiting) + overhead.mean() * windows)
-        course = series.mean(first.series + overhead)
-        error = float(np.hypot(course.error * windows, first.drain_error))
-        return Expected(value, self.spoken_for(plan) * error, course.degrees, others)
+        course = first.series.ravel()
+        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        more = [times * runs * first.drain_error.mean() / first.drain.size**0.5]
+        return Expected.of(value, known, times * windows, more, others_s=others)
 
 
-def _distribution(parts: Components) -> Distribution:
-    residuals = [parts.residual(rank) for rank in range(parts.ranks)]
-    lowest = min(float(x.min()) for x in residuals)
-    highest = max(float(x.max()) for x in residuals)
-    sd = max(parts.own**0.5, LEAST * parts.across**0.5)  # also where ranks differ but never change
-    return Distribution.of(residuals, sd, lowest, highest)
+def _distributions(parts: Components, weights: np.ndarray) -> list[Distribution]:
+    """Of the residuals, one for each rank, where windows have weights of mean 1."""
+    ranks, (v, q) = range(parts.ranks), (parts.own_variances, parts.own_squares)
+    found = [Distribution.of(parts.residual(rank), *_bins(parts), weights) for rank in ranks]
+    if not parts.fluctuates:
+        return found
+    scale = float((weights @ v / (weights @ q)) ** 0.5) / parts.scale
+    return [one.stretched(a, scale) for one, a in zip(found, _rest(parts, found), strict=True)]
 
 
-def _influence(parts: Components, slowest: Slowest) -> np.ndarray:
-    """How each window moves E[max] - mean, [window], of mean about 0, in s.
+def _rest(parts: Components, own: list[Distribution]) -> np.ndarray:
+    """Means of the residuals; those of ranks that were not measured are 0."""
+    return np.append(
+        (1 - parts.shrinkage) * (parts.rank_means - parts.mean), np.zeros(len(own) - parts.ranks)
+    )
 
-    The projection of the maximum on single ranks (Hajek): sum over ranks of E[max given y_m].
+
+def _pooled(parts: Components) -> Distribution:
+    """Of the residuals of all ranks."""
+    return Distribution.of(np.concatenate([parts.residual(m) for m in range(parts.ranks)]), *_bins(parts))
+
+
+def _bins(parts: Components) -> tuple[float, float, float]:
+    """A spread, also where ranks differ but never change, the lowest and the highest residual."""
+    ends = [(x.min(), x.max()) for x in map(parts.residual, range(parts.ranks))]
+    lowest, highest = (float(f(x)) for f, x in zip((min, max), zip(*ends, strict=True), strict=True))
+    return max(parts.own**0.5, LEAST * parts.across**0.5), lowest, highest
+
+
+def _moved(
+    parts: Components, own: list[Distribution], effects: np.ndarray, plan: Plan, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """E[max] - mean of e_m with the distributions `own`, and how each window moves it, [window], in s.
+
+    By what the window adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what it
+    adds to V, of which the scale of the residuals is made.
     """
+    slowest = Slowest.of(own, effects, plan.ranks)
     value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
     influence = np.zeros(parts.steps)
     for rank in range(parts.ranks):
         table = slowest.ranks / parts.ranks * (slowest.given(rank) - value)
         place = (parts.residual(rank) + (parts.rank_effects[rank] - slowest.grid[0])) / step
         influence += table[np.clip(place, 0, len(table) - 1).astype(np.int32)]
-    return influence - (parts.step_means - parts.mean - parts.common_course)
+    mean = parts.step_means - parts.mean - parts.common_course
+    influence -= mean
+    if parts.fluctuates:
+        stretched = [one.stretched(a, NUDGE) for one, a in zip(own, _rest(parts, own), strict=True)]
+        by_scale = (Slowest.of(stretched, effects, plan.ranks).expected() - value) / (NUDGE - 1)
+        v, q = parts.own_variances, parts.own_squares
+        influence += by_scale / 2 * (v / (weights @ v) - q / (weights @ q)) * weights.sum()
+    return value - float(np.average(mean, weights=weights)), influence - np.average(influence, weights=weights)
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:

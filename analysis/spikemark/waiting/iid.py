@@ -50,7 +50,7 @@ class Iid(Predictor):
     def _drawn(self, plan: Plan) -> tuple[float, float, float]:
         """Waiting, the power of the spread with which it grows, and the error from drawing."""
         per = plan.window // plan.step
-        wanted = self.source.windows(plan)
+        wanted = self.source.length(plan) // plan.window
         windows = min(wanted, max(FEWEST_WINDOWS, MOST_VALUES // (2 * RUNS * plan.ranks * per)))
         rng = np.random.default_rng(SEED)
         z = rng.standard_normal((RUNS, plan.ranks, windows * per))

@@ -21,6 +21,12 @@ class Waits:
     drain: np.ndarray  # [...], waited beyond that at the end of a run, when the last must catch up
     drain_error: np.ndarray  # [...], spread of the lead over time
 
+    def per_window(self, windows: int) -> np.ndarray:
+        """Mean without the drain over a run of so many windows, [...]; those that were not run are as later ones."""
+        ran = self.series.shape[-1]
+        later = self.series[..., ran // 2 :].mean(axis=-1)
+        return later + (self.series.mean(axis=-1) - later) * min(ran / windows, 1.0)
+
 
 def waits(compute: np.ndarray, plan: Plan, exchange: float = 0.0) -> Waits:
     """Run `compute` [..., rank, step], sums over `plan.step` cycles, through the plan; windows must be whole.
@@ -31,6 +37,15 @@ def waits(compute: np.ndarray, plan: Plan, exchange: float = 0.0) -> Waits:
         return _lagged(compute, plan, exchange)
     nothing = np.zeros(compute.shape[:-2])
     return Waits(_together(compute, plan), nothing, nothing)
+
+
+def cut(compute: np.ndarray, steps: int) -> np.ndarray:
+    """Runs of so many steps of `compute` [..., rank, step], one after the other: [..., run, rank, step]."""
+    runs = compute.shape[-1] // steps
+    if runs == 1:
+        return compute[..., None, :, :steps]
+    kept = compute[..., : runs * steps]
+    return np.moveaxis(kept.reshape(*compute.shape[:-1], runs, steps), -2, -3)
 
 
 def _together(compute: np.ndarray, plan: Plan) -> np.ndarray:

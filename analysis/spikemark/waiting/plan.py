@@ -22,6 +22,7 @@ class Plan:
     lag: int = 0
     group: int = 1
     base: int = 0  # cycles; 0 stands for `window`
+    cycles: int = 0  # of a run; 0 stands for as many as the fitted runs have
 
     @property
     def step(self) -> int:

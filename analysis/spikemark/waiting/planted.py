@@ -47,11 +47,11 @@ def minor_mode(correlation: float, share: float, factor: float) -> Draw:
     return draw
 
 
-def slow_phases(share: float, factor: float, length: float) -> Draw:
-    """As minor_mode without correlation, but in phases of `length` cycles on average."""
+def slow_phases(share: float, factor: float, length: float, sd_s: float = SD_S) -> Draw:
+    """As minor_mode without correlation, but in phases of `length` cycles on average, with jitter of `sd_s`."""
 
     def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
-        times = normal(0.0)(rng, runs, cycles)
+        times = MEAN_S + sd_s * rng.standard_normal((runs, RANKS, cycles))
         slow = rng.random((runs, RANKS)) < share
         leave, enter = 1 / length, share / (1 - share) / length
         for cycle in range(cycles):
@@ -92,6 +92,11 @@ def expected_waiting_of_ranks_s(effects: np.ndarray, correlation: float, window:
     return float(grid[-1] - np.trapezoid(below, grid))
 
 
+def frequent_phases(share: float) -> Draw:
+    """Phases long for a run and short for the jitter: all that is known is how many there were."""
+    return slow_phases(share, 1.2, 200, 0.01 * MEAN_S)
+
+
 PLANTED = [
     Planted("equal ranks, AR(1) 0", normal(0.0)),
     Planted("equal ranks, AR(1) 0.5", normal(0.5)),
@@ -103,6 +108,8 @@ PLANTED = [
     Planted("2 % of cycles twice as long, AR(1) 0", minor_mode(0.0, 0.02, 2.0)),
     Planted("2 % of cycles twice as long, AR(1) 0.8", minor_mode(0.8, 0.02, 2.0)),
     Planted("phases of 200 cycles 20 % longer, 10 % of the time", slow_phases(0.1, 1.2, 200), 12_000),
+    Planted("phases of 200 cycles 20 % longer, 20 % of the time, jitter 1 %", frequent_phases(0.2), 12_000),
+    Planted("phases of 200 cycles 20 % longer, half the time, jitter 1 %", frequent_phases(0.5), 12_000),
     Planted("shared drift, AR(1) 0.9", common_mode(0.9)),
     Planted("heavy tails (log-normal)", heavy_tails),
 ]

@@ -1,16 +1,18 @@
 """The interface of all predictors of waiting: fitted on a conventional run, asked about another schedule."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from spikemark.waiting import further
+from spikemark.waiting import further, series
 from spikemark.waiting import plan as plans
 from spikemark.waiting.further import Further
+from spikemark.waiting.meeting import Waits, cut, waits
 from spikemark.waiting.plan import Plan
-from spikemark.waiting.series import LEVEL, quantile
+from spikemark.waiting.series import LEVEL
 from spikemark.waiting.source import Source, source
 
 
@@ -25,24 +27,37 @@ class Expected:
     error_s: float
     degrees: float
     others_s: tuple[float, float] = (0.0, 0.0)
+    slope: float | None = None  # change of the error with the value; None: in proportion
+
+    @classmethod
+    def of(
+        cls, value_s: float, known: series.Mean, times: float, further_s: Sequence[float] = (), **rest
+    ) -> "Expected":
+        """The error that a mean has, `times` as large, and further ones, in proportion to the value."""
+        error, more = known.error * times, float(np.linalg.norm(further_s))
+        total = float(np.hypot(error, more))
+        if not (total > 0 and value_s > 0):
+            return cls(value_s, total, known.degrees, **rest)
+        slope = (error * known.slope + more**2 / value_s) / total
+        return cls(value_s, total, known.degrees, slope=slope, **rest)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Interval of a positive quantity, of which the estimate is log-normal about the truth.
+        """Interval of a positive quantity.
 
-        With s the relative error, the estimate's logarithm lies s^2 / 2 too low on average.
+        Of an error in proportion to the value the estimate is log-normal about the truth, and with s the relative
+        error, its logarithm lies s^2 / 2 too low on average.
         """
         less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, quantile(self.degrees, level) * self.error_s) + more
-        relative = self.error_s / self.value_s
-        centre = self.value_s * float(np.exp(relative**2 / 2))
-        factor = float(np.exp(quantile(self.degrees, level) * relative))
-        return max(centre / factor - less, 0.0), centre * factor + more
+            return 0.0, max(0.0, series.quantile(self.degrees, level) * self.error_s) + more
+        slope = self.error_s / self.value_s if self.slope is None else self.slope
+        low, high = (self.value_s + self.error_s * z for z in series.ends(self.degrees, slope, level))
+        return max(low - less, 0.0), high + more
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Times in seconds over `cycles` cycles, as many as were fitted.
+    """Times in seconds over `cycles` cycles, as many as were asked for, else as were fitted.
 
     `waiting_s` is the mean over ranks, what `timing.phases.synchronise.mean_s` (with a lag `overlap_wait`)
     of a record measures; `interval` holds its expectation with 95 %. `runtime_s` adds computing and
@@ -81,22 +96,33 @@ class Predictor(ABC):
         ranks: int | None = None,
         lag: int | None = None,
         group_period: int | None = None,
+        cycles: int | None = None,
     ) -> Prediction:
         """Waiting and run time under another schedule, D, number of ranks (the fitted ones), lag.
 
-        `lag` defaults to that of the schedule, `group_period` see `plan.plan`. Raises BadInput for a
+        `lag` defaults to that of the schedule, `group_period` see `plan.plan`. `cycles` of the
+        run asked about: with a lag the first ones wait less, and the end is waited for. Raises BadInput for a
         schedule or numbers that do not exist, for fewer cycles than D needs, and for more ranks than the
         fitted ones can speak for (`further.check`).
         """
         wanted = plans.plan(
             schedule, delay_ratio, self.source.ranks if ranks is None else ranks, lag, group_period
         )
+        wanted = replace(wanted, cycles=0 if cycles is None else cycles)
         self.source.check(wanted)
         further.check(wanted.ranks, self.source.ranks)
         found = self.expected(wanted)
         computing = float(self.source.compute.mean(dtype=np.float64)) * self.source.cycles
         runtime = computing + found.value_s + self.source.transport_s(wanted)
-        return Prediction(found.value_s, runtime, found.interval(), wanted, self.source.cycles)
+        times = 1.0 if cycles is None else cycles / self.source.cycles
+        low, high = found.interval()
+        return Prediction(
+            times * found.value_s,
+            times * runtime,
+            (times * low, times * high),
+            wanted,
+            self.source.cycles if cycles is None else cycles,
+        )
 
     @cached_property
     def further(self) -> Further:
@@ -106,6 +132,11 @@ class Predictor(ABC):
     def spoken_for(self, plan: Plan) -> float:
         """By how much an error grows where further ranks do what the measured ones did, not anything new."""
         return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
+
+    def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
+        """Of `compute` [..., rank, step] in s, in runs as long as asked for, with leading axes [..., run]."""
+        steps = self.source.stretch(plan) * plan.window // plan.step
+        return waits(cut(compute, steps), plan, self.source.exchange_s)
 
     @abstractmethod
     def expected(self, plan: Plan) -> Expected:

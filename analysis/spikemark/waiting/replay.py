@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from spikemark.waiting import further, series
-from spikemark.waiting.meeting import Waits, waits
+from spikemark.waiting.meeting import Waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
 
@@ -28,37 +28,43 @@ class Replay(Predictor):
         if plan.ranks > self.source.ranks:
             return self._with_further(times, overhead, plan)
         found = self._found(times, plan)
-        course = np.mean([one.series for one in found], axis=0)
-        known = series.mean(course + overhead)
-        windows = self.source.cycles / plan.window
-        totals = [one.series.sum() + one.drain for one in found]
+        course = np.mean([one.series.ravel() for one in found], axis=0)
+        known = series.mean(course + overhead[: len(course)])
+        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
+        per = self.source.length(plan) // plan.window
+        waited = [one.per_window(per).mean() for one in found]
+        totals = [one * windows + w.drain.mean() * runs for one, w in zip(waited, found, strict=True)]
         other = float(np.std(totals, ddof=1)) if len(found) > 1 else 0.0
-        drain = [float(np.mean([getattr(one, name) for one in found])) for name in ("drain", "drain_error")]
-        errors = [known.error * windows, other, drain[1]]
-        return Expected(known.value * windows + drain[0], float(np.linalg.norm(errors)), known.degrees)
+        drain = runs * np.mean([one.drain.mean() for one in found])
+        drain_error = runs * np.mean([one.drain_error.mean() for one in found]) / found[0].drain.size ** 0.5
+        value = (np.mean(waited) + overhead.mean()) * windows + drain
+        return Expected.of(float(value), known, windows, [other, drain_error])
 
     def _with_further(self, times: np.ndarray, overhead: np.ndarray, plan: Plan) -> Expected:
         """The error of one set of further ranks, and what the sets make of the waiting."""
         batches = self.further.times(times, plan.step, plan.ranks)
-        found = [waits(batch, plan, self.source.exchange_s) for batch in batches]
-        windows = self.source.cycles / plan.window
-        waiting = np.concatenate([one.series.mean(axis=-1) * windows + one.drain for one in found])
-        value, others = further.middle(waiting + overhead.mean() * windows)
-        known = series.mean(found[0].series[0] + overhead)
-        error = float(np.hypot(known.error * windows, found[0].drain_error[0]))
-        return Expected(value, self.spoken_for(plan) * error, known.degrees, others)
+        found = [self.waits(batch, plan) for batch in batches]
+        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
+        per = self.source.length(plan) // plan.window
+        waiting = [
+            one.per_window(per).mean(axis=-1) * windows + one.drain.mean(axis=-1) * runs for one in found
+        ]
+        value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
+        course = found[0].series[0].ravel()
+        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
+        return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 
     def _found(self, times: np.ndarray, plan: Plan) -> list[Waits]:
-        exchange = self.source.exchange_s
         if plan.ranks == self.source.ranks:
-            return [waits(times, plan, exchange)]
+            return [self.waits(times, plan)]
         if plan.lockstep:
             return [_of_all_choices(times, plan.ranks)]
         if plan.step == plan.window:  # no groups: the numbers of the ranks mean nothing
             times = times[np.argsort(times.mean(axis=1, dtype=np.float64))]
         draws = (np.random.default_rng([SEED, draw]) for draw in range(CHOICES))
         chosen = (np.sort(rng.choice(len(times), plan.ranks, replace=False)) for rng in draws)
-        return [waits(times[some], plan, exchange) for some in chosen]
+        return [self.waits(times[some], plan) for some in chosen]
 
 
 def _of_all_choices(times: np.ndarray, ranks: int) -> Waits:
@@ -69,7 +75,8 @@ def _of_all_choices(times: np.ndarray, ranks: int) -> Waits:
         log_weight = _log_choose(i - 1, ranks - 1) - _log_choose(of, ranks)
     weights = np.where(i >= ranks, np.exp(log_weight), 0.0)
     slowest = weights @ np.sort(times, axis=0)
-    return Waits(np.maximum(slowest - times.mean(axis=0, dtype=np.float64), 0.0), np.zeros(()), np.zeros(()))
+    series = np.maximum(slowest - times.mean(axis=0, dtype=np.float64), 0.0)
+    return Waits(series[None], np.zeros(1), np.zeros(1))
 
 
 def _log_choose(n, k):

@@ -18,13 +18,14 @@ class Source:
 
     `overhead_s` is by how much the measured waiting exceeds the one that the compute times imply: what a
     barrier takes once the last rank has come. `exchange_s` is the mean time of an exchange. Both are 0 for
-    plain arrays.
+    plain arrays. `run_cycles` are those of one run, where several were joined; 0 stands for all.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
     overhead_s: np.ndarray  # [cycle], mean over ranks; may be negative where clocks disagree
     exchange_s: float
     warnings: tuple[str, ...] = ()
+    run_cycles: int = 0
 
     @property
     def ranks(self) -> int:
@@ -46,6 +47,19 @@ class Source:
     def steps(self, plan: Plan) -> np.ndarray:
         """Sums over the steps of a plan, [rank, step], whole windows only."""
         return lump(self.compute, plan.step, self.windows(plan) * plan.window)
+
+    def length(self, plan: Plan) -> int:
+        """Cycles of a run under the plan."""
+        return plan.cycles or self.run_cycles or self.cycles
+
+    def stretch(self, plan: Plan) -> int:
+        """Windows after which the fitted ranks are taken to begin level again; with a lag that matters.
+
+        As many as a run under the plan has, but not more than a fitted one.
+        """
+        if not plan.lag:
+            return self.windows(plan)
+        return min(self.length(plan), self.run_cycles or self.cycles) // plan.window
 
     def windows(self, plan: Plan) -> int:
         return self.cycles // plan.window
@@ -142,6 +156,7 @@ def _joined(runs: Sequence[Run]) -> Source:
         np.concatenate([part.overhead_s for part in parts]),
         float(np.average([part.exchange_s for part in parts], weights=weights)),
         tuple(text for part in parts for text in part.warnings),
+        min(part.cycles for part in parts),
     )
 
 
