@@ -123,7 +123,7 @@ def _lags(waits: list[Waits]) -> StudyTable:
 
 
 def _compared_with_loop(main: StudyTable) -> tuple[list[dict], int]:
-    """Rows with a bare loop, and in how many the mini-app waits as it does, as far as runs so long can tell."""
+    """Rows with a bare loop, and in how many the mini-app waits as it does, as far as such runs can tell."""
     rows = [row for row in main.rows if isinstance(row["bare_loop_us"], float)]
     near = [row for row in rows if abs(row["waiting_us"].value - row["bare_loop_us"]) <= _chance_us(row)]
     return rows, len(near)
