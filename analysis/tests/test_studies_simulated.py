@@ -112,7 +112,7 @@ def test_overlap_compares_with_the_bare_loop_only_where_it_was_run(fake, tmp_pat
     assert "in 0 of 3 setups" in page.text
     loop["conventional"] = str(1.04 * first["waiting_us"].value)
     _, page = carried_out("overlap", tmp_path / "near", runs)
-    assert "in 1 of 3 setups" in page.text
+    assert "in 1 of 3 setups" in page.text and "In 1 of 3 setups a bare loop" in page.text
 
 
 def test_the_bare_loop_is_of_one_machine():
