@@ -74,7 +74,8 @@ def on_machine(
         content = {"network": found.title, "rates": found.rates.source, "kind": "modelled"}
         typer.echo(json.dumps({**content, "predictions": show.content(made)}, indent=1))
         return
-    print_table(show.table(made))
+    for table in show.tables(made):
+        print_table(table)
     for line in show.lines(made):
         typer.echo(line)
 
@@ -115,7 +116,8 @@ def compare(
     if as_json:
         typer.echo(json.dumps(show.content(made), indent=1))
         return
-    print_table(show.table(made))
+    for table in show.tables(made):
+        print_table(table)
     typer.echo(show.verdict(made))
     for line in show.lines(made):
         typer.echo(line)

@@ -118,17 +118,18 @@ def _progress(words: str):
     """A bar on a terminal while a simulation lasts, by the cycles of rank 0; before the first one the ranks
     start and build the network."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import TimeRemainingColumn as Remaining
 
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cycles"))
-    columns += (TimeElapsedColumn(), TextColumn("left:"), Remaining())
+    columns = (TextColumn("{task.description}"), BarColumn(8), TaskProgressColumn(), TimeElapsedColumn())
+    columns += (TextColumn("left"), Remaining())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
         task = bar.add_task(f"starting {words}", total=None)
 
         def advance(done: int, cycles: int) -> None:
-            what = "simulating" if done else "starting"
-            bar.update(task, completed=done, total=cycles or None, description=f"{what} {words}")
+            bar.update(
+                task, completed=done, total=cycles or None, description="starting " * (not done) + words
+            )
 
         yield advance

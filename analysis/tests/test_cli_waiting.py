@@ -55,7 +55,7 @@ def test_predict_for_other_ranks(spikemark, conventional):
     [
         (("--schedule", "fast"), "schedule='fast': known are"),
         (("--schedule", "structure_aware", "--delay-ratio", "500"), "needs 10000, 20 windows"),
-        (("--schedule", "structure_aware", "--delay-ratio", "0"), "delay_ratio=0: an integer of at least 1"),
+        (("--schedule", "structure_aware", "--delay-ratio", "0"), "--delay-ratio='0'; allowed: greater than"),
         (("--schedule", "overlapped", "--delay-ratio", "9"), "delay_ratio=9: with lag=1"),
         (("--schedule", "conventional", "--lag", "1"), "lag=1: only the schedule overlapped"),
         (("--schedule", "conventional", "--ranks", "17"), "ranks=17: at most 16, 4 times those"),

@@ -12,6 +12,7 @@ from spikemark.errors import BadInput
 from spikemark.prediction import asked, compare_show, page
 from spikemark.prediction.compare import compare
 from spikemark.presets import mam_benchmark
+from spikemark.report.values import number
 
 OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
 
@@ -62,6 +63,37 @@ def test_a_target_nobody_reaches(network):
     assert "does not reach" in compare_show.verdict(made)
 
 
+@pytest.fixture
+def large():
+    return asked.of_preset("mam-benchmark", options=["areas=8", "neurons_per_area=60000", "indegree=4000"])
+
+
+def test_how_sure_it_is_is_said(large):
+    """The target reached by all of the interval, by the value, or by its lower end alone."""
+    network = large
+    (c,) = compare(network, [Machine()], target=1e-6).candidates
+    figures = [p.figures["real_time_factor"] for p in c.tried]
+    last, target = figures[-1], {}
+    target["perhaps reached"] = (last.value + last.high) / 2
+    target["possible, not expected"] = (last.low + min(f.value for f in figures)) / 2
+    target["reached"] = 2 * max(f.high for f in figures)
+    for certainty, wanted in target.items():
+        made = compare(network, [Machine()], target=wanted)
+        assert made.candidates[0].certainty == certainty
+        assert ("its interval holds the target" in compare_show.verdict(made)) == ("not" in certainty)
+        assert ("which is not certain" in compare_show.verdict(made)) == ("perhaps" in certainty)
+    made = compare(network, [Machine()], target=(figures[0].value + figures[0].high) / 2)
+    assert made.candidates[0].needed.nodes == 1 and made.candidates[0].sure.nodes == 2
+    assert "which is not certain (2 nodes would be)" in compare_show.verdict(made)
+
+
+def test_the_verdict_says_what_intervals_do_not_hold(large):
+    alone = compare(large, [Machine()], target=100.0)
+    several = compare(large, [Machine()], target=1e-6)
+    assert compare_show.BEYOND not in compare_show.verdict(alone)
+    assert compare_show.BEYOND in compare_show.verdict(several)
+
+
 def test_nobody_beats_the_pareto_points(network):
     made = compare(network, [Machine(), dear()], target=0.5)
     points = [p for c in made.candidates for p in c.usable]
@@ -110,6 +142,17 @@ def test_predict_on_a_machine(spikemark, known):
     content = json.loads(output)
     assert [p["ranks"] for p in content["predictions"]] == [2, 8]
     assert content["predictions"][0]["threads"] == 16  # all cores
+
+
+def test_no_number_is_cut_however_many_there_are(spikemark, known):
+    arguments = ["predict", "--machine", "made-up", "--preset", "mam-benchmark", "--threads", "1", "--ranks"]
+    arguments += [",".join(map(str, range(1, 11))), *(a for o in OPTIONS for a in ("--option", o))]
+    status, output, _ = spikemark(*arguments)
+    assert status == 0 and "…" not in output
+    content = json.loads(spikemark(*arguments, "--json")[1])
+    for prediction in content["predictions"]:
+        assert number(prediction["figures"]["real_time_factor"]["value"]) in output
+    assert output.count("real-time factor ") >= 3  # tables
 
 
 def test_predict_a_description(spikemark, known, tmp_path):

@@ -93,7 +93,7 @@ def test_kinds_follow_what_a_figure_depends_on():
     assert kinds["deliver"] == "measured" and kinds["memory_gb"] == "counted"
     assert kinds["waiting"] == kinds["real_time_factor"] == kinds["energy_j"] == "assumed"
     assert kinds["power_w"] == "literature"
-    assert any(line.startswith("jitter.cv = 0.1 1: made up") for line in found.assumptions)
+    assert any(line.startswith("jitter.cv = 0.1: made up") for line in found.assumptions)
 
 
 def test_memory_that_does_not_suffice_is_seen():

@@ -114,6 +114,7 @@ def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     assert found.compute() == pytest.approx(measured.compute(), rel=1e-3, abs=1e-7)
     about = json.loads((tmp_path / "out" / "simulation.json").read_text())
     assert about["run"] == str(measured.path) and about["threads"] == 1
+    assert about["cost_per_rank_and_cycle_s"] == pytest.approx(about["cost_s"] / (2 * (200 + 10)))  # warm-up
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
 
 
@@ -306,11 +307,13 @@ def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
 
 
 def test_execution_is_scaled_by_what_the_kernels_need_there_and_here(tmp_path, machine):
-    slow = machine_file.write(
-        tmp_path / "slow.yaml",
-        **{f"kernels__{g}__update.ignore_and_fire": 10 for g in ("one_core", "full_node")},
-    )
-    simulation.simulate(describe(), machines.load(slow), 2, tmp_path / "out", "execute", host=machine)
+    slow = machine
+    for group in ("one_core", "full_node"):
+        kernel = f"kernels.{group}.update.ignore_and_fire"
+        slow = slow.assume(kernel, 10 * machine.need(kernel, "the test").value, "ns", "a test")
+        slow = slow.assume(f"kernels.{group}.cycle", 1000, "ns", "a test")
+        machine = machine.assume(f"kernels.{group}.cycle", 100, "ns", "a test")
+    simulation.simulate(describe(), slow, 2, tmp_path / "out", "execute", host=machine)
     about = json.loads((tmp_path / "out" / "simulation.json").read_text())
     assert about["factor"] == pytest.approx(10, rel=0.05)
     assert (

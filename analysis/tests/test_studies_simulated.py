@@ -94,20 +94,25 @@ def test_overlap_shows_lags_and_predicts_from_the_conventional_run(fake, tmp_pat
 
 
 def test_overlap_compares_with_the_bare_loop_only_where_it_was_run(fake, tmp_path, monkeypatch):
-    """Planted: the loop of as many ranks as the records have."""
-    rows = [{**line, "ranks": "4", "waiting_us": "1"} for line in published.rows("bare_loop")]
-    monkeypatch.setattr(published, "rows", lambda name: rows)
+    """Planted: a loop of as many ranks as the records have, far from them, then as one of them."""
+    loop = {line["schedule"]: "1000" for line in published.rows("bare_loop")}
+    rows = [{**line, "ranks": "4"} for line in published.rows("bare_loop")]
+    monkeypatch.setattr(
+        published, "rows", lambda name: [{**line, "waiting_us": loop[line["schedule"]]} for line in rows]
+    )
     places = [(*place, 0.9) for place in SCHEDULES] + [("conventional", 1, 0.5)]
     options = {"cycles": 200, "mean_s": 1e-3}
     runs = [run(s, d, 4, 1, description=skewed(c), label=f"{s} {c}", **options) for s, d, c in places]
-    tables, page = carried_out("overlap", tmp_path, runs)
-    rows = {row["correlation"]: row for row in tables["waiting"].rows if row["schedule"] == "conventional"}
-    first, second = rows[0.9], rows[0.5]
-    assert first["bare_loop_us"] == 1 and first["off_percent"] == pytest.approx(
-        100 * (first["waiting_us"].value - 1)
-    )
+    tables, page = carried_out("overlap", tmp_path / "far", runs)
+    found = {row["correlation"]: row for row in tables["waiting"].rows if row["schedule"] == "conventional"}
+    first, second = found[0.9], found[0.5]
+    assert first["bare_loop_us"] == 1000
+    assert first["off_percent"] == pytest.approx(100 * (first["waiting_us"].value / 1000 - 1))
     assert isinstance(second["bare_loop_us"], Missing)
     assert "in 0 of 3 setups" in page.text
+    loop["conventional"] = str(1.04 * first["waiting_us"].value)
+    _, page = carried_out("overlap", tmp_path / "near", runs)
+    assert "in 1 of 3 setups" in page.text and "In 1 of 3 setups a bare loop" in page.text
 
 
 def test_the_bare_loop_is_of_one_machine():

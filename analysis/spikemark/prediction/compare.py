@@ -10,7 +10,7 @@ from spikemark.prediction.machine import Prediction, predict
 #: Nodes that are tried, with up to MOST_RANKS ranks.
 MOST_RANKS = 256
 NODES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-SURE, PERHAPS, NO = "reached", "perhaps reached", "not reached"
+SURE, PERHAPS, HARDLY, NO = "reached", "perhaps reached", "possible, not expected", "not reached"
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,21 @@ class Candidate:
         return next((p for p in self.usable if factor(p) <= self.target), None)
 
     @property
+    def sure(self) -> Prediction | None:
+        """The fewest nodes whose whole interval reaches the target."""
+        return next((p for p in self.usable if p.figures["real_time_factor"].high <= self.target), None)
+
+    @property
     def certainty(self) -> str:
-        """Whether the target is reached within, or only inside, the interval."""
+        """Whether the target is reached by all, the middle, or only a part of the interval."""
         if not self.usable:
             return NO
         p = self.chosen
         if p.figures["real_time_factor"].high <= self.target:
             return SURE
-        return PERHAPS if p.figures["real_time_factor"].low <= self.target else NO
+        if self.needed:
+            return PERHAPS
+        return HARDLY if p.figures["real_time_factor"].low <= self.target else NO
 
     @property
     def fastest(self) -> Prediction:

@@ -27,7 +27,7 @@ ROUTES = (
 )
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
-    "what a cycle takes beside its kernels (kernels.….cycle) is unknown and left out: cycles of few"
+    "what a cycle takes beside its kernels (`cycle`) is unknown and left out: cycles of few"
     " microseconds come out too short"
 )
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
@@ -121,7 +121,7 @@ def of_loads(
 def assumptions(inputs: Inputs, shape: Node) -> list[str]:
     """What the times take for granted: values of the profile that are assumed, then what the model does."""
     found = [
-        f"{path} = {value.value:g} {value.unit}: {value.reference}"
+        f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
         for path, value in inputs.used.items()
         if value.kind == "assumed" and not isinstance(value.value, list | tuple)
     ]

@@ -6,16 +6,22 @@ from spikemark.prediction.inputs import KINDS, Figure
 from spikemark.prediction.machine import FIGURES, Prediction
 from spikemark.report.values import number
 
+ABREAST = 4  # columns of numbers that a page of a terminal holds
 
-def table(predictions: list[Prediction]):
-    """One column per prediction: value, interval, kind."""
+
+def tables(predictions: list[Prediction]) -> list:
+    """One column per prediction: value, interval, kind; so many columns in each table as can be read."""
+    return [_table(predictions[i : i + ABREAST]) for i in range(0, len(predictions), ABREAST)]
+
+
+def _table(predictions: list[Prediction]):
     from rich.table import Table
 
     first = predictions[0]
     made = Table(title=heading(first), title_justify="left")
     made.add_column("")
     for p in predictions:
-        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right")
+        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right", overflow="fold")
     for name in FIGURES:
         made.add_row(head(name), *(cell(p.figures[name]) for p in predictions))
     made.add_row("longest part", *(p.slowest for p in predictions))

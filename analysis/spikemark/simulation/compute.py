@@ -98,11 +98,21 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
     return times
 
 
+def warmup(description: dict) -> int:
+    """Cycles before the measured ones, of a description that `cycles` takes."""
+    time = description["time"]
+    return round(time.get("warmup_ms", 0) / _cycle_ms(time))
+
+
+def _cycle_ms(time: dict) -> float:
+    return time.get("cycle_ms", time.get("resolution_ms", 0.1))
+
+
 def cycles(description: dict) -> int:
     """Measured cycles of a description: time.simulate_ms / time.cycle_ms. BadInput where they do not tell."""
     time = description.get("time")
     try:
-        step = time.get("cycle_ms", time.get("resolution_ms", 0.1))
+        step = _cycle_ms(time)
         found = round(time["simulate_ms"] / step)
     except (AttributeError, KeyError, TypeError, ZeroDivisionError, ValueError, OverflowError):
         raise BadInput("time: simulate_ms and cycle_ms must be numbers of milliseconds above 0") from None

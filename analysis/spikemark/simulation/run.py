@@ -107,7 +107,7 @@ def simulate(
             "flags": flags,
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
-            "cost_per_rank_and_cycle_s": cost / (ranks * cycles),
+            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + times.warmup(description))),
             "simgrid": version,
         }
         write_json(record / ABOUT, about)
@@ -132,8 +132,10 @@ def digest(profile: "Profile") -> str:
 
 
 def _other(compute: str | Path, description: dict[str, Any], place: Place, host: "Profile | None") -> Source:
+    from spikemark import machines
+
     if compute == "execute":
-        return sources.execute(description, place, host)
+        return sources.execute(description, place, host and machines.filled(host))
     if not Path(compute).is_dir():
         raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
     return sources.replay(description, Path(compute), place.ranks)
@@ -170,7 +172,7 @@ def _threads(profile: "Profile", ranks: int, here: int, threads: int | None, com
 def _assumed(profile: "Profile", group: str) -> list[str]:
     """The values of a group that are assumed, each with its reason."""
     return [
-        f"{path} = {value.value} {value.unit or ''}".rstrip() + f": {value.reference}"
+        f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"
         for path, value in profile.assumptions.items()
         if path.startswith(f"{group}.") and "tables" not in path
     ]

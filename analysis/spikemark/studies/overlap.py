@@ -30,7 +30,8 @@ COLUMNS = (
     "times drawn anew, a prediction that has seen no run; its interval holds 95 % of runs of this length, "
     "which at high correlation hold few independent times. Bare loop: a barrier and an all-to-all exchange "
     "without a network on SimGrid's model of a fat tree of 128 nodes, compute times of 1000 ± 100 µs, "
-    "D = 10. A run ends with all ranks together."
+    "D = 10. A run ends with all ranks together, which an overlapped schedule pays for once, 2 to 3 ms "
+    "here: without correlation its waiting per cycle falls with the length of the run."
 )
 FITTED = "The predictors know nothing but the conventional run of a correlation."
 
@@ -50,7 +51,7 @@ def read(runs: list[Measured]) -> Findings:
         Part("held-out", "Predicted from the conventional run", [FITTED], boxes=held_out.boxes(predicted),
              tables=[predicted]),
     ]  # fmt: skip
-    return Findings(_sentence(ordered), _key_figures(ordered), parts)
+    return Findings(_sentence(ordered) + _as_the_loop(main), _key_figures(ordered), parts)
 
 
 def _main(waits: list[Waits]) -> StudyTable:
@@ -121,24 +122,30 @@ def _lags(waits: list[Waits]) -> StudyTable:
     return StudyTable("lag", "Overlapped schedules by lag", columns, rows, [note])
 
 
-def _verdict(main: StudyTable) -> list[Box]:
-    """Does the mini-app wait as the bare loop does, as far as runs of this length can tell?"""
+def _compared_with_loop(main: StudyTable) -> tuple[list[dict], int]:
+    """Rows with a bare loop, and in how many the mini-app waits as it does, as far as such runs can tell."""
     rows = [row for row in main.rows if isinstance(row["bare_loop_us"], float)]
+    near = [row for row in rows if abs(row["waiting_us"].value - row["bare_loop_us"]) <= _chance_us(row)]
+    return rows, len(near)
+
+
+def _verdict(main: StudyTable) -> list[Box]:
+    rows, near = _compared_with_loop(main)
     if not rows:
         return []
-    away = [
-        row
-        for row in rows
-        if abs(row["off_percent"]) > 100 * CLOSE
-        and not row["waiting_us_drawn"].low <= row["bare_loop_us"] <= row["waiting_us_drawn"].high
-    ]
     worst = max(rows, key=lambda row: abs(row["off_percent"]))
     text = (
-        f"The mini-app waits as the bare loop does, within {percent(CLOSE)} or what runs of this length vary "
-        f"by, in {len(rows) - len(away)} of {len(rows)} setups; furthest from it: {worst['schedule']} at "
-        f"correlation {worst['correlation']:g}, {number(worst['off_percent'], 2)} %."
+        f"The mini-app waits as the bare loop does, within {percent(CLOSE)} or what chance makes of two runs "
+        f"of this length (95 %), in {near} of {len(rows)} setups; furthest from it: "
+        f"{worst['schedule']} at correlation {worst['correlation']:g}, {number(worst['off_percent'], 2)} %."
     )
-    return [Box("bad" if away else "good", text)]
+    return [Box("good" if near == len(rows) else "bad", text)]
+
+
+def _chance_us(row: dict) -> float:
+    """By how much two runs of this length may differ: the bare loop drew its own times, as often."""
+    drawn = row["waiting_us_drawn"]
+    return max(CLOSE * row["bare_loop_us"], 2**0.5 * (drawn.high - drawn.low) / 2)
 
 
 def _of(waits: list[Waits], correlation: float, schedule: str, delay_ratio: int) -> Waits | None:
@@ -184,6 +191,11 @@ def _sentence(waits: list[Waits]) -> str:
         f"On {ranks} simulated nodes ranks wait {'; '.join(words)} "
         f"(D = {first[1].setup.configuration.delay_ratio})."
     )
+
+
+def _as_the_loop(main: StudyTable) -> str:
+    rows, near = _compared_with_loop(main)
+    return f" In {near} of {len(rows)} setups a bare loop without a network waits as long." if rows else ""
 
 
 def _key_figures(waits: list[Waits]) -> list[KeyFigure]:

@@ -183,7 +183,7 @@ def _cycle_times(found: list[Place]) -> StudyTable:
         Column("ratio", "CV of windows / CV", "simulated"),
         Column("ratio_theory", "1/√D", "modelled"),
     ]
-    note = "First seed. Times follow from the profile: they are drawn, not measured."
+    note = "First seed. Times are drawn after the profile."
     return StudyTable("cycle_times", "Compute times at the most ranks", columns, rows, [note])
 
 
