@@ -153,8 +153,8 @@ def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False)
 
     The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
     """
-    half = mean.interval()[1] - mean.value
-    low, high = mean.value - half + min(0.0, *shifts), mean.value + half + max(0.0, *shifts)
+    low, high = mean.interval()
+    low, high = low + min(0.0, *shifts), high + max(0.0, *shifts)
     if never_negative or mean.value >= 0:
         low = max(low, min(mean.value, 0.0))
     return Part(mean.value * meetings, (float(low) * meetings, float(high) * meetings))
