@@ -136,6 +136,9 @@ def test_heterogeneity_tells_where_structure_falls_behind(fake, tmp_path):
     tables, page = carried_out("heterogeneity", tmp_path, runs)
     assert "falls behind at a spread of area sizes of 20" in page.text
     assert "still ahead at 10" in page.text
+    assert re.search(
+        r"ahead up to the largest spread of area rates simulated, 10.% \(\d+ % less run time\)", page.text
+    )
     assert len(tables["size_cv"].rows) == 9 and len(tables["area_rate_cv"].rows) == 6
     ratios = [r["delay_ratio"] for r in tables["delay_ratio"].rows if r["schedule"] == "structure-aware"]
     assert ratios == [5, 10]  # where there are several

@@ -144,7 +144,7 @@ def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
         crossing = _crossing(own, "structure_aware")
         what = VARIED[name].split(" (")[0]
         words.append(
-            f"is ahead up to the largest {what} simulated, {percent(most)}"
+            f"is ahead up to the largest {what} simulated, {percent(most)}{_still_saved(own, name)}"
             if crossing is None
             else f"falls behind at a {what} of {percent(crossing[0])}"
             + (f" (still ahead at {percent(crossing[1])})" if crossing[1] == crossing[1] else "")
@@ -153,6 +153,18 @@ def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
         f"On {compared[0].ranks} nodes of {compared[0].machine}, simulated, the structure-aware schedule "
         f"{', and '.join(words) or 'was run on equal areas only'}, compared with the conventional one."
     )
+
+
+def _still_saved(own: list[Place], name: str) -> str:
+    """How much of the run time is saved there, in words."""
+    most = [p for p in own if _value(p, name) == _largest(own, name)]
+    for p in most:
+        base = partner(own, p, "conventional")
+        if p.configuration.schedule == "structure_aware" and base is not None:
+            saved = reduction_percent(base, p)
+            if isinstance(saved, Estimate):
+                return f" ({number(saved.value, 2)} % less run time)"
+    return ""
 
 
 def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
