@@ -250,3 +250,14 @@ def test_networks_without_events_or_synapses(tmp_path):
         assert {row[-1] for row in found.tables[0][1].rows} == {"missing"}
     assert [line for line in section(bare).missing if "no synapses" in line]
     build(bare, bare / "report.html")
+
+
+def test_configurations_of_one_label_have_panels_of_their_own(tmp_path):
+    """Areas whole and areas spread over ranks: the schedules have the same name."""
+    runs = [
+        run("structure_aware", 10, ranks, 1, placement=placement, label=f"{placement} {ranks}")
+        for placement in ("area", "area_group")
+        for ranks in (1, 2)
+    ]
+    figure = figures(write_experiment(tmp_path, runs))["speed-scaling"]
+    assert "D\u00a0=\u00a010, area_group" in figure.svg and "D\u00a0=\u00a010, area<" in figure.svg

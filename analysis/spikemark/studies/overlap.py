@@ -143,7 +143,7 @@ def _verdict(main: StudyTable) -> list[Box]:
 
 
 def _chance_us(row: dict) -> float:
-    """By how much two runs of this length may differ: the bare loop drew its own times, as often."""
+    """By how much two runs may differ: the loop drew its own times; it is taken to be as long as this run."""
     drawn = row["waiting_us_drawn"]
     return max(CLOSE * row["bare_loop_us"], 2**0.5 * (drawn.high - drawn.low) / 2)
 

@@ -86,7 +86,8 @@ def speed_up(gains: dict, name: str, alt: str) -> str:
     """`gains`: speeds.Gain by configuration."""
     ideal = {"marker": "|", "markersize": 15, "linestyle": "", "color": COLOUR["model"]}
     largest = max(max(g.ideal, g.ratio.value) for group in gains.values() for g in group)
-    with _panels({c.label: [g.setup.where for g in group] for c, group in gains.items()}) as (figure, panels):
+    rows = {_title(c, gains): [g.setup.where for g in group] for c, group in gains.items()}
+    with _panels(rows) as (figure, panels):
         for axes, (configuration, group) in zip(panels, gains.items(), strict=True):
             colour = schedule_colour(configuration.schedule)
             for y, gain in enumerate(group):
@@ -102,6 +103,13 @@ def speed_up(gains: dict, name: str, alt: str) -> str:
         ]
         legend_above(figure, handles, columns=2)
         return markup(figure, name, alt)
+
+
+def _title(configuration, others) -> str:
+    """Its label, and what tells it from others of the same label."""
+    same = [c for c in others if c.label == configuration.label]
+    fields = [f for f in ("placement", "exchange") if len({getattr(c, f) for c in same}) > 1]
+    return ", ".join([configuration.label, *(str(getattr(configuration, f)) for f in fields)])
 
 
 def bound(table, setups: list, name: str, alt: str) -> str:
