@@ -85,3 +85,12 @@ def test_constant_series_is_known():
     found = series.mean(np.full(50, 2.5))
     assert (found.value, found.error) == (2.5, 0.0)
     assert found.interval() == (2.5, 2.5)
+
+
+@pytest.mark.parametrize("n", range(2, 20))
+def test_short_series_have_intervals(n):
+    """Runs of few windows, also where neighbours cancel."""
+    for x in (np.random.default_rng(n).normal(size=n), np.arange(n) % 2.0, np.arange(float(n))):
+        found = series.mean(x)
+        low, high = found.interval()
+        assert np.isfinite([low, high]).all() and low < found.value < high

@@ -90,9 +90,11 @@ def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
 def slope(x: np.ndarray, block: float, weighted: Weighted | None) -> float:
     """By how much the error changes where the mean of `x` [element] changes by 1."""
     covariance = autocovariance(x)
-    width = int(np.clip(NEAR * decay_time(covariance / covariance[0]), 1, len(x) // FEWEST))
+    width = int(np.clip(NEAR * decay_time(covariance / covariance[0]), 1, max(len(x) // FEWEST, 1)))
     about = ndimage.uniform_filter1d(x - x.mean(), width, mode="nearest")
     about -= about.mean()
+    if not about.any():  # what varies, varies within the width
+        return 0.0
     found = []
     for sign in (-1, 1):
         weights = 1 + sign * TILT * about / np.abs(about).max()
@@ -121,9 +123,12 @@ def error(covariance: np.ndarray) -> tuple[float, float]:
     n = len(covariance)
     rho = covariance / covariance[0]
     decay = decay_time(rho)
-    block = min(max(_politis_white(rho), 1 + TIMES * decay), n / FEWEST)
-    lost = decay / (block - 1) if decay > 0 else 0.0
-    return bootstrapped(covariance, block) * ((1 + lost) / (1 - 2 * block / n)) ** 0.5, block
+    most = n / FEWEST
+    block = max(min(max(_politis_white(rho), 1 + TIMES * decay), most), 1.0)
+    lost = decay  # at most: of shorter blocks, in series that are too short for longer ones, nobody knows
+    if block > 1:
+        lost = min(decay / (block - 1), max(decay, 1 / TIMES))
+    return bootstrapped(covariance, block) * ((1 + lost) / (1 - 2 * min(block, most) / n)) ** 0.5, block
 
 
 def bootstrapped(covariance: np.ndarray, block: float) -> float:
