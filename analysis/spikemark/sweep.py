@@ -166,7 +166,7 @@ def locked(results: Results) -> Iterator[int]:
 
 def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> list[str]:
     """Run the workflow to its end and return complaints about the workflow itself."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(project.root() / "Snakefile")]
+    command = [sys.executable, "-m", "spikemark.workflow", "--snakefile", str(project.root() / "Snakefile")]
     command += ["--directory", str(results.path), "--profile", str(profile), "--workflow-profile", "none"]
     # Only a missing record is measured. Records appear whole or not at all, and the folder is locked by us:
     # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that may well go on.
