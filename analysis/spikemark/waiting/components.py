@@ -9,19 +9,22 @@ autocorrelation and independent between ranks. y are sums over the steps of a pl
   1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
   ranks that differ no more than drifting equals would are taken for equals.
 - g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
-  accordingly, and 0 where Var g is not surely above 0.
+  accordingly. Where Var g is not surely above 0, g_w is 0 but in single steps in which the ranks are off
+  together by more than chance would have it (Student's t of the ranks in that step), where it is all of the
+  deviation: one stall of the whole machine would else pass for a long tail of every rank.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft
+from scipy import fft, special
 
 from spikemark.models import serial
 from spikemark.waiting import series
 
 SURE = 3.0  # standard errors
+CHANCE = 0.01  # that independent ranks have any step in which they seem to be off together
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,13 @@ class Components:
         return series.mean(excess + float(self.rank_effects.var(ddof=1)) / self.ranks)
 
     @property
+    def stalls(self) -> np.ndarray:
+        """Is this a step in which all ranks are off together? [step]"""
+        most = special.stdtrit(self.ranks - 1, 1 - CHANCE / (2 * self.steps))
+        deviation = self.step_means - self.mean
+        return self.ranks * deviation**2 > most**2 * np.maximum(self.own_variances, self._rounding)
+
+    @property
     def common(self) -> float:
         """Variance of g, s^2; 0 where it is not above what chance would make of independent ranks."""
         return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
@@ -145,9 +155,10 @@ class Components:
     @cached_property
     def common_course(self) -> np.ndarray:
         """g_w, [step]."""
-        if not self.common > 0:
-            return np.zeros(self.steps)
-        return self.common / float(self.step_means.var()) * (self.step_means - self.mean)
+        deviation = self.step_means - self.mean
+        if self.common > 0:
+            return self.common / float(self.step_means.var()) * deviation
+        return np.where(self.stalls, deviation, 0.0)
 
     def residual(self, rank: int) -> np.ndarray:
         """e of a rank, [step]: with the effects, ranks that had it independently would have the variance V.
@@ -162,18 +173,23 @@ class Components:
         return self.times[rank] - self.common_course - self.rank_means[rank]
 
     @cached_property
-    def own_squares(self) -> np.ndarray:
-        """Mean over ranks of the squares of their own courses, [step]."""
+    def _squares(self) -> np.ndarray:
+        """Mean over ranks of the squares of their times about their own means, [step]."""
         total = np.zeros(self.steps)
-        for rank in range(self.ranks):
-            total += np.square(self.own_course(rank))
+        for rank, mean in zip(self.times, self.rank_means, strict=True):
+            total += np.square(rank - mean)
         return total / self.ranks
 
     @property
+    def own_squares(self) -> np.ndarray:
+        """The same without g, of their own courses, [step]."""
+        shared = self.common_course
+        return self._squares - shared * (2 * (self.step_means - self.mean) - shared)
+
+    @cached_property
     def own_variances(self) -> np.ndarray:
         """Variance across ranks of their times about their own means, [step]."""
-        together = self.step_means - self.mean - self.common_course
-        return (self.own_squares - np.square(together)) * self.ranks / (self.ranks - 1)
+        return (self._squares - np.square(self.step_means - self.mean)) * self.ranks / (self.ranks - 1)
 
     @cached_property
     def scale(self) -> float:
