@@ -9,22 +9,22 @@ autocorrelation and independent between ranks. y are sums over the steps of a pl
   1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
   ranks that differ no more than drifting equals would are taken for equals.
 - g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
-  accordingly. Where Var g is not surely above 0, g_w is 0 but in single steps in which the ranks are off
-  together by more than chance would have it (Student's t of the ranks in that step), where it is all of the
-  deviation: one stall of the whole machine would else pass for a long tail of every rank.
+  accordingly. Where Var g is not surely above 0, g_w is 0 but in single long steps in which all ranks are
+  late together, where it is all of the deviation: one stall of the machine would pass for a tail of each rank.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft, special
+from scipy import fft
 
 from spikemark.models import serial
 from spikemark.waiting import series
 
 SURE = 3.0  # standard errors
-CHANCE = 0.01  # that independent ranks have any step in which they seem to be off together
+CHANCE = 0.01  # that independent ranks are ever late together
+FAR = 6.0  # standard deviations of the mean of independent ranks
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,18 @@ class Components:
 
     @property
     def stalls(self) -> np.ndarray:
-        """Is this a step in which all ranks are off together? [step]"""
-        most = special.stdtrit(self.ranks - 1, 1 - CHANCE / (2 * self.steps))
-        deviation = self.step_means - self.mean
-        return self.ranks * deviation**2 > most**2 * np.maximum(self.own_variances, self._rounding)
+        """Is this a step that is far too long, in which all ranks are late together? [step]
+
+        Each is among its own longest u of all steps, u such that independent ranks would rarely all be so at
+        once even in one step: steps u^M = CHANCE, whatever their distributions and serial correlations.
+        """
+        late = self.step_means - np.median(self.step_means)
+        found = late > FAR * (self.across / self.ranks) ** 0.5
+        if found.any():
+            share = (CHANCE / self.steps) ** (1 / self.ranks)
+            for rank in self.times:
+                found &= rank > np.quantile(rank, 1 - share)
+        return found
 
     @property
     def common(self) -> float:
@@ -158,7 +166,8 @@ class Components:
         deviation = self.step_means - self.mean
         if self.common > 0:
             return self.common / float(self.step_means.var()) * deviation
-        return np.where(self.stalls, deviation, 0.0)
+        found = np.where(self.stalls, deviation, 0.0)
+        return found - found.mean()
 
     def residual(self, rank: int) -> np.ndarray:
         """e of a rank, [step]: with the effects, ranks that had it independently would have the variance V.
