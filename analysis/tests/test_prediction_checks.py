@@ -11,7 +11,7 @@ from spikemark.presets import mam_benchmark
 
 #: About what `spikemark calibrate` finds on a core of today, ns.
 TIMES = {
-    "t_first": 3.0, "t_next": 7.0, "t_spike": 28.0, "collocate": 20.0, "update.ignore_and_fire": 0.2,
+    "t_first": 4.0, "t_next": 1.3, "t_spike": 18.0, "collocate": 17.0, "update.ignore_and_fire": 0.2,
     "update.lif_delta": 0.4, "update.lif_exp": 0.5, "update.lif_sfa": 0.5, "external": 1.1,
 }  # fmt: skip
 #: Held-out rows that are predicted within 25 %, by table: with one factor, with a second on messages.

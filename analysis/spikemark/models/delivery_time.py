@@ -59,8 +59,8 @@ def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
 def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int) -> list[Times]:
     """Fits to runs drawn with replacement; `groups`: of each configuration, counts and seconds of its runs.
 
-    Runs are drawn from all, and each configuration counts with the middle of those drawn. Draws that cannot be
-    fitted are left out.
+    Runs are drawn from all, and each configuration counts with the middle of those drawn. Draws that cannot
+    be fitted are left out.
     """
     rng = np.random.default_rng(seed)
     owner = np.concatenate([np.full(len(seconds), i) for i, (_, seconds) in enumerate(groups)])

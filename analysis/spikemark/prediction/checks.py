@@ -113,8 +113,6 @@ def table_iii() -> list[Case]:
 
 
 TABLES: dict[str, Callable[[], list[Case]]] = {"I": table_i, "II": table_ii, "III": table_iii}
-#: Machines with no row to fit the cost of a message to, and those whose factor they take: both have Gigabit Ethernet.
-SAME_CARDS = {"jetson-tx1": "dpsnn-westmere-eth"}
 
 
 @lru_cache(maxsize=8)
@@ -135,8 +133,8 @@ def predicted(case: Case, profile, factors: dict[str, float]) -> dict[str, float
 def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]]:
     """Predictions of all cases of a table, and the factors by machine.
 
-    One factor on the work, the same for machines that have the same nodes; then a second one, of each machine,
-    on what a message costs. A factor makes the mean of log(predicted / published) of its rows 0.
+    One factor on the work, the same for machines that have the same nodes; then a second one, of each
+    machine, on what a message costs. A factor makes the mean of log(predicted / published) of its rows 0.
     """
     profiles = known_profiles(sorted({case.machine for case in cases}))
     work = _fit([c for c in cases if c.fitted == WORK], profiles, lambda f: {WORK: f})
@@ -146,8 +144,6 @@ def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]
         rows = [c for c in cases if c.machine == name and c.fitted == MESSAGES]
         if rows:
             factors[name][MESSAGES] = _fit(rows, profiles, lambda f: {WORK: work, MESSAGES: f})
-        elif name in SAME_CARDS:
-            factors[name][MESSAGES] = _carried_over(SAME_CARDS[name])
     found = []
     for case in cases:
         profile = profiles[case.machine]
@@ -156,12 +152,6 @@ def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]
         share = 100 * two["exchange"] / two["real_time_factor"]
         found.append(Checked(case, SECONDS * one, SECONDS * two["real_time_factor"], share))
     return found, factors
-
-
-def _carried_over(name: str) -> float:
-    """The factor on the cost of a message that another machine was found to have."""
-    cases = next(rows for table in TABLES.values() if name in {c.machine for c in (rows := table())})
-    return check(cases)[1][name][MESSAGES]
 
 
 def _fit(rows: list[Case], profiles: dict, factors: Callable[[float], dict[str, float]]) -> float:

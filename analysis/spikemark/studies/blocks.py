@@ -9,8 +9,8 @@ def slower(runs: Iterable[tuple[Hashable, Hashable, float]]) -> dict[Hashable, f
     """By block, how many times as long its runs took as usual; the median block has 1.
 
     `runs`: setup, block and time in s of each. A block is one repetition of all setups, measured close
-    together in shuffled order (randomised complete blocks, Fisher 1935). Medians over setups and blocks, so that
-    single runs that were disturbed do not count.
+    together in shuffled order (randomised complete blocks, Fisher 1935). Medians over setups and blocks, so
+    that single runs that were disturbed do not count.
     """
     logs: dict[Hashable, dict[Hashable, float]] = {}
     for setup, block, seconds in runs:

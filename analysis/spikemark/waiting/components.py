@@ -10,7 +10,7 @@ autocorrelation and independent between ranks. y are sums over the steps of a pl
   ranks that differ no more than drifting equals would are taken for equals.
 - g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
   accordingly. Where Var g is not surely above 0, g_w is 0 but in single long steps in which all ranks are
-  late together, where it is all of the deviation: one stall of the machine would pass for a tail of each rank.
+  late together, where it is all of the deviation: one stall of the machine would pass for a tail of all.
 """
 
 from dataclasses import dataclass
