@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_network import describe
 from synthetic import write_run
 
 from spikemark import record, statistics
@@ -249,8 +250,6 @@ def test_runs_that_do_not_show_waiting_are_refused(tmp_path, options, complaint)
 
 
 def test_a_run_without_barrier_is_refused(tmp_path):
-    from small_network import describe
-
     description = describe(areas=4, delay_ratio=10)
     description["record"] = {"barrier": False}
     with pytest.raises(BadInput, match=r"record\.barrier=false: waiting was not timed"):
@@ -263,6 +262,17 @@ def test_mixed_machines_are_refused(tmp_path):
         source(runs)
     with pytest.raises(BadInput, match=r"ranks=2 of .*: 4 elsewhere"):
         source([runs[0], run(tmp_path / "few", ranks=2, host__name="first")])
+    with pytest.raises(BadInput, match=r"host.name=second of .*second: first elsewhere"):
+        source([*runs, run(tmp_path / "third", host__name="first")])
+
+
+def test_mixed_setups_are_refused(tmp_path):
+    usual = run(tmp_path / "usual")
+    other = run(tmp_path / "other", description=describe(areas=4, delay_ratio=10, neurons=50))
+    with pytest.raises(BadInput, match=r"network of .*other: not that of .*usual; one fit, one setup"):
+        source([usual, other])
+    with pytest.raises(BadInput, match=r"placement of .*apart: not that of .*usual; one fit, one setup"):
+        source([usual, run(tmp_path / "apart", schedule="placement_only")])
 
 
 def test_an_oversubscribed_run_is_told(tmp_path):

@@ -177,6 +177,12 @@ class Components:
         rest = (1 - self.shrinkage) * (self.rank_means[rank] - self.mean)
         return rest + self.scale * self.own_course(rank)
 
+    @cached_property
+    def residual_range(self) -> tuple[float, float]:
+        """The lowest and the highest residual of any rank, s."""
+        ends = [(float(x.min()), float(x.max())) for x in map(self.residual, range(self.ranks))]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
     def own_course(self, rank: int) -> np.ndarray:
         """A rank's times about their own mean, without g; [step]."""
         return self.times[rank] - self.common_course - self.rank_means[rank]
