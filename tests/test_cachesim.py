@@ -88,6 +88,7 @@ def test_table_tells_predicted_from_simulated(simulated):
     assert lines["all"][-2:] == [f"{outcome.expected:.0f}", f"{outcome.misses}"]
     assert lines["ring"][1] == f"{outcome.events}"
     assert "simulated" in cli_cache.text(outcome).splitlines()[-1]
+    assert "holds all of it" not in cli_cache.text(outcome)
 
 
 def command(*arguments: str, **environment) -> subprocess.CompletedProcess:
@@ -124,6 +125,7 @@ def test_what_it_finds_for_a_run_of_a_sweep_is_kept(tmp_path):
     found = simulated_caches.read(results.cachesim("a"))
     assert (len(found.ranks), found.threads, found.simulate_ms) == (2, 1, 5)
     assert f"{found.misses}" in done.stdout and "a.json" in done.stdout
+    assert "The last level holds all of it" in done.stdout
     assert found.predicted < 1e-6  # the last cache of any host holds so small a network, since it was built
     assert found.misses < 0.01 * found.synaptic_events
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+FITS = 0.5  # predicted misses of a run, below which there are none
 Size = Annotated[
     str | None, typer.Option(metavar="SIZE,WAYS,LINE", help="Instead of the host's or machine's.")
 ]
@@ -95,9 +96,11 @@ def text(outcome) -> str:
     rows.append(("all", "", f"{outcome.expected:.0f}", f"{outcome.misses}"))
     off = "" if not outcome.misses else f", predicted {100 * (outcome.expected / outcome.misses - 1):+.1f} %"
     each = f"{outcome.misses / outcome.events:.4f}" if outcome.events else "no"
+    fits = "The last level holds all of it; larger networks, or a smaller cache (--ll), have misses."
     return "\n".join([
         f"Delivery in simulated caches: D1 {outcome.first.option}, last level {outcome.last.option}"
         f" (bytes, ways, line); {len(outcome.ranks)} x {outcome.threads}",
         aligned(rows, words=1),
         f"{each} last-level misses per synaptic event (simulated{off})",
+        *([fits] if outcome.events and outcome.expected < FITS else []),
     ])  # fmt: skip
