@@ -54,16 +54,22 @@ def whatif(
     ] = None,
     schedule: Annotated[str, typer.Option(help="How the ranks meet before the change.")] = "conventional",
     delay_ratio: Annotated[int, typer.Option(help="D before the change.")] = 1,
-    predictor: Annotated[str, typer.Option(help="iid, correlated or replay.")] = "replay",
+    predictor: Annotated[
+        str | None, typer.Option(help="iid, correlated or replay.", show_default="all")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What waiting and run time would be if something about a conventional run were different."""
     from spikemark import record
+    from spikemark.waiting import PREDICTORS
     from spikemark.waiting import show_budget as show
     from spikemark.waiting import whatif as whatifs
 
     base = whatifs.situation([record.load(path) for path in runs], schedule, delay_ratio)
-    outcomes = whatifs.whatif(base, predictor=predictor, **({"names": change} if change else {}))
+    names = {"names": change} if change else {}
+    predictors = [predictor] if predictor else PREDICTORS
+    found = {name: whatifs.whatif(base, predictor=name, **names) for name in predictors}
+    *_, outcomes = found.values()  # what is refused does not depend on the predictor
     if outcomes[0].refused:  # of the run as it is, so nothing can be said of changes
         raise BadInput(outcomes[0].refused)
     refused = [f"{one.name}: {one.refused}" for one in outcomes if one.refused]
@@ -71,7 +77,7 @@ def whatif(
         raise BadInput(refused[0])
     list_lines([f"warning: {text}" for text in base.source.warnings])
     if as_json:
-        typer.echo(json.dumps({one.name: show.outcome_content(one) for one in outcomes}, indent=1))
+        typer.echo(json.dumps(show.outcomes_content(found), indent=1))
         return
-    print_table(show.outcomes(outcomes, predictor))
+    print_table(show.outcomes(found))
     list_lines([f"refused: {text}" for text in refused])

@@ -26,17 +26,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
 def fit(runs: Runs, as_json: AsJson = False) -> None:
-    """What the cycle times of a conventional run are made of."""
-    from spikemark.waiting import show
+    """What the cycle times of a conventional run are made of, and the waiting that each predictor expects."""
+    from spikemark.waiting import PREDICTORS, show
     from spikemark.waiting.components import Components
     from spikemark.waiting.estimates import estimates
 
     source = _source(runs)
     found = estimates(Components(source.compute))
+    made = {name: kind.fit(source).predict("conventional") for name, kind in PREDICTORS.items()}
     if as_json:
-        typer.echo(json.dumps(show.fitted_content(source, found), indent=1))
+        typer.echo(json.dumps(show.fitted_content(source, found) | show.predicted_content(made), indent=1))
     else:
-        print_table(show.fitted(source, found))
+        print_table(show.fitted(source, found, made))
 
 
 def predict(

@@ -16,7 +16,8 @@ def conventional(tmp_path_factory):
 def test_fit_prints_what_was_found(spikemark, conventional):
     status, output, errors = spikemark("fit", conventional)
     assert (status, errors) == (0, "")
-    for text in ("4 ranks, 2000 cycles", "mean cycle time (µs)", "rank 3 above the mean", "none found"):
+    words = ("4 ranks, 2000 cycles", "mean cycle time (µs)", "rank 3 above the mean", "none found")
+    for text in (*words, "waiting by replay"):
         assert text in output
     status, output, _ = spikemark("fit", conventional, "--json")
     content = json.loads(output)
@@ -25,6 +26,8 @@ def test_fit_prints_what_was_found(spikemark, conventional):
     assert low < 0.5 < high
     assert len(content["rank_effects_s"]) == 4
     assert content["minor_share"] is None
+    _, asked, _ = spikemark("predict", conventional, "--schedule", "conventional", "--json")
+    assert {name: content[name] for name in PREDICTORS} == json.loads(asked)
 
 
 def test_predict_prints_every_predictor(spikemark, conventional):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_network import describe
 from synthetic import write_run
 
 from spikemark import record, statistics
@@ -176,6 +177,27 @@ def test_what_all_ranks_share_makes_nobody_wait():
     )
 
 
+@pytest.mark.parametrize("plan", [("conventional", 1, 0), ("structure_aware", 10, 0), ("overlapped", 10, 1)])
+def test_a_stall_of_all_ranks_is_no_long_tail(plan):
+    """One cycle in which the whole machine stood still for hundreds of cycles changes little."""
+    c = times(7, 8, 10_000)
+    stalled = c.copy()
+    stalled[:, 4321] += 20e-3 + 10e-6 * np.arange(8)
+    for name in REALISTIC:
+        fits = [PREDICTORS[name].fit(x) for x in (c, stalled)]
+        usual, found = (fit.predict(plan[0], plan[1], lag=plan[2]) for fit in fits)
+        assert found.waiting_s == pytest.approx(usual.waiting_s, rel=0.05)
+
+
+def test_a_stall_of_one_rank_is_waited_for():
+    c = times(8, 8, 10_000)
+    stalled = c.copy()
+    stalled[3, 4321] += 20e-3
+    for name in REALISTIC:
+        usual, found = (PREDICTORS[name].fit(x).predict("conventional").waiting_s for x in (c, stalled))
+        assert found - usual == pytest.approx(7 / 8 * 20e-3, rel=0.1)
+
+
 def run(folder, **options) -> record.Run:
     return record.load(write_run(folder, **{"ranks": 4, "cycles": 400, **options}))
 
@@ -228,8 +250,6 @@ def test_runs_that_do_not_show_waiting_are_refused(tmp_path, options, complaint)
 
 
 def test_a_run_without_barrier_is_refused(tmp_path):
-    from small_network import describe
-
     description = describe(areas=4, delay_ratio=10)
     description["record"] = {"barrier": False}
     with pytest.raises(BadInput, match=r"record\.barrier=false: waiting was not timed"):
@@ -242,6 +262,17 @@ def test_mixed_machines_are_refused(tmp_path):
         source(runs)
     with pytest.raises(BadInput, match=r"ranks=2 of .*: 4 elsewhere"):
         source([runs[0], run(tmp_path / "few", ranks=2, host__name="first")])
+    with pytest.raises(BadInput, match=r"host.name=second of .*second: first elsewhere"):
+        source([*runs, run(tmp_path / "third", host__name="first")])
+
+
+def test_mixed_setups_are_refused(tmp_path):
+    usual = run(tmp_path / "usual")
+    other = run(tmp_path / "other", description=describe(areas=4, delay_ratio=10, neurons=50))
+    with pytest.raises(BadInput, match=r"network of .*other: not that of .*usual; one fit, one setup"):
+        source([usual, other])
+    with pytest.raises(BadInput, match=r"placement of .*apart: not that of .*usual; one fit, one setup"):
+        source([usual, run(tmp_path / "apart", schedule="placement_only")])
 
 
 def test_an_oversubscribed_run_is_told(tmp_path):

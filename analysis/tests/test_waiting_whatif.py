@@ -28,6 +28,7 @@ CHANGED = {
     "double-ranks": lambda p: {**p, "further": len(p["effects"])},
 }
 MORE_WAITING = {"double-ranks"}
+REALISTIC = ("correlated", "replay")
 
 
 def draw(process, cycles, seed) -> np.ndarray:
@@ -123,9 +124,19 @@ def test_on_the_command_line(spikemark, tmp_path):
     status, output, _ = spikemark("whatif", run, "--json")
     found = json.loads(output)
     assert status == 0 and list(found) == ["base", *CHANGES, *COMBINED]
-    assert found["level-ranks"]["waiting_s"] < found["base"]["waiting_s"]
+    for name in ("base", "level-ranks"):
+        assert list(found[name]) == list(PREDICTORS)
+        wanted = {"waiting_s", "runtime_s", "interval", "runtime_interval"}
+        assert all(wanted <= set(made) for made in found[name].values())
+    for name in REALISTIC:
+        assert found["level-ranks"][name]["waiting_s"] < found["base"][name]["waiting_s"]
+    status, output, _ = spikemark("whatif", run, "--predictor", "correlated", "--json")
+    one = json.loads(output)
+    assert {name: list(made) for name, made in one.items()} == {name: ["correlated"] for name in found}
+    assert one["base"]["correlated"] == found["base"]["correlated"]
     status, output, _ = spikemark("whatif", run, "--change", "halve-jitter+double-delay-ratio")
     assert status == 0 and "halve-jitter+double-delay-ratio" in output and "level" not in output
+    assert all(f" {name} " in output for name in PREDICTORS)
     status, output, errors = spikemark("whatif", run, "--change", "double-ranks+double-ranks+double-ranks")
     assert (
         (status, output) == (2, "")

@@ -10,6 +10,8 @@ Other numbers of ranks: fewer are a random choice of the fitted ones; further on
 of their own and an e like that of fitted ranks (`further`).
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from spikemark.waiting import further, series
@@ -46,7 +48,7 @@ class Correlated(Predictor):
         if plan.lockstep:
             return self._together(parts, overhead, plan)
         if plan.ranks > parts.ranks:
-            return self._with_further(parts, overhead, plan)
+            return self.of_sets(self._sets(parts, plan), overhead, plan)
         found = self.waits(_draws(parts, plan), plan)
         # the run as measured tells how well one run knows the expectation, the others the expectation
         first = found.series[0].ravel()
@@ -82,20 +84,12 @@ class Correlated(Predictor):
         spread = (parts.ranks / (parts.ranks - 1)) ** 0.5  # what pairs of ranks add beyond the influence
         return Expected.of(value, known, spread * windows, others_s=others)
 
-    def _with_further(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
-        """Drawn; the error of one set of further ranks, and what the sets make of the waiting."""
-        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
-        waiting, first = [], None
-        for draw, cast in enumerate(self.further.casts(plan.ranks, parts.own**0.5 / plan.step)):
-            found = self.waits(_drawn(parts, plan, cast, draw), plan)
-            first = first or found
-            per = found.per_window(self.source.length(plan) // plan.window).mean()
-            waiting.append(float(per * windows + found.drain.mean() * runs))
-        value, others = further.middle(np.array(waiting) + overhead.mean() * windows)
-        course = first.series.ravel()
-        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
-        more = [times * runs * first.drain_error.mean() / first.drain.size**0.5]
-        return Expected.of(value, known, times * windows, more, others_s=others)
+    def _sets(self, parts: Components, plan: Plan) -> Iterator[np.ndarray]:
+        """Batches [set, rank, step] of drawn runs, each with other further ranks."""
+        residuals = [parts.residual(rank) for rank in range(parts.ranks)]
+        casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
+        for some in further.batches(plan.ranks * parts.steps):
+            yield np.stack([_drawn(parts, residuals, plan, casts[draw], draw) for draw in some])
 
 
 def _distributions(parts: Components, weights: np.ndarray | None = None) -> list[Distribution]:
@@ -123,9 +117,7 @@ def _pooled(parts: Components) -> Distribution:
 
 def _bins(parts: Components) -> tuple[float, float, float]:
     """A spread, also where ranks differ but never change, the lowest and the highest residual."""
-    ends = [(x.min(), x.max()) for x in map(parts.residual, range(parts.ranks))]
-    lowest, highest = (float(f(x)) for f, x in zip((min, max), zip(*ends, strict=True), strict=True))
-    return max(parts.own**0.5, LEAST * parts.across**0.5), lowest, highest
+    return max(parts.own**0.5, LEAST * parts.across**0.5), *parts.residual_range
 
 
 def _moved(
@@ -171,12 +163,12 @@ def _draws(parts: Components, plan: Plan) -> np.ndarray:
         )
         for place, rank in enumerate(chosen):
             moved = 0 if run == 0 else rng.integers(parts.steps)
-            found[run, place] = parts.rank_effects[rank] + np.roll(residuals[rank], moved)
+            _begun_later(residuals[rank], moved, parts.rank_effects[rank], found[run, place])
     found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
 
-def _drawn(parts: Components, plan: Plan, cast: Cast, draw: int) -> np.ndarray:
+def _drawn(parts: Components, residuals: list, plan: Plan, cast: Cast, draw: int) -> np.ndarray:
     """One run of the fitted ranks and of further ones, [rank, step]; the first with the e_m as measured."""
     rng, fitted = np.random.default_rng([SEED, draw]), _order(parts, plan)
     found = np.empty((plan.ranks, parts.steps), dtype=parts.times.dtype)
@@ -184,8 +176,14 @@ def _drawn(parts: Components, plan: Plan, cast: Cast, draw: int) -> np.ndarray:
     begin = np.append(begin, (cast.begin * parts.steps).astype(int))
     effects = np.append(parts.rank_effects[fitted], plan.step * cast.effects)
     for place, rank in enumerate(np.append(fitted, cast.like)):
-        found[place] = effects[place] + np.roll(parts.residual(rank), begin[place])
+        _begun_later(residuals[rank], begin[place], effects[place], found[place])
     return found + (parts.mean + parts.common_course).astype(found.dtype)
+
+
+def _begun_later(course: np.ndarray, begin: int, level: float, out: np.ndarray) -> None:
+    """`level` + `course` [step] begun at another step, as `np.roll` does, into `out`."""
+    np.add(level, course[len(course) - begin :], out=out[:begin], casting="same_kind")
+    np.add(level, course[: len(course) - begin], out=out[begin:], casting="same_kind")
 
 
 def _order(parts: Components, plan: Plan) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 PER_SD, FEWEST_BINS, MOST_BINS = 100, 512, 1 << 16
 MARGIN_SD = 1.0
+CHUNK = 1 << 16  # values at a time, so that they stay in a cache
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,18 @@ class Distribution:
         low, high = lowest - MARGIN_SD * sd, highest + MARGIN_SD * sd
         bins = int(np.clip(PER_SD * (high - low) / sd, FEWEST_BINS, MOST_BINS))
         width = (high - low) / bins
-        places = ((values - low) / width).astype(np.int64)
-        shares = np.bincount(places, weights, minlength=bins)[:bins] / len(values)
+        shares = np.zeros(bins)
+        for first in range(0, len(values), CHUNK):
+            some = slice(first, first + CHUNK)
+            places = ((values[some] - low) / width).astype(np.int64)
+            weight = None if weights is None else weights[some]
+            shares += np.bincount(places, weight, minlength=bins)[:bins]
+        shares /= len(values)
         edges, centres = low + width * np.arange(bins + 1), low + width * (np.arange(bins) + 0.5)
         mean = float(shares @ centres)
         binned = float(shares @ (centres - mean) ** 2)
-        share = np.full(1, 1.0) if weights is None else weights
-        true = float(np.mean(share * values, dtype=np.float64))
-        spread = float(np.mean(share * np.square(values - true), dtype=np.float64))
+        true = float(np.average(values, weights=weights))
+        spread = float(np.average(np.square(values - true), weights=weights))
         scale = np.sqrt(spread / binned) if binned > 0 else 1.0
         return cls(true + (edges - mean) * scale, np.concatenate([[0.0], np.minimum(np.cumsum(shares), 1.0)]))
 

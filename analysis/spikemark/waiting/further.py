@@ -22,7 +22,7 @@ MOST_TIMES = 4  # so many times the measured ranks is as far as `coverage` compa
 FEWEST = 4  # measured ones, to know how ranks differ
 DRAWS, CANDIDATES = 20, 2000
 GUMBEL, ROUNDING = 6**0.5 / np.pi, 1e-9  # scale of a Gumbel variable over its SD
-MOST_VALUES = 4_000_000  # held at a time
+MOST_VALUES = 16_000_000  # held at a time
 
 
 def check(ranks: int, measured: int) -> None:
@@ -91,18 +91,23 @@ class Further:
         measured, number = steps.shape
         course = self.parts.common_course[: number * step].reshape(number, step).sum(axis=1)
         own = (steps - course - step * self.parts.rank_effects[:, None]).astype(steps.dtype)
-        at_once = max(1, MOST_VALUES // (ranks * number))
         changing = np.subtract(own, own.mean(axis=1, keepdims=True), dtype=np.float64)
         casts = self.casts(ranks, float(changing.std()) / step)
-        for first in range(0, DRAWS, at_once):
-            some = casts[first : first + at_once]
+        for some in batches(ranks * number):
             batch = np.empty((len(some), ranks, number), dtype=steps.dtype)
             batch[:, :measured] = steps
-            for times, cast in zip(batch[:, measured:], some, strict=True):
+            for times, cast in zip(batch[:, measured:], casts[some.start : some.stop], strict=True):
                 for place, like in enumerate(cast.like):
-                    begin = int(cast.begin[place] * number)
-                    times[place] = np.roll(own[like], begin) + (course + step * cast.effects[place])
+                    at, level = int(cast.begin[place] * number), course + step * cast.effects[place]
+                    np.add(own[like, number - at :], level[:at], out=times[place, :at], casting="same_kind")
+                    np.add(own[like, : number - at], level[at:], out=times[place, at:], casting="same_kind")
             yield np.maximum(batch, 0, out=batch)
+
+
+def batches(values: int) -> list[range]:
+    """Numbers of the sets, in batches of no more than MOST_VALUES where one set takes so many `values`."""
+    at_once = max(1, MOST_VALUES // values)
+    return [range(first, min(first + at_once, DRAWS)) for first in range(0, DRAWS, at_once)]
 
 
 def middle(waiting_s: np.ndarray) -> tuple[float, tuple[float, float]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from spikemark.waiting.plan import Plan
 
+BLOCK = 256  # windows at a time, so that they stay in a cache
 SETTLED = 8  # the mean lead at the end is taken from the last eighth of the windows
 
 
@@ -63,20 +64,22 @@ def _lagged(compute: np.ndarray, plan: Plan, exchange: float) -> Waits:
     """A rank is done with a window when it has computed, and what was due by then has arrived."""
     *runs, ranks, windows = compute.shape
     flat = compute.reshape(-1, ranks, windows)
-    steps = np.ascontiguousarray(flat.T, dtype=np.float64)  # [window, rank, run]
-    spent = steps.mean(axis=1)
-    arrivals = np.empty((windows, steps.shape[2]))
-    done, lag = np.zeros(steps.shape[1:]), plan.lag
-    for k in range(windows):
-        at = steps[k]  # from here on not what was computed but when it was done
-        np.add(at, done, out=at)
-        np.maximum.reduce(at, axis=0, out=arrivals[k])
-        if k >= lag:
-            np.maximum(at, arrivals[k - lag] + exchange, out=at)
-        done = at
-    mean = steps.mean(axis=1)
+    spent, mean, last = np.empty((3, windows, len(flat)))
+    arrivals = np.empty((windows, len(flat), 1))
+    done, lag = np.zeros(flat.shape[:2]), plan.lag
+    for first in range(0, windows, BLOCK):
+        some = slice(first, first + BLOCK)
+        steps = np.ascontiguousarray(flat[:, :, some].transpose(2, 0, 1), dtype=np.float64)
+        spent[some] = steps.mean(axis=-1)
+        for k, at in enumerate(steps, first):  # from here on not what was computed but when it was done
+            np.add(at, done, out=at)
+            np.maximum.reduce(at, axis=-1, keepdims=True, out=arrivals[k])
+            if k >= lag:
+                np.maximum(at, arrivals[k - lag] + exchange, out=at)
+            done = at
+        mean[some], last[some] = steps.mean(axis=-1), steps.max(axis=-1)
     series = np.maximum(np.diff(mean, axis=0, prepend=0.0) - spent, 0.0)
     late = slice(windows // 2, None)
-    lead = steps[late].max(axis=1) + exchange - mean[late]
+    lead = last[late] + exchange - mean[late]
     drain = lead[-max(1, windows // SETTLED) :].mean(axis=0)
     return Waits(series.T.reshape(*runs, windows), drain.reshape(runs), lead.std(axis=0).reshape(runs))

@@ -1,7 +1,7 @@
 """The interface of all predictors of waiting: fitted on a conventional run, asked about another schedule."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -137,6 +137,23 @@ class Predictor(ABC):
         """Of `compute` [..., rank, step] in s, in runs as long as asked for, with leading axes [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
         return waits(cut(compute, steps), plan, self.source.exchange_s)
+
+    def of_sets(self, batches: Iterable[np.ndarray], overhead: np.ndarray, plan: Plan) -> Expected:
+        """From times [set, rank, step] in s with several sets of further ranks, in batches of sets.
+
+        The error of the first set, and what the sets make of the waiting.
+        """
+        found = [self.waits(batch, plan) for batch in batches]
+        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
+        per = self.source.length(plan) // plan.window
+        waiting = [
+            one.per_window(per).mean(axis=-1) * windows + one.drain.mean(axis=-1) * runs for one in found
+        ]
+        value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
+        course = found[0].series[0].ravel()
+        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
+        return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 
     @abstractmethod
     def expected(self, plan: Plan) -> Expected:

@@ -8,7 +8,7 @@ whose traces are measured ones begun at another time, with effects of their own 
 import numpy as np
 from scipy import special
 
-from spikemark.waiting import further, series
+from spikemark.waiting import series
 from spikemark.waiting.meeting import Waits
 from spikemark.waiting.plan import Plan
 from spikemark.waiting.predictor import Expected, Predictor
@@ -26,7 +26,8 @@ class Replay(Predictor):
         """Mean over windows of what the traces wait, plus what the meetings cost."""
         times, overhead = self.source.steps(plan), self.source.overhead(plan)
         if plan.ranks > self.source.ranks:
-            return self._with_further(times, overhead, plan)
+            batches = self.further.times(times, plan.step, plan.ranks)
+            return self.of_sets(batches, overhead, plan)
         found = self._found(times, plan)
         course = np.mean([one.series.ravel() for one in found], axis=0)
         known = series.mean(course + overhead[: len(course)])
@@ -39,21 +40,6 @@ class Replay(Predictor):
         drain_error = runs * np.mean([one.drain_error.mean() for one in found]) / found[0].drain.size ** 0.5
         value = (np.mean(waited) + overhead.mean()) * windows + drain
         return Expected.of(float(value), known, windows, [other, drain_error])
-
-    def _with_further(self, times: np.ndarray, overhead: np.ndarray, plan: Plan) -> Expected:
-        """The error of one set of further ranks, and what the sets make of the waiting."""
-        batches = self.further.times(times, plan.step, plan.ranks)
-        found = [self.waits(batch, plan) for batch in batches]
-        windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
-        per = self.source.length(plan) // plan.window
-        waiting = [
-            one.per_window(per).mean(axis=-1) * windows + one.drain.mean(axis=-1) * runs for one in found
-        ]
-        value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
-        course = found[0].series[0].ravel()
-        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
-        drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
-        return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 
     def _found(self, times: np.ndarray, plan: Plan) -> list[Waits]:
         if plan.ranks == self.source.ranks:

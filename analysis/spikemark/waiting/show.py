@@ -11,8 +11,8 @@ from spikemark.waiting.predictor import Prediction
 from spikemark.waiting.source import Source
 
 
-def fitted(source: Source, found: Estimates) -> Table:
-    """One line per parameter; times in microseconds."""
+def fitted(source: Source, found: Estimates, made: dict[str, Prediction]) -> Table:
+    """One line per parameter, then one per predictor, with the waiting of the run; times in microseconds."""
     table = empty_table(f"{source.ranks} ranks, {source.cycles} cycles", ["", "fitted", "95 % interval"])
     rows: list[tuple[str, Estimate | None, float]] = [
         ("mean cycle time (µs)", found.mean_s, 1e6),
@@ -24,6 +24,9 @@ def fitted(source: Source, found: Estimates) -> Table:
         ("slow cycles take, times as long", found.minor_factor, 1),
     ]
     rows += [(f"rank {m} above the mean (µs)", a, 1e6) for m, a in enumerate(found.rank_effects_s)]
+    for name, one in made.items():
+        waiting = Estimate(one.waiting_s, *one.interval)
+        rows.append((f"waiting by {name} (µs per cycle)", waiting, 1e6 / one.cycles))
     for name, value, unit in rows:
         if value is None:
             table.add_row(name, "none found", "")

@@ -41,19 +41,26 @@ def legend(found: Budget) -> str:
     return f"POP efficiencies: {names}"
 
 
-def outcomes(found: list[Outcome], predictor: str) -> Table:
-    """One line per change; times in microseconds per cycle."""
-    heads = ["µs per cycle", "waiting", "95 % interval", "run time", "what changes"]
-    shown = empty_table(f"predicted by {predictor} (modelled)", heads, words=(0, 4))
-    for one in found:
+def outcomes(found: dict[str, list[Outcome]]) -> Table:
+    """One line per change; waiting by every predictor, its interval and the run time by the last one.
+
+    Times in microseconds per cycle.
+    """
+    *_, last = found
+    heads = ["µs per cycle", *found, "95 % interval", "run time", "what changes"]
+    title = f"waiting (modelled); interval and run time by {last}"
+    shown = empty_table(title, heads, words=(0, len(heads) - 1))
+    for by_predictor in zip(*found.values(), strict=True):
+        one = by_predictor[-1]
         made = one.prediction
         if made is None:
-            shown.add_row(one.name, "refused", "", "", "")
+            shown.add_row(one.name, "refused", *[""] * (len(heads) - 2))
             continue
         per = 1e-6 * made.cycles
+        waiting = [number(each.prediction.waiting_s / per) for each in by_predictor]
         low, high = (x / per for x in one.interval)
-        times = number(made.waiting_s / per), f"{number(low)} to {number(high)}", number(made.runtime_s / per)
-        shown.add_row(one.name, *times, changed(one.name))
+        times = f"{number(low)} to {number(high)}", number(made.runtime_s / per)
+        shown.add_row(one.name, *waiting, *times, changed(one.name))
     return shown
 
 
@@ -62,15 +69,23 @@ def changed(name: str) -> str:
     return CHANGES[name].__doc__.splitlines()[0].rstrip(".") if name in CHANGES else ""
 
 
-def outcome_content(one: Outcome) -> dict[str, Any]:
-    """For JSON: times in seconds over the run."""
+def outcomes_content(found: dict[str, list[Outcome]]) -> dict[str, Any]:
+    """For JSON, by change and predictor: times in seconds over the run."""
+    shown: dict[str, Any] = {}
+    for predictor, made in found.items():
+        for one in made:
+            shown.setdefault(one.name, {})[predictor] = _content(one)
+    return shown
+
+
+def _content(one: Outcome) -> dict[str, Any]:
     made = one.prediction
     if made is None:
         return {"waiting_s": None, "reason": one.refused}
     return {
         "waiting_s": made.waiting_s,
-        "interval": list(one.interval),
         "runtime_s": made.runtime_s,
+        "interval": list(one.interval),
         "runtime_interval": list(one.runtime_interval),
         "schedule": made.plan.schedule,
         "delay_ratio": made.plan.delay_ratio,

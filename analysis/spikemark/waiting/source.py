@@ -10,6 +10,7 @@ from spikemark.record import COMPUTE_PHASES, Run
 from spikemark.waiting.plan import Plan
 
 FEWEST_WINDOWS = 20
+SETUP = ("network", "inject", "placement")  # of a description: what makes cycle times what they are
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
     """Compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
-    (`record.barrier` false) or that come from different machines or numbers of ranks, for a run given twice,
-    and for times that are no finite numbers >= 0.
+    (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given
+    twice, and for times that are no finite numbers >= 0.
     """
     if isinstance(given, Source):
         return given
@@ -142,18 +143,23 @@ def _joined(runs: Sequence[Run]) -> Source:
     twice = next((run.path for i, run in enumerate(runs) if paths[i] in paths[:i]), None)
     if twice is not None:
         raise BadInput(f"{twice}: given twice; each run counts once")
+    first = runs[0]
     for field, value in (
         ("kind", lambda run: run.record.kind),
         ("host.name", lambda run: run.record.host.name),
         ("host.cpu", lambda run: run.record.host.cpu),
+        ("host.nodes", lambda run: run.record.host.nodes),
         ("ranks", lambda run: run.record.ranks),
         ("threads", lambda run: run.record.threads),
     ):
-        found = list(dict.fromkeys(value(run) for run in runs))
-        if len(found) > 1:
-            raise BadInput(
-                f"{field}={found[1]} of {runs[-1].path}: {found[0]} elsewhere; one fit, one machine"
-            )
+        for run in runs[1:]:
+            if value(run) != value(first):
+                raise BadInput(
+                    f"{field}={value(run)} of {run.path}: {value(first)} elsewhere; one fit, one machine"
+                )
+    for run, field in ((run, field) for run in runs[1:] for field in SETUP):
+        if run.record.description.get(field) != first.record.description.get(field):
+            raise BadInput(f"{field} of {run.path}: not that of {first.path}; one fit, one setup")
     parts = [_of_run(run) for run in runs]
     weights = [part.cycles for part in parts]
     return Source(
