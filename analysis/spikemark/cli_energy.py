@@ -21,7 +21,7 @@ def energy(
     ] = None,
     channel: Annotated[
         list[str] | None,
-        typer.Option(help="Only this column of power; may be repeated.", show_default="the sum of all"),
+        typer.Option(help="Only this column or node; may be repeated.", show_default="the sum of all"),
     ] = None,
     offset: Annotated[float, typer.Option(help="Seconds added to the times of the file.")] = 0.0,
     align: Annotated[

@@ -14,7 +14,10 @@ def simulate(
     description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A run description.")],
     machine: Annotated[str, typer.Option(help="A machine profile: a file in machines/, or a path.")],
     ranks: Annotated[int, typer.Option(min=1, help="MPI ranks.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run.", show_default="out/RUN-MACHINE-RANKS"),
+    ] = None,
     ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks that share a node.")] = 1,
     threads: Annotated[
         int | None,
@@ -59,6 +62,7 @@ def simulate(
     arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
     arguments["host"] = _host(host) if host is not None or compute == "execute" else None
     profile = machines.load(machine)
+    out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
     except simulation.SimulationFailed as reason:

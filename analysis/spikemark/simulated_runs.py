@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spikemark import project
 from spikemark.experiment_fields import MACHINE, as_list
 from spikemark.plan_fields import SimulatedOn
 
@@ -36,6 +37,14 @@ def profile_digest(profile: str) -> str:
     from spikemark.simulation import run as simulation
 
     return simulation.digest(machines.filled(machines.load(profile)))
+
+
+def check() -> None:
+    """Raises BadInput where nothing can be simulated: without SimGrid, or the mini-app built for it."""
+    from spikemark.simulation import smpirun
+
+    smpirun.version()
+    project.miniapp_smpi()
 
 
 def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) -> dict[str, Any]:

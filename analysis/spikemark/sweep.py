@@ -89,13 +89,15 @@ def sweep(
 ) -> Outcome:
     """Measure what is missing, then collect and report. Failed runs are named and do not stop the others.
 
-    Raises BadInput for an unknown profile, a missing mini-app, a folder that cannot be written, or if another
-    sweep works in it.
+    Raises BadInput for an unknown profile, a missing mini-app or SimGrid, a folder that cannot be written, or
+    if another sweep works in it.
     KeyboardInterrupt passes through after everything started has ended; the same call goes on from there.
     """
     chosen = check(results, profile)
     if experiment.machine is None:
         project.miniapp()
+    elif not all(results.measured(run.id) for run in runs):
+        simulated_runs.check()
     with locked(results) as lock:
         plan(experiment, runs, results)
         entries = [run.without_description() for run in runs]

@@ -1,8 +1,9 @@
 """Snakemake as on the command line, but idle while a job of this machine runs.
 
-Snakemake 9.27 holds to a limit of jobs per second, even where none was asked for: each time it looks for jobs to start it sets a
-timer to look again in a second, so that every job that ends adds one more look per second. After some hundred runs it keeps
-half a core busy beside the run that is measured. On this machine runs follow one another, and need no limit.
+Snakemake 9.27 holds to a limit of jobs per second, even where none was asked for: each time it looks for jobs
+to start it sets a timer to look again in a second, so that every job that ends adds one more look per second.
+After some hundred runs it keeps half a core busy beside the run that is measured. On one machine runs follow
+one another, and need no limit.
 """
 
 import sys

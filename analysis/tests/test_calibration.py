@@ -16,7 +16,7 @@ import yaml
 from synthetic import compute_times
 
 from spikemark import exchange_times, kernels, project, record
-from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text
+from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text, software
 from spikemark.calibration.values import Table, Value, repeated
 from spikemark.machines.profile import checked
 
@@ -163,6 +163,29 @@ def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
     assert (
         found["software.energy_source"].detail == unknown["power.idle"] == unknown["power.core"] == "no /sys"
     )
+
+
+MODULES = "Stages/2026:GCC/14.3.0:Score-P/9.4"
+
+
+@pytest.mark.parametrize(
+    ("there", "modules", "value"),
+    [
+        (False, MODULES, "none"),
+        (True, "", "in PATH"),
+        (True, "GCC/14.3.0", "in PATH"),
+        (True, MODULES, "module load Stages/2026 GCC/14.3.0 Score-P/9.4"),
+    ],
+)
+def test_score_p_is_loaded_by_the_modules_that_are(tmp_path, monkeypatch, there, modules, value):
+    if there:
+        (tmp_path / "scorep").write_text("#!/bin/sh\n")
+        (tmp_path / "scorep").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("LOADEDMODULES", modules)
+    assert software.score_p().value == value
+    written = profile_text.text("here", "A", {"software.scorep": software.score_p()}, "calibrated", {}, [])
+    assert checked(yaml.safe_load(written), "here").get("software.scorep").value == value
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,16 @@ def test_the_verdict_is_made_of_the_numbers(network):
     assert "would help most" in words
 
 
+def test_ranks_are_named_where_a_node_has_several(network):
+    one, four = (compare(network, [Machine()], target=0.2, ranks_per_node=n) for n in (1, 4))
+    found = four.candidates[0].needed
+    assert found.ranks == 4 * found.nodes
+    assert compare_show.rows(four)[0][1] == f"{found.nodes} ({found.ranks} ranks)"
+    assert f" ({found.ranks} ranks, " in compare_show.verdict(four)
+    assert f"{found.nodes} ({found.ranks} ranks)" in page.render(four)
+    assert "ranks" not in compare_show.rows(one)[0][1] and " ranks, " not in compare_show.verdict(one)
+
+
 def test_predict_on_a_machine(spikemark, known):
     arguments = ["predict", "--machine", "made-up", "--preset", "mam-benchmark", "--ranks", "2,8"]
     arguments += [a for o in OPTIONS for a in ("--option", o)]

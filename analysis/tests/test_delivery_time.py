@@ -77,11 +77,9 @@ def test_intervals_hold_the_truth():
     assert min(inside.values()) >= 0.8 * 60, inside
 
 
-def test_disturbed_runs_do_not_move_the_quartile():
-    owner = np.array([0, 0, 0, 0, 0, 1])
-    counts, seconds = model.quartiles(owner, np.ones((6, 3)), np.array([1.0, 70.0, 1.1, 50.0, 60.0, 2.0]))
-    assert seconds.tolist() == [1.1, 2.0] and counts.shape == (2, 3)
-
-
-def test_no_interval_from_one_draw():
-    assert model.interval([1.0]) is None
+def test_disturbed_runs_do_not_move_the_middle():
+    owner = np.array([0, 0, 0, 1, 1, 1, 2])
+    times = np.array([1.0, 70.0, 1.1, 50.0, 60.0, 2.0, 7.0])
+    counts, seconds = model.middles(owner, np.ones((7, 3)), times)
+    assert seconds.tolist() == [1.1, 50.0, 7.0] and counts.shape == (3, 3)
+    assert model.middle(np.array([1.0, 2.0, 9.0, 3.0, 4.0, 5.0])) == 3.5

@@ -1,6 +1,7 @@
 """`spikemark energy`: from own readings, from a file, modelled, or missing with the reason."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -154,6 +155,9 @@ def test_the_table_and_the_json_say_the_same(own, capsys):
     assert out.index("gross energy") < out.index("net energy")
     assert "EE HPC WG: below level 1" in out and "10.0 Hz" in out
     assert "note: reading took up to" in out and "% of a processor" in out
+    means = re.findall(r"(pause|warm-up|measured part|pause after) ([\d.]+) W[, ]", out)
+    assert [name for name, _ in means] == ["pause", "warm-up", "measured part", "pause after"]
+    assert [float(watts) for _, watts in means] == pytest.approx([200, 320, 320, 200], rel=0.01)
     content = json.loads(spikemark(capsys, "energy", own, "--json")[1])
     assert content["kind"] == "measured" and content["source"] == "powercap"
     assert content["gross_j"]["value"] == pytest.approx(2 * PLANTED.gross_j, rel=1e-3)

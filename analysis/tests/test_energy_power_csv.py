@@ -69,7 +69,7 @@ class TestGoodFiles:
         hours = 5.5 if zone == "+05:30" else 0
         path = write_csv(tmp_path / "p.csv", iso(T0 + np.arange(3.0), zone), {"w": np.ones(3)})
         found = read_power(path)
-        assert found.times == pytest.approx(T0 - 3600 * hours + np.arange(3))
+        assert found.channels["w"].time_s == pytest.approx(T0 - 3600 * hours + np.arange(3))
         assert any("UTC" in note for note in found.notes) == (zone == "")
 
     def test_comments_blank_lines_and_other_columns(self, tmp_path):
@@ -77,7 +77,7 @@ class TestGoodFiles:
         path.write_text("\ufeff# a meter\n\ntime,power [W],voltage [V]\n0,5,230\n\n1,6,231\n2,7,229\n")
         found = read_power(path)
         assert found.channels["power"].power_w.tolist() == [5, 6, 7]
-        assert found.lines == [4, 6, 7]
+        assert found.lines == {"power": [4, 6, 7]}
         assert found.notes == ["columns not used: voltage [V]"]
 
     def test_channels_are_chosen(self, tmp_path):
@@ -86,6 +86,44 @@ class TestGoodFiles:
         )
         assert list(read_power(path).channels) == ["a", "b", "c"]
         assert list(read_power(path, ["b", "c_kW"]).channels) == ["b", "c"]
+
+
+SLURM = "Step,Node,ElapsedTime,EpochTime,Power [W]\n"  # sh5util --extract, and the unit
+
+
+class TestRowsOfSeveralMeters:
+    """One line per meter and time, as Slurm and many PDUs write them."""
+
+    ROWS = SLURM + "0,n1,0,1000,100\n0,n1,1,1001,110\n0,n1,2,1002,120\n0,n2,0,1000,50\n0,n2,2,1002,70\n"
+
+    def test_each_is_a_channel_with_times_of_its_own(self, tmp_path):
+        (tmp_path / "p.csv").write_text(self.ROWS)
+        found = read_power(tmp_path / "p.csv")
+        assert {n: c.power_w.tolist() for n, c in found.channels.items()} == {
+            "n1": [100, 110, 120], "n2": [50, 70],
+        }  # fmt: skip
+        assert found.channels["n2"].time_s.tolist() == [1000, 1002]
+        assert found.lines == {"n1": [2, 3, 4], "n2": [5, 6]}
+        assert found.notes == ["columns not used: Step, ElapsedTime"]
+        assert list(read_power(tmp_path / "p.csv", ["n2"]).channels) == ["n2"]
+        line = refused(tmp_path / "p.csv", ["n3"])
+        assert "channel 'n3'; columns of power: Power [W]; rows of: n1, n2" in line
+
+    def test_several_columns_are_channels_of_each(self, tmp_path):
+        path = tmp_path / "p.csv"
+        path.write_text("time,outlet,a [W],b [W]\n0,1,1,2\n0,2,3,4\n1,1,1,2\n1,2,3,4\n")
+        assert list(read_power(path).channels) == ["1 a", "1 b", "2 a", "2 b"]
+        assert list(read_power(path, ["2", "b"]).channels) == ["2"]
+
+    def test_they_are_summed(self, tmp_path, run):
+        times = T0 + PLANTED.times(0.5)
+        watts = PLANTED.watts(PLANTED.times(0.5))
+        rows = [f"{t + late:.3f},{node},{w / 2}" for t, w in zip(times, watts, strict=True)
+                for node, late in (("n1", 0.0), ("n2", 0.1))]  # fmt: skip
+        (tmp_path / "p.csv").write_text("\n".join(["time,node,power [W]", *rows, ""]))
+        found = analysis.measured(run, outside.source(run, tmp_path / "p.csv"))
+        assert found.gross_j.value == pytest.approx(PLANTED.gross_j, rel=0.01)
+        assert found.idle_w.value == pytest.approx(PLANTED.idle_w, rel=0.01)
 
 
 def refused(path, *arguments, run=None, **options) -> str:
@@ -116,6 +154,10 @@ BAD = {
     "time,power [W]\n0,1\ninf,2\n": "line 3: time 'inf'",
     "time,power [W]\n0,1\n1,2,3\n": "line 3: 3 fields; the first line has 2",
     "time,power [W]\n0,1\n": "1 readings; at least two",
+    "time,node,power [W]\n0,a,1\n0,b,1\n1,a,2\n1,a,3\n": "line 5: time '1' stands twice",
+    "time,node,power [W]\n0,a,1\n0,b,1\n1,a,2\n": "1 readings of b; at least two",
+    "time,node,power [W]\n": "0 readings; at least two",
+    "time,node,power\n0,a,1\n1,a,1\n": "column 'power' has no unit",
     "": "line 1: no column of time",
 }
 

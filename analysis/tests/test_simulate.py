@@ -174,6 +174,16 @@ def test_the_command_says_what_was_simulated_and_readers_take_the_run(spikemark,
         assert "simulated" in output + errors
 
 
+def test_without_a_folder_the_run_is_named_by_what_was_asked(spikemark, files, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = command(files)
+    at = words.index("--out")
+    status, output, errors = spikemark(*words[:at], *words[at + 2 :])
+    assert status == 0, errors
+    assert output.splitlines()[-1] == "out/run-made-up-4"
+    assert record.load(tmp_path / "out" / "run-made-up-4").record.ranks == 4
+
+
 def test_what_was_assumed_is_printed_and_stored(spikemark, files):
     machine_file.write(files["machine"], jitter__node_spread=None, interconnect__gap=None)
     status, _, errors = spikemark(*command(files))

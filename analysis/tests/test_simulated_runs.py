@@ -143,6 +143,19 @@ def test_what_cannot_be_simulated_leaves_a_reason(error, fake, tmp_path):
     assert not results.run(ids[0]).exists()
 
 
+@pytest.mark.parametrize(
+    ("variable", "missing"), [("PATH", "libsimgrid-dev"), ("SPIKEMARK_MINIAPP_SMPI", "must name an exec")]
+)
+def test_what_is_missing_is_said_once_before_anything_is_simulated(
+    variable, missing, fake, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(variable, "/nowhere")
+    chosen = experiment()
+    with pytest.raises(BadInput, match=missing):
+        sweep.sweep(chosen, expand(chosen), Results(tmp_path / "results"))
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
     import time
 

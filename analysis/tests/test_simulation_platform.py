@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from spikemark.errors import BadInput
+from spikemark.machines.profile import FIELD
 from spikemark.simulation import platform
 from spikemark.simulation.platform import Interconnect
 
 NETWORK = Interconnect("star", 4, 1.6e-6, 0.9e-6, 12.5e9, 20e9, 0.6e-6, 65536, "ompi")
 WITHIN = 0.03
 LARGE = 10_000_000
+SELECTORS = FIELD["interconnect.selector"].choices
 
 
-@pytest.fixture(scope="module")
-def ping_pong(tmp_path_factory):
-    """Runs on a platform, and gives microseconds by (rank, bytes)."""
-    folder = tmp_path_factory.mktemp("ping-pong")
-    program, source = folder / "ping_pong", Path(__file__).parent / "ping_pong.c"
+def timed(name: str, folder: Path):
+    """A function that runs the C program of that name on a platform and gives us by (rank, bytes)."""
+    program, source = folder / name, Path(__file__).parent / f"{name}.c"
     subprocess.run(["smpicc", "-O1", source, "-o", program], check=True)
 
     def run(built: platform.Platform, cases: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
@@ -44,6 +44,18 @@ def ping_pong(tmp_path_factory):
     return run
 
 
+@pytest.fixture(scope="module")
+def ping_pong(tmp_path_factory):
+    """Half the time of a round trip."""
+    return timed("ping_pong", tmp_path_factory.mktemp("ping-pong"))
+
+
+@pytest.fixture(scope="module")
+def late_receiver(tmp_path_factory):
+    """The time of a send whose receiver is a millisecond late."""
+    return timed("late_receiver", tmp_path_factory.mktemp("late"))
+
+
 @pytest.mark.parametrize(("ranks", "ranks_per_node"), [(2, 1), (13, 1), (40, 2)])
 @pytest.mark.parametrize("topology", platform.TOPOLOGIES)
 def test_latency_and_bandwidth_are_the_profiles(ping_pong, topology, ranks, ranks_per_node):
@@ -66,6 +78,23 @@ def test_a_gap_above_the_latency_leaves_the_latency(ping_pong):
     found = ping_pong(platform.build(network, 4, 2), [(1, 0), (3, 0)])
     assert found[1, 0] == pytest.approx(0.9, rel=WITHIN)
     assert found[3, 0] == pytest.approx(1.6, rel=WITHIN)
+
+
+@pytest.mark.parametrize("eager", [12 * 1024, 64 * 1024])
+def test_messages_beyond_the_eager_threshold_wait_for_their_receiver(late_receiver, eager):
+    built = platform.build(replace(NETWORK, eager=eager), 3)
+    found = late_receiver(built, [(2, eager // 2), (2, 2 * eager)])
+    assert found[2, eager // 2] < 100 < 1000 < found[2, 2 * eager]
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_every_selector_of_a_profile_is_one_that_simgrid_has(ping_pong, selector):
+    ping_pong(platform.build(replace(NETWORK, selector=selector), 2), [(1, 0)])
+
+
+def test_another_selector_would_be_found(ping_pong):
+    with pytest.raises(AssertionError, match="openmpi"):
+        ping_pong(platform.build(replace(NETWORK, selector="openmpi"), 2), [(1, 0)])
 
 
 @pytest.mark.parametrize("topology", platform.TOPOLOGIES)

@@ -64,6 +64,13 @@ def test_weak_scaling_fits_lines_and_cycle_times(weak):
     assert aware["ratio"] == pytest.approx(10**-0.5, rel=0.2) and aware["cv"] == pytest.approx(0.1, rel=0.1)
 
 
+def test_weak_scaling_draws_the_distributions_of_cycle_times(weak):
+    _, page = weak
+    (drawn,) = (text for text in page.images if text.startswith("On 4 ranks of jureca-dc"))
+    for label in ("conventional: single cycles", "windows of 10 cycles", "windows of 5 cycles"):
+        assert f"{label}: mean" in drawn
+
+
 def test_weak_scaling_without_the_published_size_says_so(fake, tmp_path):
     tables, _ = carried_out("weak-scaling", tmp_path, grid((2,)))
     assert any(isinstance(r["irregular_theory"], Missing) for r in tables["reductions"].rows)

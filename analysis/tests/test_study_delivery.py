@@ -84,6 +84,17 @@ def test_every_second_length_is_held_out(done):
     assert "6 of 6 held-out points within 15" in done.page.read_text()
 
 
+def test_a_slow_repetition_is_divided_out(results):
+    """What slows all configurations of one down is the machine; what slows one down is its own."""
+    runs = gather(results).runs
+    for m in runs:
+        phase = m.run.record.timing.phases["deliver"]
+        own = 1.5 if m.planned.repetition == 2 else 1.0
+        m.run.record.timing.phases["deliver"] = phase.model_copy(update={"mean_s": own * phase.mean_s})
+    for p in delivery.points(runs):
+        assert p.middle_s == pytest.approx(float(TRUTH.predict(p.counts.mean(axis=0))), rel=1e-3)
+
+
 def test_a_model_that_does_not_hold_is_said_to(results):
     runs = gather(results).runs
     for m in runs:

@@ -78,3 +78,12 @@ def test_without_a_profile_nothing_is_simulated(results, monkeypatch):
 
     monkeypatch.setattr(machines, "names", list)
     assert check.simulate(Results(results)) == [check.NO_PROFILE]
+
+
+def test_without_simgrid_that_is_said_once(results, monkeypatch):
+    from spikemark.results import Results
+
+    monkeypatch.setattr(check, "_profile", lambda run: "of this host")
+    monkeypatch.setenv("PATH", "/nowhere")
+    (complaint,) = check.simulate(Results(results))
+    assert complaint.startswith("not simulated: smpirun: ") and "libsimgrid-dev" in complaint

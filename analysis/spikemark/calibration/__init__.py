@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from spikemark import launch, project
-from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text
+from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text, software
 from spikemark.calibration.effort import FULL, QUICK, Effort
 from spikemark.calibration.values import Value
 from spikemark.errors import BadInput
@@ -78,6 +78,7 @@ def calibrate(
     kernel_rounds, message_rounds, runs, empty = (list(each) for each in zip(*done, strict=True))
     host = runs[0].record.host
     values = kernel_times.values(kernel_rounds, effort) | cycle_time.values(empty) | node.measure(host)
+    values["software.scorep"] = software.score_p()
     unknown: dict[str, str] = {}
     for found, why in (
         messages.tables(exchanged),

@@ -60,7 +60,8 @@ def source(
         notes = [f"placed by the step in power (± {whole.interval_s / 2:.2g} s): an offset of {shift:.3f} s"]
         timeline = placed
     span = timeline.idle_before[0] if timeline.idle_before else timeline.measured[0], timeline.measured[1]
-    check_gaps(file.times + offset_s, file.lines, span, str(path))
+    for name, trace in traces.items():
+        check_gaps(trace.time_s, file.lines[name], span, str(path))
     if why := energy(whole, *timeline.measured).reason:
         raise BadInput(f"{path}: the measured part has {why}")
     if len(traces) < run.record.host.nodes:

@@ -17,6 +17,8 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 TIMES = ("time", "timestamp", "datetime", "date_time", "date", "epoch", "epochtime", "elapsed", "t")
 #: A column of this name surely holds power, so that a missing unit is an error and not another quantity.
 POWER = re.compile(r"power|watt", re.IGNORECASE)
+#: A column of this name tells the rows of several meters apart.
+LABELS = ("node", "host", "outlet", "sensor", "channel")
 _UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?P<bare>\w+))?\s*")
 
 
@@ -38,8 +40,17 @@ class Header:
     ignored: list[str]
 
 
-def read_header(names: list[str], where: str, channels: list[str] | None = None) -> Header:
+def row_label(names: list[str]) -> int | None:
+    """Place of the column that says which meter a row is of; None where there is none."""
+    return next((i for i, name in enumerate(names) if name.strip().lower() in LABELS), None)
+
+
+def read_header(
+    names: list[str], where: str, channels: list[str] | None = None, meters: list[str] | None = None
+) -> Header:
     """`where`: file and line; `channels`: only these columns, by name with or without unit.
+
+    `meters`: what else a channel may be called, by the rows.
 
     Raises BadInput without a column of time or power, for power without a unit, and for unknown channels.
     """
@@ -55,14 +66,14 @@ def read_header(names: list[str], where: str, channels: list[str] | None = None)
         )
     power = [column for i, name in enumerate(names) if i != time.index and (column := _power(i, name))]
     found = [column.name for column in power]
-    wanted = _chosen(power, names, where, channels) if channels else power
+    wanted = _chosen(power, names, where, channels, meters or []) if channels else power
     bare = [n for n in names if n not in found and n != time.name and POWER.search(n)]
     if not wanted or (bare and not channels):
         name = (bare or [n for n in names if n != time.name] or ["power"])[0]
         raise BadInput(
             f"{where}: column {name!r} has no unit of power; allowed: {', '.join(WATTS)}, as in 'power [W]'"
         )
-    used = {time.name, *(column.name for column in wanted)}
+    used = {time.name, *(column.name for column in wanted)} | ({names[row_label(names)]} if meters else set())
     return Header(time, wanted, [name for name in names if name not in used])
 
 
@@ -90,13 +101,16 @@ def _power(index: int, name: str) -> Column | None:
     return None if factor is None else Column(index, name, factor)
 
 
-def _chosen(power: list[Column], names: list[str], where: str, channels: list[str]) -> list[Column]:
+def _chosen(
+    power: list[Column], names: list[str], where: str, channels: list[str], meters: list[str]
+) -> list[Column]:
     chosen = []
     for wanted in channels:
         matching = [c for c in power if wanted in (c.name, base(c.name))]
         if not matching:
             without = f", which has no unit ({', '.join(WATTS)})" if wanted in names else ""
             known = ", ".join(c.name for c in power) or "none"
+            known += f"; rows of: {', '.join(meters)}" if meters else ""
             raise BadInput(f"{where}: channel {wanted!r}{without}; columns of power: {known}")
         chosen += [column for column in matching if column not in chosen]
     return chosen

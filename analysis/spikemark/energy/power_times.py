@@ -40,7 +40,7 @@ def check_increasing(times: np.ndarray, texts: list[str], lines: list[int], file
     wrong = "stands twice" if times[i] == times[i - 1] else "lies before that of the line above"
     raise BadInput(
         f"{file}: line {lines[i]}: time {shown(texts[i])} {wrong}; allowed: increasing times, one line for"
-        " each (several meters are several columns)"
+        " each (several meters are columns of their own, or told apart by a column such as `node`)"
     )
 
 

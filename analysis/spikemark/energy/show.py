@@ -7,10 +7,12 @@ from spikemark.report.values import number, percent, span
 
 from .analysis import ADVICE, Energy
 from .levels import SOURCE
+from .source import Source
 from .trace import thinned
 from .values import Value
 
 MOST_POINTS = 2000
+SHORTEST_S = 1e-9  # a phase of less did not take place
 
 
 def rows(energy: Energy) -> list[tuple[str, Value, str]]:
@@ -73,6 +75,8 @@ def lines(energy: Energy) -> list[str]:
             f"sampling: {s.readings} readings, {number(s.rate_hz)} Hz, at most {number(s.longest_s)} s apart,"
             f" cover {percent(s.coverage, 1)}"
         )
+    if energy.source:
+        found.append(f"power over time: {phases(energy.source)} (--json has the curve)")
     if energy.before and energy.before.span:
         first, last = (t - energy.source.timeline.measured[0] for t in energy.before.span)
         found.append(
@@ -89,6 +93,23 @@ def lines(energy: Energy) -> list[str]:
         found.append(f"  criteria: {SOURCE}")
     reasons = dict.fromkeys(value.reason for _, value, _ in rows(energy) if not value)
     return [*found, *(f"missing: {reason}" for reason in reasons)]
+
+
+def phases(source: Source) -> str:
+    """Mean power of each phase, as far as the readings cover it."""
+    at, trace = source.timeline, source.trace
+    spans = {
+        "pause": at.idle_before,
+        "warm-up": (at.busy[0], at.measured[0]),
+        "measured part": at.measured,
+        "pause after": at.idle_after,
+    }
+    read = {n: (max(span[0], trace.first), min(span[1], trace.last)) for n, span in spans.items() if span}
+    return ", ".join(
+        f"{name} {number(trace.mean_w(*span), 4)} W"
+        for name, span in read.items()
+        if span[1] - span[0] > SHORTEST_S
+    )
 
 
 def content(energy: Energy) -> dict[str, Any]:

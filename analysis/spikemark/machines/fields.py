@@ -77,7 +77,7 @@ FIELDS = [
     Field("software.launcher", None, TEXT, "what starts the ranks"),
     Field("software.modules", None, TEXT, "environment modules"),
     Field("software.energy_source", None, TEXT, "meter that the mini-app can read"),
-    Field("software.scorep", None, TEXT, "Score-P there"),
+    Field("software.scorep", None, TEXT, "how to load Score-P"),
 ]  # fmt: skip
 
 MODELS = "update"  # the part of a path below which values go by neuron model

@@ -59,8 +59,8 @@ def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
 def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int) -> list[Times]:
     """Fits to runs drawn with replacement; `groups`: of each configuration, counts and seconds of its runs.
 
-    Runs are drawn from all, and each configuration counts with the lower quartile of those drawn. Draws that
-    cannot be fitted are left out.
+    Runs are drawn from all, and each configuration counts with the middle of those drawn. Draws that cannot
+    be fitted are left out.
     """
     rng = np.random.default_rng(seed)
     owner = np.concatenate([np.full(len(seconds), i) for i, (_, seconds) in enumerate(groups)])
@@ -70,22 +70,24 @@ def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int
     for _ in range(draws):
         drawn = rng.integers(len(owner), size=len(owner))
         try:
-            found.append(fit(*quartiles(owner[drawn], counts[drawn], seconds[drawn])))
+            found.append(fit(*middles(owner[drawn], counts[drawn], seconds[drawn])))
         except BadInput:
             continue
     return found
 
 
-def quartiles(owner: np.ndarray, counts: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One point per owner, of the mean counts and the lower quartile of the times.
+def middle(seconds: np.ndarray) -> float:
+    """Mean of the middle third of some times: as many disturbed runs on either side do not move it."""
+    cut = len(seconds) // 3
+    return float(np.sort(seconds)[cut : len(seconds) - cut].mean())
 
-    Whatever else uses the memory of the host only adds to a time, for seconds or minutes at once; the
-    quartile stays where up to three in four runs are disturbed, and unlike the minimum has an interval.
-    """
+
+def middles(owner: np.ndarray, counts: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One point per owner, of the mean counts and the middle of the times."""
     names = np.unique(owner)
     return (
         np.array([counts[owner == name].mean(axis=0) for name in names]),
-        np.array([np.quantile(seconds[owner == name], 0.25) for name in names]),
+        np.array([middle(seconds[owner == name]) for name in names]),
     )
 
 

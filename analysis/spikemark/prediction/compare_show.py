@@ -57,8 +57,13 @@ def rows(made: Comparison) -> list[list[str]]:
             continue
         p = c.chosen
         cells = [show.cell(p.figures[name]) for name in COLUMNS]
-        found.append([c.name, integer(p.nodes), c.certainty, *cells, LIMITS[p.slowest]])
+        found.append([c.name, nodes(p), c.certainty, *cells, LIMITS[p.slowest]])
     return found
+
+
+def nodes(p: Prediction) -> str:
+    """How many there are, and ranks where each has several."""
+    return integer(p.nodes) if p.ranks == p.nodes else f"{integer(p.nodes)} ({counted(p.ranks, 'rank')})"
 
 
 def verdict(made: Comparison) -> str:
@@ -87,8 +92,10 @@ def _reached(c: Candidate, target: float) -> str:
     if c.certainty == PERHAPS:
         perhaps = f" ({counted(c.sure.nodes, 'node')} would be)" if c.sure else " with any number of nodes"
         perhaps = f", which is not certain{perhaps}"
+    parts = [] if p.ranks == p.nodes else [counted(p.ranks, "rank")]
+    parts.append(counted(p.nodes * c.cores, "core"))
     return (
-        f"{c.name} needs {counted(p.nodes, 'node')} ({counted(p.nodes * c.cores, 'core')}) for the target of"
+        f"{c.name} needs {counted(p.nodes, 'node')} ({', '.join(parts)}) for the target of"
         f" {number(target)}: {how}{perhaps}; it is limited by {LIMITS[p.slowest]}."
     )
 

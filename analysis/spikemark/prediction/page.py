@@ -121,7 +121,7 @@ def _tried(made: Comparison) -> Section:
     for c in made.candidates:
         rows = [
             [
-                integer(p.nodes),
+                words.nodes(p),
                 *(show.phrase(p.figures[name]) for name in names),
                 p.slowest,
             ]

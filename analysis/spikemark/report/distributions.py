@@ -14,6 +14,7 @@ from spikemark.waiting import maxima
 from .gather import Measured
 
 LEVEL = 0.99
+LONG_TAIL = 6  # longest over shortest time from which an axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -81,3 +82,17 @@ def distribution(measured: Measured, window: int | None = None) -> Distribution:
         *(label, run.schedule, planned.seed, planned.repetition, window),
         *(lumped, highest, interval, inside),
     )
+
+
+def axis(distributions: list[Distribution]) -> tuple[tuple[float, float], bool]:
+    """Limits in s between which nearly all times lie, the last of a long tail cut, and whether the axis is
+    logarithmic.
+    """
+    low = min(np.percentile(d.times_s, 0.1) for d in distributions)
+    high = max(np.percentile(d.times_s, 99.8) for d in distributions)
+    if low > 0 and high / low > LONG_TAIL:
+        return (low / 1.1, high * 1.1), True
+    varies = high - low > 1e-9 * high  # more than by rounding
+    margin = 0.04 * (high - low) if varies else 0.1 * high or 1e-9
+    low, high = max(0.0, low - margin), high + margin
+    return (low, high), low > 0 and high / low > LONG_TAIL

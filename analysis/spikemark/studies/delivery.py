@@ -11,7 +11,7 @@ from spikemark.report.cases import COMPARED
 from spikemark.report.elements import Box, Figure, KeyFigure
 from spikemark.report.gather import Measured
 from spikemark.report.values import NARROW, counted, number, percent
-from spikemark.studies import delivery_figure, delivery_kernel
+from spikemark.studies import blocks, delivery_figure, delivery_kernel
 from spikemark.studies.runs import CROWDED, group, timed
 from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
@@ -24,13 +24,15 @@ MEANINGS = {
 }
 GOAL = 0.15  # largest error of a held-out point
 DRAWS, SEED = 1000, 1
+ONE_RUN = Missing("one run says nothing of the spread", "one run")
 TOGETHER = Missing("no spike came to a thread without a list of it, so it is part of t_first", "in t_first")
 EXPLAINED = (
     "A thread that delivers goes through the spikes that have come (t_spike each), enters the lists that "
     "hold synapses of its own (t_first each), and visits their synapses (t_next each, the first among them). "
     "The mini-app counts all three and times the whole. Every second list length, the ends aside, was held "
-    "out: the fit has not seen it. Times are means over ranks; a configuration counts with the lower "
-    "quartile of its repetitions, since whatever else uses the memory of the host only adds."
+    "out: the fit has not seen it. Times are means over ranks. By how much a whole repetition of all "
+    "configurations was slower than the others, the machine's drift, is divided out; a configuration counts "
+    "with the mean of the middle third of its repetitions."
 )
 NOTE = (
     f"Intervals: 95 %, from {DRAWS} fits to runs drawn with replacement. The kernel delivers lists of one "
@@ -42,7 +44,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Point:
-    """A configuration: `counts` (first, synapses, spikes) of a thread and `seconds`, a row per run."""
+    """A configuration: `counts` (first, synapses, spikes) of a thread and `seconds` without drift, by run."""
 
     label: str
     ranks: int
@@ -58,9 +60,13 @@ class Point:
         return float(self.counts[:, 1].sum() / self.counts[:, 0].sum())
 
     @property
-    def quartile_s(self) -> float:
-        """The lower one: a quarter of the runs took no longer."""
-        return float(np.quantile(self.seconds, 0.25))
+    def middle_s(self) -> float:
+        return model.middle(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the runs, relative."""
+        return float(np.std(np.log(self.seconds), ddof=1)) if len(self.seconds) > 1 else float("nan")
 
     def ns_per_event(self, seconds: float) -> float:
         return 1e9 * seconds / float(self.counts[:, 1].mean())
@@ -82,14 +88,18 @@ def points(runs: list[Measured]) -> list[Point]:
         key: float(np.mean([_length(m) for m in members])) for key, members in group(usable, _network).items()
     }
     held = set(sorted(networks, key=networks.get)[1:-1:2])
+    setups = {
+        setup: counting
+        for setup, members in group(usable, _setup).items()
+        if (counting := timed(members)) is not CROWDED
+    }
+    slower = blocks.slower((setup, _block(m), _seconds(m)) for setup, runs in setups.items() for m in runs)
     found = []
-    for (network, ranks, threads, placement), members in group(usable, _setup).items():
-        counting = timed(members)
-        if counting is not CROWDED:
-            label = f"{ranks} × {threads}, {placement.replace('_', ' ')}"
-            rows = np.array([counts(m) for m in counting])
-            seconds = np.array([_seconds(m) for m in counting])
-            found.append(Point(label, ranks, threads, placement, rows, seconds, network in held))
+    for (network, ranks, threads, placement), counting in setups.items():
+        label = f"{ranks} × {threads}, {placement.replace('_', ' ')}"
+        rows = np.array([counts(m) for m in counting])
+        seconds = np.array([_seconds(m) / slower[_block(m)] for m in counting])
+        found.append(Point(label, ranks, threads, placement, rows, seconds, network in held))
     return sorted(found, key=lambda p: p.length)
 
 
@@ -106,6 +116,10 @@ def _network(m: Measured) -> str:
     """What was varied of the network."""
     fields = {k: v for k, v in m.planned.fields.items() if k not in COMPARED}
     return json.dumps(fields, sort_keys=True)
+
+
+def _block(m: Measured) -> tuple:
+    return m.planned.seed, m.planned.repetition
 
 
 def _setup(m: Measured) -> tuple:
@@ -138,7 +152,7 @@ def _fit(found: list[Point]) -> model.Times:
     if not found:
         raise BadInput("no run whose times count is complete")
     rows, seconds = (np.concatenate([getattr(p, name) for p in found]) for name in ("counts", "seconds"))
-    return model.fit(*model.quartiles(owner, rows, seconds))
+    return model.fit(*model.middles(owner, rows, seconds))
 
 
 def _predicted_s(p: Point, fitted: model.Times) -> float:
@@ -146,7 +160,7 @@ def _predicted_s(p: Point, fitted: model.Times) -> float:
 
 
 def _error(p: Point, fitted: model.Times) -> float:
-    return _predicted_s(p, fitted) / p.quartile_s - 1
+    return _predicted_s(p, fitted) / p.middle_s - 1
 
 
 def _times(fitted: model.Times | None, draws: list[model.Times], alone: model.Times | Missing) -> StudyTable:
@@ -184,8 +198,8 @@ def _points(found: list[Point], fitted: model.Times) -> StudyTable:
             "setup": p.label,
             "length": p.length,
             "empty_percent": 100 * (1 - float(p.counts[:, 0].sum() / p.counts[:, 2].sum())),
-            "measured_ns": p.ns_per_event(p.quartile_s),
-            "slower_percent": 100 * (float(np.median(p.seconds)) / p.quartile_s - 1),
+            "measured_ns": p.ns_per_event(p.middle_s),
+            "spread_percent": 100 * p.spread if len(p.seconds) > 1 else ONE_RUN,
             "predicted_ns": p.ns_per_event(_predicted_s(p, fitted)),
             "error_percent": 100 * _error(p, fitted),
             "role": "held out" if p.held_out else "fitted",
@@ -197,7 +211,7 @@ def _points(found: list[Point], fitted: model.Times) -> StudyTable:
         Column("length", "list length", "counted"),
         Column("empty_percent", "spikes without a list (%)", "counted", 2),
         Column("measured_ns", "ns per synaptic event", "measured"),
-        Column("slower_percent", "median repetition slower by (%)", "measured", 2),
+        Column("spread_percent", "spread of repetitions (%)", "measured", 2),
         Column("predicted_ns", "predicted", "modelled"),
         Column("error_percent", "error (%)", "", 2),
         Column("role", "role"),
@@ -239,7 +253,7 @@ def _key_figures(fitted: model.Times, draws: list[model.Times], errors: list[flo
 
 
 def _figure(found: list[Point], fitted: model.Times) -> Figure:
-    shown = [(p, p.ns_per_event(p.quartile_s), p.ns_per_event(_predicted_s(p, fitted))) for p in found]
+    shown = [(p, p.ns_per_event(p.middle_s), p.ns_per_event(_predicted_s(p, fitted))) for p in found]
     alt = "Time per synaptic event by list length. " + " ".join(
         f"{p.label}, length {number(p.length)}: {number(ns)} ns measured, {number(model_ns)} ns predicted."
         for p, ns, model_ns in shown

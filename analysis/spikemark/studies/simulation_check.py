@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import record
+from spikemark import record, simulated_runs
 from spikemark.errors import BadInput
 from spikemark.report.elements import Box, KeyFigure
 from spikemark.report.gather import Measured
@@ -51,6 +51,10 @@ def simulate(results: Results) -> list[str]:
     host = _profile(results.run(measured[0].id)) if measured else None
     if host is None:
         return [NO_PROFILE]
+    try:
+        simulated_runs.check()
+    except BadInput as reason:
+        return [f"not simulated: {reason}"]
     complaints = []
     for planned in measured:
         for mode in MODES:

@@ -7,7 +7,7 @@ from spikemark.models import access, waiting_iid
 from spikemark.report.elements import Figure, KeyFigure
 from spikemark.report.gather import Measured
 from spikemark.report.values import MINUS, number, percent
-from spikemark.studies import lines_figure
+from spikemark.studies import cycle_times_figure, lines_figure
 from spikemark.studies.lines_figure import Axis, Line
 from spikemark.studies.on_machine import (
     Place,
@@ -41,12 +41,14 @@ def read(runs: list[Measured]) -> Findings:
     """Phases by schedule and ranks, reductions beside the theory, growth, cycle times."""
     found = places(runs, _correlation)
     main, less, growth = _main(found), _reductions(found), _slopes(found)
+    last = _last(found)
+    times = _cycle_times(last)
     parts = [
         Part("weak-scaling", "Phases by number of areas", [EXPLAINED], figures=_figures(found, main),
              tables=[main]),
         Part("reductions", "What the structure saves", [THEORY], tables=[less]),
         Part("slopes", "Growth with the number of areas", tables=[growth]),
-        Part("cycle-times", "Cycle times", tables=[_cycle_times(found)]),
+        Part("cycle-times", "Cycle times", figures=_distributions(last, times), tables=[times]),
     ]  # fmt: skip
     return Findings(_sentence(less), _key_figures(less), parts)
 
@@ -153,14 +155,32 @@ def _slopes(found: list[Place]) -> StudyTable:
     return StudyTable("slopes", "Real-time factor over ranks", columns, rows)
 
 
-def _cycle_times(found: list[Place]) -> StudyTable:
-    """The distribution of compute times, of single cycles and of windows, at each machine's most ranks."""
+def _last(found: list[Place]) -> list[tuple[Place, Measured]]:
+    """The places at each machine's most ranks, each with its first run that has recorded its cycles."""
     most = {p.machine: max(q.ranks for q in found if q.machine == p.machine) for p in found}
+    runs = [(p, next((m for m in p.runs if m.run.cycles is not None), None)) for p in found]
+    return [(p, m) for p, m in runs if p.ranks == most[p.machine] and m is not None]
+
+
+def _distributions(last: list[tuple[Place, Measured]], times: StudyTable) -> list[Figure]:
+    """Histograms of compute times, one figure for each machine and correlation."""
+    figures = []
+    for machine, setting in dict.fromkeys((p.machine, p.setting) for p, _ in last):
+        own = [(p, m) for p, m in last if (p.machine, p.setting) == (machine, setting)]
+        open_, correlation = setting
+        title = (
+            f"On {own[0][0].ranks} ranks of {machine}, serial correlation"
+            f" {OF_PROFILE if open_ else format(correlation, 'g')}"
+        )
+        name = f"cycle-times-{len(figures)}"
+        figures.append(cycle_times_figure.figure([m for _, m in own], title, name, times.shown()))
+    return figures
+
+
+def _cycle_times(last: list[tuple[Place, Measured]]) -> StudyTable:
+    """The distribution of compute times, of single cycles and of windows."""
     rows = []
-    for p in found:
-        m = next((m for m in p.runs if m.run.cycles is not None), None)
-        if p.ranks != most[p.machine] or m is None:
-            continue
+    for p, m in last:
         compute, window = m.run.compute(), max(lane.period for lane in m.run.record.lanes)
         one, lumped = statistics.describe(compute), statistics.describe(compute, window)
         rows.append({

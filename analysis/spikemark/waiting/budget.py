@@ -162,14 +162,15 @@ def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False)
 
 def _common_mode(split: Split) -> Part:
     """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
-    parts, course = split.components, split.shared - split.components.mean
-    variance, cycles = float(course.var()), len(course)
+    parts, deviation = split.components, split.shared - split.components.mean
+    variance, cycles = float(deviation.var()), len(deviation)
     if not variance > 0:
         return Part(0.0, (0.0, 0.0))
+    course = parts.common_course
     low, median, high = np.quantile(course, [0.4, 0.5, 0.6])
-    doubt = (parts.shared.interval()[1] - parts.shared.value) / variance * abs(median)
+    doubt = (parts.shared.interval()[1] - parts.shared.value) / variance * abs(float(np.median(deviation)))
     influence = course - np.sign(course - median) * (high - low) / 0.4
-    known = series.mean(parts.common / variance * (_centred(influence) - median))
+    known = series.mean(_centred(influence) + course.mean() - median)
     return _part(known, cycles, [-doubt, doubt])
 
 

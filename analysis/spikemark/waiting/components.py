@@ -9,7 +9,8 @@ autocorrelation and independent between ranks. y are sums over the steps of a pl
   1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
   ranks that differ no more than drifting equals would are taken for equals.
 - g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
-  accordingly, and 0 where Var g is not surely above 0.
+  accordingly. Where Var g is not surely above 0, g_w is 0 but in single long steps in which all ranks are
+  late together, where it is all of the deviation: one stall of the machine would pass for a tail of all.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from spikemark.models import serial
 from spikemark.waiting import series
 
 SURE = 3.0  # standard errors
+CHANCE = 0.01  # that independent ranks are ever late together
+FAR = 6.0  # standard deviations of the mean of independent ranks
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,21 @@ class Components:
         return series.mean(excess + float(self.rank_effects.var(ddof=1)) / self.ranks)
 
     @property
+    def stalls(self) -> np.ndarray:
+        """Is this a step that is far too long, in which all ranks are late together? [step]
+
+        Each is among its own longest u of all steps, u such that independent ranks would rarely all be so at
+        once even in one step: steps u^M = CHANCE, whatever their distributions and serial correlations.
+        """
+        late = self.step_means - np.median(self.step_means)
+        found = late > FAR * (self.across / self.ranks) ** 0.5
+        if found.any():
+            share = (CHANCE / self.steps) ** (1 / self.ranks)
+            for rank in self.times:
+                found &= rank > np.quantile(rank, 1 - share)
+        return found
+
+    @property
     def common(self) -> float:
         """Variance of g, s^2; 0 where it is not above what chance would make of independent ranks."""
         return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
@@ -145,9 +163,11 @@ class Components:
     @cached_property
     def common_course(self) -> np.ndarray:
         """g_w, [step]."""
-        if not self.common > 0:
-            return np.zeros(self.steps)
-        return self.common / float(self.step_means.var()) * (self.step_means - self.mean)
+        deviation = self.step_means - self.mean
+        if self.common > 0:
+            return self.common / float(self.step_means.var()) * deviation
+        found = np.where(self.stalls, deviation, 0.0)
+        return found - found.mean()
 
     def residual(self, rank: int) -> np.ndarray:
         """e of a rank, [step]: with the effects, ranks that had it independently would have the variance V.
@@ -168,18 +188,23 @@ class Components:
         return self.times[rank] - self.common_course - self.rank_means[rank]
 
     @cached_property
-    def own_squares(self) -> np.ndarray:
-        """Mean over ranks of the squares of their own courses, [step]."""
+    def _squares(self) -> np.ndarray:
+        """Mean over ranks of the squares of their times about their own means, [step]."""
         total = np.zeros(self.steps)
-        for rank in range(self.ranks):
-            total += np.square(self.own_course(rank))
+        for rank, mean in zip(self.times, self.rank_means, strict=True):
+            total += np.square(rank - mean)
         return total / self.ranks
 
     @property
+    def own_squares(self) -> np.ndarray:
+        """The same without g, of their own courses, [step]."""
+        shared = self.common_course
+        return self._squares - shared * (2 * (self.step_means - self.mean) - shared)
+
+    @cached_property
     def own_variances(self) -> np.ndarray:
         """Variance across ranks of their times about their own means, [step]."""
-        together = self.step_means - self.mean - self.common_course
-        return (self.own_squares - np.square(together)) * self.ranks / (self.ranks - 1)
+        return (self._squares - np.square(self.step_means - self.mean)) * self.ranks / (self.ranks - 1)
 
     @cached_property
     def scale(self) -> float:

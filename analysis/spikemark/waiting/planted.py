@@ -72,6 +72,12 @@ def common_mode(correlation: float) -> Draw:
     return draw
 
 
+def stalls(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
+    """As `normal` without correlation, with a machine that stands still for 20 cycles once in 2000."""
+    alike = normal(0.0)(rng, runs, cycles)
+    return alike + 20 * MEAN_S * (rng.random((runs, 1, cycles)) < 1 / 2000)
+
+
 def heavy_tails(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
     """Independent log-normal times above a floor."""
     return 0.8 * MEAN_S + SD_S * rng.lognormal(0.3, 0.8, (runs, RANKS, cycles))
@@ -111,6 +117,7 @@ PLANTED = [
     Planted("phases of 200 cycles 20 % longer, 20 % of the time, jitter 1 %", frequent_phases(0.2), 12_000),
     Planted("phases of 200 cycles 20 % longer, half the time, jitter 1 %", frequent_phases(0.5), 12_000),
     Planted("shared drift, AR(1) 0.9", common_mode(0.9)),
+    Planted("stalls of all ranks for 20 cycles, once in 2000", stalls),
     Planted("heavy tails (log-normal)", heavy_tails),
 ]
 

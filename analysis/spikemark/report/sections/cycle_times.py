@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..cases import View
-from ..distributions import LEVEL, Distribution, distribution
+from ..distributions import LEVEL, Distribution, axis, distribution
 from ..elements import Figure, Section, Table
 from ..figures import cycle_times as drawing
 from ..gather import Configuration
@@ -11,7 +11,6 @@ from ..values import counted, integer, microseconds, number, percent, span
 from . import cycle_lumping
 
 TITLE = "Cycle times"
-LONG_TAIL = 6  # longest over shortest time from which the axis is logarithmic
 EXPLAINED = (
     "A cycle's compute time (deliver + update + collocate, and injected waits) varies from cycle to cycle "
     "and from rank to rank. "
@@ -91,8 +90,7 @@ def _together(distributions: list[Distribution]) -> list[str]:
 
 
 def _figure(ranks: int, distributions: list[Distribution], rows: list[list[str]]) -> Figure:
-    limits = _limits(distributions)
-    logarithmic = limits[0] > 0 and limits[1] / limits[0] > LONG_TAIL
+    limits, logarithmic = axis(distributions)
     times = np.concatenate([d.times_s for d in distributions], None)
     left, right = (times < limits[0]).mean(), (times > limits[1]).mean()
     run = distributions[0]
@@ -133,17 +131,6 @@ def _figure(ranks: int, distributions: list[Distribution], rows: list[list[str]]
     )
     svg = drawing.draw(distributions, limits, logarithmic, "cycle-times", alt)
     return Figure("cycle-times-figure", f"On {where}", svg, alt, caption, table)
-
-
-def _limits(distributions: list[Distribution]) -> tuple[float, float]:
-    """An axis that holds nearly all times; the last of a long tail are cut."""
-    low = min(np.percentile(d.times_s, 0.1) for d in distributions)
-    high = max(np.percentile(d.times_s, 99.8) for d in distributions)
-    if low > 0 and high / low > LONG_TAIL:
-        return low / 1.1, high * 1.1
-    varies = high - low > 1e-9 * high  # more than by rounding
-    margin = 0.04 * (high - low) if varies else 0.1 * high or 1e-9
-    return max(0.0, low - margin), high + margin
 
 
 def _row(d: Distribution) -> list[str]:
