@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from spikemark.cli_lines import list_lines
 from spikemark.cli_predict import (
     Full,
     PresetName,
@@ -34,6 +35,7 @@ def fit(runs: Runs, as_json: AsJson = False) -> None:
     source = _source(runs)
     found = estimates(Components(source.compute))
     made = {name: kind.fit(source).predict("conventional") for name, kind in PREDICTORS.items()}
+    list_lines([f"warning: {text}" for text in source.warnings])
     if as_json:
         typer.echo(json.dumps(show.fitted_content(source, found) | show.predicted_content(made), indent=1))
     else:
@@ -104,6 +106,7 @@ def predict(
         name: kind.fit(source).predict(schedule, ratio, count, lag, group_period, cycles)
         for name, kind in PREDICTORS.items()
     }
+    list_lines([f"warning: {text}" for text in source.warnings])
     if as_json:
         typer.echo(json.dumps(show.predicted_content(made), indent=1))
     else:
@@ -156,10 +159,7 @@ def _source(runs: list[Path]):
     from spikemark import record
     from spikemark.waiting.source import source
 
-    found = source([record.load(path) for path in runs])
-    for text in found.warnings:
-        typer.echo(f"warning: {text}", err=True)
-    return found
+    return source([record.load(path) for path in runs])
 
 
 def print_table(table) -> None:

@@ -76,6 +76,8 @@ def test_what_a_reader_must_know_goes_to_the_other_stream(spikemark, tmp_path):
     status, output, errors = spikemark("predict", folder, "--schedule", "conventional", "--json")
     assert status == 0 and json.loads(output)
     assert errors.startswith("warning: ") and text in errors
+    status, output, errors = spikemark("predict", folder, "--schedule", "fast")
+    assert (status, output, errors.count("\n")) == (2, "", 1)  # a refusal stands alone
 
 
 def test_coverage_writes_its_table(spikemark, tmp_path, monkeypatch):
