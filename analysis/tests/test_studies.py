@@ -247,6 +247,20 @@ def test_waiting_predicted_from_the_conventional_runs(schedules):
     assert drifting["iid_error"] < -50
 
 
+def test_waiting_predicted_from_half_of_the_ranks(schedules, tmp_path):
+    """Of two ranks one is too few to say anything of further ones; four of eight are enough."""
+    done, _ = schedules
+    assert len(table(done, "held_out_ranks").rows) == 4
+    assert all(isinstance(row["replay_us"], Missing) for row in table(done, "held_out_ranks").rows)
+    pairs = (("conventional", 1), ("structure_aware", 10))
+    runs = [skewed(*pair, seed, 0.9) | {"ranks": 8} for pair in pairs for seed in (1, 2)]
+    done, page = write(STUDIES["schedules"], tmp_path, runs)
+    for row in table(done, "held_out_ranks").rows:
+        for name in ("correlated", "replay"):
+            assert abs(row[f"{name}_error"]) < 15
+    assert "every second rank" in page.text
+
+
 def test_schedules_page_has_a_figure_for_each_correlation(schedules):
     _, page = schedules
     assert len(page.images) == 2

@@ -49,7 +49,7 @@ def read(runs: list[Measured]) -> Findings:
              figures=_figures(ordered, main), missing=missing),
         Part("lag", "More windows on their way", tables=[_lags(ordered)]),
         Part("held-out", "Predicted from the conventional run", [FITTED], boxes=held_out.boxes(predicted),
-             tables=[predicted]),
+             tables=[predicted, held_out.table(ordered, every=2)]),
     ]  # fmt: skip
     return Findings(_sentence(ordered) + _as_the_loop(main), _key_figures(ordered), parts)
 

@@ -46,7 +46,8 @@ def read(runs: list[Measured]) -> Findings:
         Part("waiting", "Waiting by schedule", [EXPLAINED, MODELS, HIERARCHICAL], figures=_figures(skewed),
              tables=[_main(skewed)], missing=missing),
         Part("overlap", "What overlapping saves", boxes=_verdicts(cuts), tables=[cuts]),
-        Part("held-out", "Predicted from one schedule", boxes=held_out.boxes(predicted), tables=[predicted]),
+        Part("held-out", "Predicted from one schedule", boxes=held_out.boxes(predicted),
+             tables=[predicted, held_out.table(skewed, every=2)]),
         Part("floor", "What is waiting without skew", tables=[_even(even), _lateness(skewed + even)]),
     ]  # fmt: skip
     return Findings(_sentence(cuts), _key_figures(cuts, skewed), parts)
