@@ -3,8 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from spikemark import cli, machines
+
+# The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None)
+settings.load_profile("steady")
 
 
 @pytest.fixture

@@ -189,6 +189,14 @@ def test_a_stall_of_all_ranks_is_no_long_tail(plan):
         assert found.waiting_s == pytest.approx(usual.waiting_s, rel=0.05)
 
 
+def test_rounding_is_no_waiting():
+    """Two ranks that never met in a run waited 1e-18 s here and there, of which an interval was made."""
+    c = times(22, cycles=800)
+    shuffled = 1e3 * np.random.default_rng(22).permutation(c)
+    a, b = (PREDICTORS["correlated"].fit(x).predict("overlapped", 4, ranks=2) for x in (c, shuffled))
+    assert 1e3 * np.array(a.interval) == pytest.approx(np.array(b.interval), rel=1e-6)
+
+
 def test_a_stall_of_one_rank_is_waited_for():
     c = times(8, 8, 10_000)
     stalled = c.copy()

@@ -11,7 +11,7 @@ from spikemark.report.values import counted, integer, number
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
 BEYOND = (
     "Intervals hold what is not known of the machines, not what the model gets wrong: on several nodes"
-    " published exchanges took up to tens of times longer than it says (docs/prediction.md)."
+    " published exchanges took ten to a hundred times as long as it says (docs/prediction.md)."
 )
 TRIED = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")  # on all numbers of nodes
 LIMITS = {

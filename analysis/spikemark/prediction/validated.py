@@ -6,7 +6,7 @@ labelled extrapolated; `FAR` times beyond, it is refused.
 
 from spikemark.errors import BadInput
 
-RANKS = 64  # Simula et al. 2019, Table II; with the 256 of Table I predictions missed
+RANKS = 64  # Simula et al. 2019, Table II, with the cost of a message fitted; the 256 of Table I were missed
 THREADS = 128  # of a rank; the busy cores of a node in the multi-area model on JURECA-DC, a bound only
 NEURONS = 5_000_000  # the multi-area model, likewise
 FAR = 16

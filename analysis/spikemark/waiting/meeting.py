@@ -11,6 +11,7 @@ import numpy as np
 from spikemark.waiting.plan import Plan
 
 BLOCK = 256  # windows at a time, so that they stay in a cache
+ROUNDING = 8 * np.finfo(float).eps  # of sums over a run
 SETTLED = 8  # the mean lead at the end is taken from the last eighth of the windows
 
 
@@ -78,7 +79,8 @@ def _lagged(compute: np.ndarray, plan: Plan, exchange: float) -> Waits:
                 np.maximum(at, arrivals[k - lag] + exchange, out=at)
             done = at
         mean[some], last[some] = steps.mean(axis=-1), steps.max(axis=-1)
-    series = np.maximum(np.diff(mean, axis=0, prepend=0.0) - spent, 0.0)
+    series = np.diff(mean, axis=0, prepend=0.0) - spent
+    series[series < ROUNDING * mean[-1]] = 0.0
     late = slice(windows // 2, None)
     lead = last[late] + exchange - mean[late]
     drain = lead[-max(1, windows // SETTLED) :].mean(axis=0)
