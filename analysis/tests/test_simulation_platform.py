@@ -17,43 +17,41 @@ LARGE = 10_000_000
 SELECTORS = FIELD["interconnect.selector"].choices
 
 
-def timed(name: str, folder: Path):
-    """A function that runs the C program of that name on a platform and gives us by (rank, bytes)."""
-    program, source = folder / name, Path(__file__).parent / f"{name}.c"
+@pytest.fixture(scope="module")
+def messages(tmp_path_factory):
+    """A function that runs messages.c on a platform: us of half a round trip, and of a send to a rank that
+    receives a millisecond later, by (rank, bytes)."""
+    folder = tmp_path_factory.mktemp("messages")
+    program, source = folder / "messages", Path(__file__).parent / "messages.c"
     subprocess.run(["smpicc", "-O1", source, "-o", program], check=True)
 
-    def run(built: platform.Platform, cases: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
+    def run(
+        built: platform.Platform, cases: list[tuple[int, int]]
+    ) -> dict[tuple[int, int], tuple[float, float]]:
         (folder / "platform.xml").write_text(built.xml)
         (folder / "hosts").write_text(built.hosts)
-        command = [
-            "smpirun",
-            "-np",
-            str(built.hosts.count("\n")),
-            "-platform",
-            "platform.xml",
-            "-hostfile",
-            "hosts",
-        ]
+        where = ["-platform", "platform.xml", "-hostfile", "hosts", *built.flags]
+        command = ["smpirun", "-np", str(built.hosts.count("\n")), *where]
         arguments = [str(number) for case in cases for number in case]
-        command += [*built.flags, "--cfg=smpi/simulate-computation:no", str(program), *arguments]
+        command += ["--cfg=smpi/simulate-computation:no", str(program), *arguments]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("time ")]
         assert len(rows) == len(cases), done.stderr
-        return {(int(rank), int(size)): float(us) for rank, size, us in rows}
+        return {(int(rank), int(size)): (float(half), float(late)) for rank, size, half, late in rows}
 
     return run
 
 
-@pytest.fixture(scope="module")
-def ping_pong(tmp_path_factory):
+@pytest.fixture
+def ping_pong(messages):
     """Half the time of a round trip."""
-    return timed("ping_pong", tmp_path_factory.mktemp("ping-pong"))
+    return lambda *asked: {case: half for case, (half, _) in messages(*asked).items()}
 
 
-@pytest.fixture(scope="module")
-def late_receiver(tmp_path_factory):
+@pytest.fixture
+def late_receiver(messages):
     """The time of a send whose receiver is a millisecond late."""
-    return timed("late_receiver", tmp_path_factory.mktemp("late"))
+    return lambda *asked: {case: late for case, (_, late) in messages(*asked).items()}
 
 
 @pytest.mark.parametrize(("ranks", "ranks_per_node"), [(2, 1), (13, 1), (40, 2)])
