@@ -15,6 +15,9 @@ import numpy as np
 from spikemark.errors import BadInput
 from spikemark.scorep.seen import BARRIER, COUNTS, MEASURED, Seen, check_measured, check_ranks
 
+#: Each file of definitions or events ends so: end of file, end of chunk.
+END_MARKS = b"\x02\x01"
+
 
 class _Thread:
     """Follows one location: `stack` holds the regions it is in and when it entered them."""
@@ -65,6 +68,7 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
 
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
+    _check_ends(path)
     reading = _Reading(ranks)
     said: list[str] = []
     try:
@@ -85,6 +89,20 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
         for name in seen.seconds:
             seen.seconds[name] *= tick_s
     return reading.seen, _waits(path, reading) * tick_s
+
+
+def _check_ends(path: Path) -> None:
+    """Raises BadInput for a file that lost its end: otf2 reads on in what memory holds of another one."""
+    folder = path.with_suffix("")
+    for file in (path.with_suffix(".def"), *sorted(folder.glob("*.def")), *sorted(folder.glob("*.evt"))):
+        if file.is_file() and not _ends(file).endswith(END_MARKS):
+            raise BadInput(f"{file}: truncated: it does not end with the marks of OTF2")
+
+
+def _ends(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        opened.seek(-min(len(END_MARKS), file.stat().st_size), os.SEEK_END)
+        return opened.read()
 
 
 def _threads(path: Path, trace, ranks: int) -> dict:
