@@ -75,14 +75,18 @@ def area_group(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
 def _pack(sizes: np.ndarray, most: int) -> list[list]:
     """Bins [areas, ranks] in which no rank has more than `most` neurons."""
     bins: list[list] = []
+    room = np.zeros(
+        len(sizes), dtype=np.int64
+    )  # for how many neurons a bin has; none in one of several ranks
     for area_number in sorted(range(len(sizes)), key=lambda a: (-sizes[a], a)):
-        size = sizes[area_number]
-        fitting = (b for b in bins if b[1] == 1 and sizes[b[0]].sum() + size <= most)
-        found = next(fitting, None) if size <= most else None
-        if found is None:
-            bins.append([[area_number], max(1, -(-int(size) // most))])
+        size = int(sizes[area_number])
+        fitting = np.flatnonzero(room[: len(bins)] >= size)
+        if len(fitting):
+            bins[fitting[0]][0].append(area_number)
+            room[fitting[0]] -= size
         else:
-            found[0].append(area_number)
+            room[len(bins)] = most - size if size <= most else -1
+            bins.append([[area_number], max(1, -(-size // most))])
     return bins
 
 
