@@ -5,8 +5,9 @@ import pytest
 
 from spikemark import machines
 from spikemark.prediction import checks
-from spikemark.prediction.checks import MESSAGES, TABLES, WITHIN, WORK
+from spikemark.prediction.checks import WITHIN
 from spikemark.prediction.machine import predict
+from spikemark.prediction.published_runs import GRIDS, MESSAGES, STATES, TABLES, WORK, figure_6
 from spikemark.presets import mam_benchmark
 
 #: About what `spikemark calibrate` finds on a core of today, ns.
@@ -14,13 +15,17 @@ TIMES = {
     "t_first": 4.0, "t_next": 1.3, "t_spike": 18.0, "collocate": 17.0, "update.ignore_and_fire": 0.2,
     "update.lif_delta": 0.4, "update.lif_exp": 0.5, "update.lif_sfa": 0.5, "external": 1.1,
 }  # fmt: skip
+GRIDS_OF_COLUMNS = list(TABLES)[-1]
+#: The largest grids take minutes.
+CASES = {**{name: TABLES[name] for name in TABLES}, GRIDS_OF_COLUMNS: lambda: figure_6(["24x24"])}
 #: Held-out rows that are predicted within 25 %, by table: with one factor, with a second on messages.
-ONE = {"I": set(), "II": {"2 processes", "8 processes", "16 processes"}, "III": {"2 processes"}}
-TWO = {
-    "I": set(),
-    "II": ONE["II"] | {"64 processes, ETH", "64 processes, IB"},
-    "III": ONE["III"],
+ONE = {
+    "Table I": set(),
+    "Table II": {"2 processes", "8 processes", "16 processes"},
+    "Table III": {"2 processes"},
+    GRIDS_OF_COLUMNS: {c.label for c in CASES[GRIDS_OF_COLUMNS]() if not c.fitted},
 }
+TWO = {**ONE, "Table II": ONE["Table II"] | {"64 processes, ETH", "64 processes, IB"}}
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +47,14 @@ def known(reference, monkeypatch):
     return profiles
 
 
-@pytest.mark.parametrize("number", TABLES)
-def test_which_rows_hold(known, number):
+@pytest.mark.parametrize("name", TABLES)
+def test_which_rows_hold(known, name):
     """A row that begins to hold, or to miss, has to be said in docs/prediction.md."""
-    found, factors = checks.check(TABLES[number]())
+    found, factors = checks.check(CASES[name]())
     held_out = [c for c in found if not c.case.fitted]
     for holding, time in ((ONE, "one_s"), (TWO, "two_s")):
         within = {c.case.label for c in held_out if abs(c.error(getattr(c, time))) <= WITHIN}
-        assert within == holding[number]
+        assert within == holding[name]
     assert held_out and all(f[WORK] > 1 for f in factors.values())
     for kind, time in ((WORK, "one_s"), (MESSAGES, "two_s")):
         errors = [np.log1p(c.error(getattr(c, time)) / 100) for c in found if c.case.fitted == kind]
@@ -57,12 +62,23 @@ def test_which_rows_hold(known, number):
     assert all(abs(c.error(c.two_s)) < 0.1 for c in found if c.case.fitted == MESSAGES)
 
 
-@pytest.mark.parametrize("number", TABLES)
-def test_tables_name_held_out_rows(known, number):
-    table = checks.dpsnn_table(number)
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_name_held_out_rows(known, name):
+    table = checks.dpsnn_table(name, CASES[name]())
     text = checks.markdown(table)
     assert "held out" in text and "Fitted: " in text
     assert all(cell != "" for row in table.shown().rows for cell in row[:3])
+
+
+def test_grids_of_columns_are_those_of_the_paper():
+    """Pastorelli et al. 2019, Table 2: the numbers of processes; each in both states, awake the slower."""
+    cases = TABLES[GRIDS_OF_COLUMNS]()
+    assert {(c.network.columns, c.network.state) for c in cases} == {(g, s) for g in GRIDS for s in STATES}
+    ranks = {grid: [c.ranks for c in cases if c.network.columns == grid] for grid in GRIDS}
+    assert {g: (min(r), max(r)) for g, r in ranks.items()} == {
+        "24x24": (1, 64), "48x48": (4, 256), "96x96": (64, 1024)
+    }  # fmt: skip
+    assert all(awake > waves for times in GRIDS.values() for awake, waves in times.values())
 
 
 def test_nest_is_an_upper_bound(known):

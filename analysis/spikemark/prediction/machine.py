@@ -157,18 +157,11 @@ class _Question:
 
 
 def numbers(
-    description: dict,
-    profile,
-    ranks: int,
-    threads: int,
-    hz: rates.Rates,
-    ranks_per_node: int | None = None,
-    factors: dict[str, float] | None = None,
+    loads: Loads, description: dict, profile, ranks_per_node: int | None = None, factors: dict | None = None
 ) -> dict[str, float]:
     """The figures as plain numbers, without intervals and refusals: for fits that ask often."""
     inputs = Inputs(profile, factors=factors or {})
-    shape = phases.node(inputs, ranks, threads, ranks_per_node)
-    question = _Question(counting.read(description, ranks, threads, hz.hz), description, shape)
+    question = _Question(loads, description, phases.node(inputs, loads.ranks, loads.threads, ranks_per_node))
     question.lacking(inputs)
     return question.evaluate(inputs)
 

@@ -6,9 +6,11 @@ labelled extrapolated; `FAR` times beyond, it is refused.
 
 from spikemark.errors import BadInput
 
-RANKS = 64  # Simula et al. 2019, Table II, with the cost of a message fitted; the 256 of Table I were missed
+#: Simula et al. 2019, Table II, with the cost of a message fitted; the 256 of Table I were missed, and the
+#: 1024 of Pastorelli et al. 2019, figure 6, hardly exchange.
+RANKS = 64
 THREADS = 128  # of a rank; the busy cores of a node in the multi-area model on JURECA-DC, a bound only
-NEURONS = 5_000_000  # the multi-area model, likewise
+NEURONS = 11_520_000  # Pastorelli et al. 2019, figure 6, awake, with one factor for the machine
 FAR = 16
 
 
