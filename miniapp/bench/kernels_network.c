@@ -51,7 +51,7 @@ struct collocation {
     struct lane lane;
     struct lane_plan plan;
     struct window window;
-    uint32_t *fired;
+    struct spike *fired;
     uint32_t spikes, next;
 };
 
@@ -70,8 +70,9 @@ static void *open_collocation(const void *variant, int64_t size) {
     for (uint32_t i = 0; i < n_routes; i++)
         c->lane.routes.route[i] = (struct route){(int)(i % targets_of_a_spike), i / targets_of_a_spike};
     outbox_open(&c->window.outbox, targets_of_a_spike, 4096);
-    c->fired = ALLOC(uint32_t, neurons);
-    for (uint32_t i = 0; i < neurons; i++) c->fired[i] = rng_draw(1, rng_neuron, 0, 0, i).word[0] % neurons;
+    c->fired = ALLOC_ZERO(struct spike, neurons);
+    for (uint32_t i = 0; i < neurons; i++)
+        c->fired[i].neuron = rng_draw(1, rng_neuron, 0, 0, i).word[0] % neurons;
     return c;
 }
 
@@ -88,8 +89,9 @@ static uint64_t run_collocation(void *state) {
     uint64_t routes = 0;
     for (int cycle = 0; cycle < 16; cycle++) {
         outbox_clear(&c->window.outbox);
-        for (uint32_t i = 0; i < c->spikes; i++, c->next = (c->next + 1) % neurons)
-            lane_collocate(&c->lane, c->fired[c->next], 0, 0);
+        if (c->next + c->spikes > neurons) c->next = 0;
+        lane_collocate(&c->lane, c->fired + c->next, c->spikes, 0);
+        c->next += c->spikes;
         routes += (uint64_t)c->spikes * targets_of_a_spike;
     }
     return routes;

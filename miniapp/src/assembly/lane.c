@@ -103,22 +103,36 @@ void lane_reset_counts(struct lane *lane) {
     for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].exchange->traffic = (struct traffic){0, 0};
 }
 
-void lane_collocate(struct lane *lane, uint32_t neuron, uint32_t gid, uint32_t step) {
+/// Adds a spike of this rank's neuron number `neuron` to the outbox.
+static void collocate(struct lane *lane, uint32_t neuron, const struct spike *spike) {
     const struct routes *routes = &lane->routes;
     const struct wire_format *wire = lane->plan->wire;
     struct window *window = &lane->windows[lane->filling];
     for (size_t i = routes->first[neuron]; i < routes->first[neuron + 1]; i++) {
         const struct route route = routes->route[i];
-        const uint32_t word = spike_pack(lane->format, route.list, step - window->first_step);
+        const uint32_t word = spike_pack(lane->format, route.list, spike->step - window->first_step);
         if (wire->words == 1) {
             outbox_add(&window->outbox, route.rank, word);
             continue;
         }
         uint32_t words[wire_words_max];
-        wire->pack(words, word, gid, step);
+        wire->pack(words, word, spike->gid, spike->step);
         for (int k = 0; k < wire->words; k++) outbox_add(&window->outbox, route.rank, words[k]);
     }
     lane->spikes_sent += routes->first[neuron + 1] - routes->first[neuron];
+}
+
+void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first) {
+    enum { ahead = 16 }; // spikes: the places of routes are fetched this far ahead, routes half as far
+    const struct routes *routes = &lane->routes;
+    for (uint32_t i = 0; i < n && i < ahead; i++)
+        __builtin_prefetch(&routes->first[first + spikes[i].neuron]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + ahead < n) __builtin_prefetch(&routes->first[first + spikes[i + ahead].neuron]);
+        if (i + ahead / 2 < n)
+            __builtin_prefetch(&routes->route[routes->first[first + spikes[i + ahead / 2].neuron]]);
+        collocate(lane, first + spikes[i].neuron, &spikes[i]);
+    }
 }
 
 void lane_synchronise(struct lane *lane) {

@@ -62,8 +62,8 @@ static inline bool lane_sends(const struct lane *lane) {
     return lane->routes.first[lane->routes.neurons] > 0;
 }
 
-/// Adds a spike of this rank's neuron number `neuron` to the outbox.
-void lane_collocate(struct lane *lane, uint32_t neuron, uint32_t gid, uint32_t step);
+/// Adds the spikes of a thread to the outbox; its neuron 0 is number `first` of this rank.
+void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first);
 
 /// Waits for the other ranks of the lane.
 void lane_synchronise(struct lane *lane);

@@ -99,16 +99,11 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
 
 static void collocate(struct model *model, struct stretch *stretch) {
     REGION_BEGIN(collocate);
-    struct lane *sending[schedule_lanes_max]; // the others cost nothing per spike
-    int n = 0;
-    for (int l = 0; l < model->n_lanes; l++)
-        if (lane_sends(&model->lanes[l])) sending[n++] = &model->lanes[l];
     for (int t = 0; t < model->threads; t++) {
         const struct part *part = model->parts[t];
-        for (uint32_t i = 0; i < part->n_spikes; i++)
-            for (int l = 0; l < n; l++)
-                lane_collocate(sending[l], part->first_neuron + part->spikes[i].neuron, part->spikes[i].gid,
-                               part->spikes[i].step);
+        for (int l = 0; l < model->n_lanes; l++)
+            if (lane_sends(&model->lanes[l]))
+                lane_collocate(&model->lanes[l], part->spikes, part->n_spikes, part->first_neuron);
         if (stretch->measured) trace_add(&stretch->measured->trace, part->spikes, part->n_spikes);
     }
     REGION_END(collocate);
