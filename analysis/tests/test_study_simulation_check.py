@@ -1,11 +1,13 @@
 """The study of simulated against measured runs, on planted times."""
 
 import json
+import re
 import shutil
 
 import pytest
 from html_page import Page
 from planned import run, write_experiment
+from small_network import describe
 
 from spikemark.report.gather import gather
 from spikemark.studies import STUDIES, carry_out
@@ -18,7 +20,11 @@ FACTORS = {"replay": 0.9, "execute": 1.2, "model": 1.5}
 @pytest.fixture
 def results(tmp_path):
     """Runs of one and two ranks, and simulated ones that took FACTORS times as long, in each phase."""
-    folder = write_experiment(tmp_path, [run(ranks=n, repetition=k) for n in (1, 2) for k in (1, 2)])
+    return simulated(tmp_path, [run(ranks=n, repetition=k) for n in (1, 2) for k in (1, 2)])
+
+
+def simulated(tmp_path, runs: list[dict]):
+    folder = write_experiment(tmp_path, runs)
     for planned in sorted((folder / "runs").iterdir()):
         for mode, factor in FACTORS.items():
             copy = check.folder(planned, mode)
@@ -56,6 +62,20 @@ def test_the_page_says_how_far_off_and_whether_the_spikes_agree(results):
     assert "replay −10.0 %, execute +20.0 %, model +50.0 %" in done.findings.sentence.replace(
         "\u202f", " "
     ).replace("\u2212", "−")
+
+
+def test_networks_of_other_sizes_are_told_apart(tmp_path):
+    """Longer cycles have errors of their own."""
+    sizes = {100: 1e-5, 1000: 1e-4}
+    folder = simulated(tmp_path, [
+        run(repetition=k, description=describe(neurons=size), mean_s=mean_s)
+        for size, mean_s in sizes.items() for k in (1, 2)
+    ])  # fmt: skip
+    assert [row["neurons"] for row in rows(folder)] == 4 * [200] + 4 * [2000]
+    sentence = check.read(gather(folder).runs).sentence
+    assert [float(us) for us in re.findall(r"up to (\S+) µs: replay", sentence)] == [
+        pytest.approx(1e6 * mean_s, rel=0.5) for mean_s in sizes.values()
+    ]
 
 
 def test_other_spikes_are_named(results):

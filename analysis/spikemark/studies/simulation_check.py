@@ -9,7 +9,7 @@ from spikemark import record, simulated_runs
 from spikemark.errors import BadInput
 from spikemark.report.elements import Box, KeyFigure
 from spikemark.report.gather import Measured
-from spikemark.report.values import percent
+from spikemark.report.values import number, percent
 from spikemark.results import Results
 from spikemark.studies.runs import CROWDED, group, timed
 from spikemark.studies.study import Findings, Part, Study
@@ -96,6 +96,7 @@ def folder(run: Path, mode: str) -> Path:
 class Setup:
     """Runs that differ in their repetition alone: microseconds per cycle by quantity, one for each run."""
 
+    neurons: int
     ranks: int
     schedule: str
     measured: dict[str, list[float]]
@@ -113,11 +114,13 @@ class Setup:
 
 
 def setups(runs: list[Measured]) -> list[Setup]:
-    """In the order of ranks, then schedules; those with more ranks than cores are left out."""
+    """In the order of neurons, ranks, then schedules; those with more ranks than cores are left out."""
+
+    def key(m: Measured) -> tuple:
+        return _neurons(m), m.run.record.ranks, m.configuration.order, m.configuration.label
+
     found = []
-    for (ranks, _, label), members in sorted(
-        group(runs, lambda m: (m.run.record.ranks, m.configuration.order, m.configuration.label)).items()
-    ):
+    for (neurons, ranks, _, label), members in sorted(group(runs, key).items()):
         counting = timed(members)
         if counting is CROWDED:
             continue
@@ -130,8 +133,12 @@ def setups(runs: list[Measured]) -> list[Setup]:
                 for m, copy in copies
                 if copy.record.checksum != m.run.record.checksum
             ]
-        found.append(Setup(ranks, label, _quantities([m.run for m in counting]), simulated, differ))
+        found.append(Setup(neurons, ranks, label, _quantities([m.run for m in counting]), simulated, differ))
     return found
+
+
+def _neurons(measured: Measured) -> int:
+    return int(measured.run.ranks["neurons"].sum())
 
 
 def _load(path: Path) -> record.Run | None:
@@ -172,7 +179,8 @@ def _table(found: list[Setup]) -> StudyTable:
     for setup in found:
         for quantity in (*QUANTITIES, WHOLE):
             alone = setup.ranks == 1 and quantity in ("waiting", "exchange")
-            row = {"ranks": setup.ranks, "schedule": setup.schedule, "quantity": quantity}
+            row = {"neurons": setup.neurons, "ranks": setup.ranks, "schedule": setup.schedule}
+            row["quantity"] = quantity
             row["measured_us"] = _cell(setup.measured[quantity])
             for mode in MODES:
                 error = setup.error(quantity, mode)
@@ -182,6 +190,7 @@ def _table(found: list[Setup]) -> StudyTable:
             rows.append(row)
     columns = [
         Column("schedule", "schedule", "given"),
+        Column("neurons", "neurons", "given"),
         Column("ranks", "ranks", "given"),
         Column("quantity", "per cycle"),
         Column("measured_us", "real (µs)", "measured"),
@@ -205,12 +214,25 @@ def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:
 
 
 def _sentence(found: list[Setup]) -> str:
+    several = [setup for setup in found if setup.ranks > 1]
     parts = [
-        f"{mode} {_signed(error)}" for mode in MODES if (error := _largest(found, mode, WHOLE)) is not None
+        f"{_longest_us(members)} µs: {', '.join(errors)}"
+        for neurons in sorted({setup.neurons for setup in several})
+        if (errors := _errors(members := [setup for setup in several if setup.neurons == neurons]))
     ]
     if not parts:
         return f"Nothing to compare yet: no run was both measured and simulated; {NO_PROFILE}."
-    return f"Simulated cycles of two ranks or more last, where the error is largest: {', '.join(parts)}."
+    return f"Largest errors of simulated cycles of two ranks or more, by their length: {'; '.join(parts)}."
+
+
+def _errors(found: list[Setup]) -> list[str]:
+    return [
+        f"{mode} {_signed(error)}" for mode in MODES if (error := _largest(found, mode, WHOLE)) is not None
+    ]
+
+
+def _longest_us(found: list[Setup]) -> str:
+    return f"up to {number(max(np.mean(setup.measured[WHOLE]) for setup in found), 2)}"
 
 
 def _signed(error: float) -> str:
