@@ -35,7 +35,6 @@ intervals = st.lists(st.floats(0.01, 2.0), min_size=2, max_size=30)
 
 
 @given(intervals, st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.data())
-@settings(deadline=None)
 def test_energy_adds_up_over_any_parts(steps, a, b, c, data):
     times = np.cumsum(steps)
     powers = data.draw(st.lists(st.floats(0, 500), min_size=len(times), max_size=len(times)))
@@ -52,7 +51,7 @@ def test_energy_adds_up_over_any_parts(steps, a, b, c, data):
 
 
 @given(st.integers(1, 4), st.integers(0, 2**31), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_channels_read_at_different_times_sum_exactly(channels, seed, cumulative):
     rng = np.random.default_rng(seed)
     parts = []
@@ -91,7 +90,7 @@ def test_intervals_of_sampled_power_hold_the_truth_as_often_as_they_say():
 
 
 @given(st.floats(0, 1), st.sampled_from([0.3, 0.7, 1.5]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_step_at_the_ends_is_within_the_interval(phase, interval_s):
     """Without noise, all that is open is where between two readings the power stepped."""
     times = PLANTED.times(interval_s) + phase * interval_s
@@ -118,7 +117,7 @@ def test_gaps_cost_coverage():
 
 
 @given(st.integers(0, 2**31), st.floats(0, 4), st.integers(8, 60), st.integers(8, 60), st.floats(30, 200))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_planted_step_is_found_where_it_is(seed, noise, first, second, height):
     rng = np.random.default_rng(seed)
     signal = np.concatenate([np.full(first, 100.0), np.full(second, 100 + height)])
@@ -135,7 +134,7 @@ def test_noise_alone_has_one_level():
 
 
 @given(st.integers(0, 2**31), st.floats(-1e4, 1e4), st.floats(0, 5), st.sampled_from([0.1, 0.5, 1.0]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_knee_places_the_run_whatever_the_clock(seed, offset, noise, interval_s):
     made = trace(interval_s, noise, seed).moved(offset)
     placed = knee.align(made, timeline())

@@ -232,7 +232,7 @@ def test_what_cannot_be_assumed(path, value, unit, complaint):
     assert complaint in str(bad.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from([f for f in FIELDS if f.unit and f.allowed != TABLE]),
     st.one_of(st.floats(), st.integers(-5, 10**20), st.text(max_size=3), st.booleans()),
