@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_power import Planted
 
-from spikemark.energy import changes, knee, plateau, sampling
+from spikemark.energy import changes, knee, plateau, resolution, sampling
 from spikemark.energy.timeline import Timeline
 from spikemark.energy.trace import Trace, total
 from spikemark.energy.values import Value, difference, missing
@@ -150,6 +150,43 @@ def test_two_like_steps_are_refused():
     flat = Trace(one.time_s, power_w=np.full(len(one.time_s), 100.0))
     with pytest.raises(BadInput, match="no step up in power with 24 s of the run"):
         knee.align(flat, timeline())
+
+
+class TestRounding:
+    """Whole watts: without the rounding, a steady level would have an interval of no width."""
+
+    @pytest.mark.parametrize("noise", [0.0, 0.05, 0.3, 1.0, 5.0])
+    @pytest.mark.parametrize("step", [1.0, 4.0])
+    def test_intervals_hold_the_truth(self, noise, step):
+        held, rng = [], np.random.default_rng(7)
+        for _ in range(100):
+            planted = Planted(idle_w=rng.uniform(90, 110), busy_w=rng.uniform(150, 170))
+            times = planted.times(0.25)
+            exact = planted.watts(times) + noise * rng.standard_normal(len(times))
+            made = Trace(times, power_w=step * np.round(exact / step), step_w=step)
+            idle = plateau.before(made, timeline(planted)).watts
+            start, end = timeline(planted).measured
+            gross = sampling.energy(made, start + 1, end - 1)
+            held.append(idle.low <= planted.idle_w <= idle.high)
+            held.append(gross.low <= planted.busy_w * (end - start - 2) <= gross.high)
+            assert idle.half >= step / 2 and gross.half >= (end - start - 2) * step / 2
+        assert np.mean(held) >= 0.93
+
+    @pytest.mark.parametrize(
+        ("readings", "step"),
+        [
+            ([100.0] * 9, 1), ([100.0, 160.0], 1), (100 + 4.0 * np.arange(9), 4), (97 + 14.0 * np.arange(8), 14),
+            ([100.5, 101.0], 0.1), (0.1 * np.array([1013, 1011, 1008]), 0.1), (1e-3 * np.arange(9001, 9030), 1e-3),
+            (np.random.default_rng(1).normal(100, 1, 50), 0), ([0.0, 0.0], 1), ([1e30, 2e30], 0),
+        ],
+    )  # fmt: skip
+    def test_the_step_is_seen_in_the_readings(self, readings, step):
+        assert resolution.step_w(np.array(readings)) == pytest.approx(step)
+
+    def test_meters_err_independently(self):
+        traces = [Trace(np.arange(9.0), power_w=np.full(9, w), step_w=s) for w, s in ((100, 3.0), (50, 4.0))]
+        assert total(traces).step_w == 5 and total(traces[:1]).step_w == 3
+        assert total(traces).moved(2).step_w == 5
 
 
 class TestPlateau:

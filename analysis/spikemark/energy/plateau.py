@@ -55,4 +55,4 @@ def _within(trace: Trace, span: Span, where: str, below: float = np.inf) -> Plat
         return Plateau(missing(f"no level below the power of the run in the {where}"), None, "")
     longest = max(levels, key=lambda s: times[s.last - 1] - times[s.first])
     part = slice(longest.first, longest.last)
-    return Plateau(level(watts[part]), (float(times[part][0]), float(times[part][-1])), where)
+    return Plateau(level(watts[part], trace.step_w), (float(times[part][0]), float(times[part][-1])), where)
