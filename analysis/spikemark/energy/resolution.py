@@ -30,7 +30,7 @@ def widened(half_w: float, step: float) -> float:
     """Half an interval of a mean of rounded readings, in W; `half_w` is what their scatter says.
 
     Rounding may be off by half a step, in all readings alike if power is steady: a rectangular distribution
-    with the variance step^2/12, whatever the number of readings (GUM, JCGM 100:2008, F.2.2.1). Its half-width,
-    sqrt(3) times the standard uncertainty, and `half_w` are combined as independent errors are.
+    with the variance step^2/12, whatever the number of readings (GUM, JCGM 100:2008, F.2.2.1). Its half
+    width, sqrt(3) times the standard uncertainty, and `half_w` are combined as independent errors are.
     """
     return float(np.hypot(half_w, step / 2))
