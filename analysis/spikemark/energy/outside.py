@@ -37,6 +37,8 @@ def source(
         raise BadInput(
             f"at-wall={at_wall_percent:g}; allowed: the accuracy of the meter in per cent, 0 to 100"
         )
+    if run.record.kind == "simulated":
+        raise BadInput(f"{run.path} was simulated, and no meter has seen it; allowed: a measured run")
     file = read_power(path, channels)
     traces = {name: trace.moved(offset_s) for name, trace in file.channels.items()}
     whole = total(list(traces.values()))
