@@ -239,6 +239,8 @@ class TestAlignment:
         path = file(tmp_path)
         with pytest.raises(BadInput, match="align='eye'; allowed: times, knee"):
             outside.source(run, path, align="eye")
+        with pytest.raises(BadInput, match="offset=nan; allowed: a number of seconds"):
+            outside.source(run, path, offset_s=float("nan"))
         with pytest.raises(BadInput, match="at-wall=0; allowed"):
             outside.source(run, path, at_wall_percent=0)
 

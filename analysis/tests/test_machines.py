@@ -70,6 +70,7 @@ BAD = [  # path, what is put there (None: taken away), what the complaint says
     ("name", None, "name is missing"),
     ("title", "", "title=''; allowed: a text that is not empty"),
     ("format_version", 2, "format_version=2; allowed: 1"),
+    ("format_version", True, "format_version: a number is needed"),
     ("name", "a b", "name='a b'; allowed: "),
     ("nodes", {}, "nodes: unknown field; allowed: format_version, name, title, node, kernels"),
     ("node/cors", leaf(1, "1"), "node.cors: unknown field; allowed: sockets, cores, clock"),
