@@ -214,6 +214,11 @@ class TestPlateau:
         found = plateau.before(trace(0.5, noise=1), without)
         assert found.watts.value == pytest.approx(PLANTED.outside_w, abs=1)
         assert found.where == "before the run"
+        flat = Trace(trace().time_s, power_w=np.full(len(trace().time_s), 100.0))
+        assert (
+            plateau.before(flat, without).watts.reason
+            == "before the run: no level below the power of the run"
+        )
         started = Timeline((0.2, 10.0))
         assert "idle_pause_s" in plateau.before(trace(), started).watts.reason
 
