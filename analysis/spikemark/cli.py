@@ -157,11 +157,11 @@ for command in (
     cli_waiting.predict,
     cli_waiting.coverage,
     cli_budget.budget,
-    cli_budget.whatif,
     cli_energy.energy,
     cli_predict.compare,
 ):
     app.command()(command)
+app.command(cls=cli_budget.Whatif)(cli_budget.whatif)
 app.add_typer(cli_preset.app, name="preset")
 
 

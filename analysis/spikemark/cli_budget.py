@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from spikemark.cli_lines import list_lines
 from spikemark.cli_waiting import AsJson, Runs, print_table
@@ -42,13 +43,23 @@ def budget(
     typer.echo(show.legend(found))
 
 
+class Whatif(TyperCommand):
+    """Its help lists the changes there are, which are loaded for nothing else."""
+
+    def format_epilog(self, ctx, formatter) -> None:
+        from spikemark.waiting.changes import CHANGES
+
+        with formatter.section("Changes"):
+            formatter.write_dl([(name, change.__doc__) for name, change in CHANGES.items()])
+
+
 def whatif(
     runs: Runs,
     change: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[+NAME]",
-            help="Only this change, or several together; may be repeated.",
+            help="Only this change of those below, or several together; may be repeated.",
             show_default="all",
         ),
     ] = None,

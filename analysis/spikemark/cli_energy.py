@@ -34,6 +34,10 @@ def energy(
             help="The meter reads the whole machine before power conversion, with this accuracy.",
         ),
     ] = None,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Of a run of a sweep: copy the file to its results, for the report."),
+    ] = False,
     machine: Annotated[
         str | None,
         typer.Option(help="Model it from the power of a machine profile: a file in machines/, or a path."),
@@ -44,9 +48,13 @@ def energy(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Gross, idle and net energy of the simulation phase, and energy per synaptic event."""
+    """Gross, idle and net energy of the simulation phase, and energy per synaptic event.
+
+    Without --power and --machine from the run's own readings, or from a file kept for it.
+    """
     from spikemark import machines, record
-    from spikemark.energy import analysis, on_machine, outside, show
+    from spikemark.cli_lines import short
+    from spikemark.energy import analysis, kept, on_machine, outside, show
     from spikemark.errors import BadInput
 
     run = record.load(run_dir)
@@ -55,13 +63,16 @@ def energy(
     if machine is not None and power is not None:
         raise BadInput("--machine: power is modelled, that of --power FILE.csv measured: give one of them")
     if power is None:
-        given = {"channel": channel, "offset": offset or None, "at-wall": at_wall}
+        given = {"channel": channel, "offset": offset or None, "at-wall": at_wall, "keep": keep or None}
         given["align"] = None if align == "times" else align
         if useless := [name for name, value in given.items() if value is not None]:
             raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
-        found = on_machine.energy(run, machines.load(machine), nodes) if machine else analysis.of_run(run)
+        found = on_machine.energy(run, machines.load(machine), nodes) if machine else kept.of_run(run)
     else:
-        found = analysis.measured(run, outside.source(run, power, channel, offset, align, at_wall))
+        placed = {"channels": channel, "offset_s": offset, "align": align, "at_wall_percent": at_wall}
+        found = analysis.measured(run, outside.source(run, power, **placed))
+        if keep:
+            typer.echo(f"kept: {short(kept.keep(run, power, **placed))}", err=True)
     if as_json:
         typer.echo(json.dumps(show.content(found), indent=1))
     elif found.kind is None:

@@ -62,6 +62,10 @@ class Results:
         """Misses of run id `run` in simulated caches."""
         return self.path / "cachesim" / f"{run}.json"
 
+    def power(self, run: str) -> Path:
+        """Power that a meter outside read during run id `run`, and how it was placed."""
+        return self.path / "power" / f"{run}.json"
+
     def failure(self, run: str) -> Path:
         """Why run id `run` failed; its first line is the reason."""
         return self.path / "failed" / f"{run}.log"
@@ -100,3 +104,10 @@ class Results:
             return Plan.model_validate(content)
         except ValidationError as error:
             raise BadInput(f"{self.plan}: {first_complaint(error, 'plan')}") from None
+
+
+def holding(record: Path) -> tuple[Results, str] | None:
+    """The results folder that a run record lies in, and its run id; None for one that is in none."""
+    results, run = Results(record.resolve().parent.parent), record.resolve().name
+    inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
+    return (results, run) if inside else None

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spikemark.errors import BadInput, first_complaint
 from spikemark.reading import read_json
-from spikemark.results import Results
+from spikemark.results import holding
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -49,7 +49,5 @@ def read(path: Path) -> SimulatedCaches | None:
 
 def place(record: Path) -> Path | None:
     """Where the result of a run record belongs; None for one that is in no results folder."""
-    results = Results(record.resolve().parent.parent)
-    run = record.resolve().name
-    inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
-    return results.cachesim(run) if inside else None
+    found = holding(record)
+    return found and found[0].cachesim(found[1])

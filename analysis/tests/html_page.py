@@ -21,6 +21,7 @@ class Page(HTMLParser):
         self.feed(text)
         self.close()
         assert self.stack == []
+        assert "`" not in self.text, "code is set as such"
 
     @property
     def text(self) -> str:

@@ -180,7 +180,7 @@ def test_residues(start, size, modulus):
     np.testing.assert_array_equal(placement.residues(start, size, modulus), counted)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     areas=st.integers(1, 6), indegree=st.integers(1, 60), ranks=st.integers(1, 4), threads=st.integers(1, 4)
 )

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from spikemark import machines
+from spikemark.machines import show
 
 
 def test_all_profiles_are_listed(spikemark):
@@ -22,6 +23,8 @@ def test_every_value_is_shown_with_its_reference(spikemark, name):
     lines = {line.split()[0]: line for line in output.splitlines() if line.strip()}
     for path, value in profile.values.items():
         assert value.kind in lines[path]
+        if len(str(value.value)) <= show.LONGEST:  # else it is wrapped between the lines of its reference
+            assert "".join(value.reference.split()) in "".join(output.split())
     assert f"unknown: {', '.join(profile.unknown())}" in output
     content = json.loads(spikemark("machine", name, "--json")[1])
     assert content["unknown"] == profile.unknown()

@@ -257,6 +257,7 @@ NEEDED = ("--preset", "mam-benchmark")
             "1e+300",
         ),
         (("compare", "made-up", *NEEDED, "--html", "."), "--html: . is a folder; allowed: a file"),
+        (("compare", "made-up", *NEEDED, "--html", "/proc/a.html"), "spikemark: /proc/a.html: No such file"),
         (("compare", "made-up", *NEEDED, "--target-rtf", "0"), "target_rtf=0.0: a real-time factor above 0"),
         (("compare", "made-up", *NEEDED, "--ranks-per-node", "17"), "ranks_per_node=17: a node of made-up"),
         (("compare", "made-up", *NEEDED, "--price", "made-up=cheap"), "price='made-up=cheap': MACHINE=EUR"),

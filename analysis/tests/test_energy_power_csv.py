@@ -51,7 +51,7 @@ class TestGoodFiles:
         assert header.time.factor == (1e-3 if "ms" in names[0] else 1)
 
     @given(st.sampled_from(sorted(WATTS)), st.integers(1, 4), st.integers(0, 2**31))
-    @settings(deadline=None, max_examples=20)
+    @settings(max_examples=20)
     def test_the_unit_and_the_channels_do_not_change_the_power(self, unit, channels, seed):
         import tempfile
         from pathlib import Path
@@ -201,7 +201,7 @@ class TestAlignment:
         assert list(source.traces) == ["a", "b"] and not [n for n in source.notes if "steps up" in n]
 
     @given(st.floats(-1000, 1000), st.booleans())
-    @settings(deadline=None, max_examples=10)
+    @settings(max_examples=10)
     def test_an_offset_or_the_knee_corrects_a_wrong_clock(self, tmp_path_factory, run, offset, by_knee):
         path = file(tmp_path_factory.mktemp("csv"), offset=offset, interval_s=0.25)
         options = {"align": "knee"} if by_knee else {"offset_s": -offset}
@@ -239,6 +239,8 @@ class TestAlignment:
         path = file(tmp_path)
         with pytest.raises(BadInput, match="align='eye'; allowed: times, knee"):
             outside.source(run, path, align="eye")
+        with pytest.raises(BadInput, match="offset=nan; allowed: a number of seconds"):
+            outside.source(run, path, offset_s=float("nan"))
         with pytest.raises(BadInput, match="at-wall=0; allowed"):
             outside.source(run, path, at_wall_percent=0)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_power import Planted
 
-from spikemark.energy import changes, knee, plateau, sampling
+from spikemark.energy import changes, knee, plateau, resolution, sampling
 from spikemark.energy.timeline import Timeline
 from spikemark.energy.trace import Trace, total
 from spikemark.energy.values import Value, difference, missing
@@ -35,7 +35,6 @@ intervals = st.lists(st.floats(0.01, 2.0), min_size=2, max_size=30)
 
 
 @given(intervals, st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.data())
-@settings(deadline=None)
 def test_energy_adds_up_over_any_parts(steps, a, b, c, data):
     times = np.cumsum(steps)
     powers = data.draw(st.lists(st.floats(0, 500), min_size=len(times), max_size=len(times)))
@@ -52,7 +51,7 @@ def test_energy_adds_up_over_any_parts(steps, a, b, c, data):
 
 
 @given(st.integers(1, 4), st.integers(0, 2**31), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_channels_read_at_different_times_sum_exactly(channels, seed, cumulative):
     rng = np.random.default_rng(seed)
     parts = []
@@ -91,7 +90,7 @@ def test_intervals_of_sampled_power_hold_the_truth_as_often_as_they_say():
 
 
 @given(st.floats(0, 1), st.sampled_from([0.3, 0.7, 1.5]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_step_at_the_ends_is_within_the_interval(phase, interval_s):
     """Without noise, all that is open is where between two readings the power stepped."""
     times = PLANTED.times(interval_s) + phase * interval_s
@@ -118,7 +117,7 @@ def test_gaps_cost_coverage():
 
 
 @given(st.integers(0, 2**31), st.floats(0, 4), st.integers(8, 60), st.integers(8, 60), st.floats(30, 200))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_planted_step_is_found_where_it_is(seed, noise, first, second, height):
     rng = np.random.default_rng(seed)
     signal = np.concatenate([np.full(first, 100.0), np.full(second, 100 + height)])
@@ -135,7 +134,7 @@ def test_noise_alone_has_one_level():
 
 
 @given(st.integers(0, 2**31), st.floats(-1e4, 1e4), st.floats(0, 5), st.sampled_from([0.1, 0.5, 1.0]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_knee_places_the_run_whatever_the_clock(seed, offset, noise, interval_s):
     made = trace(interval_s, noise, seed).moved(offset)
     placed = knee.align(made, timeline())
@@ -151,6 +150,45 @@ def test_two_like_steps_are_refused():
     flat = Trace(one.time_s, power_w=np.full(len(one.time_s), 100.0))
     with pytest.raises(BadInput, match="no step up in power with 24 s of the run"):
         knee.align(flat, timeline())
+
+
+class TestRounding:
+    """Whole watts: without the rounding, a steady level would have an interval of no width."""
+
+    @pytest.mark.parametrize("noise", [0.0, 0.05, 0.3, 1.0, 5.0])
+    @pytest.mark.parametrize("step", [1.0, 4.0])
+    def test_intervals_hold_the_truth(self, noise, step):
+        held, rng = [], np.random.default_rng(7)
+        for _ in range(100):
+            planted = Planted(idle_w=rng.uniform(90, 110), busy_w=rng.uniform(150, 170))
+            times = planted.times(0.25)
+            exact = planted.watts(times) + noise * rng.standard_normal(len(times))
+            made = Trace(times, power_w=step * np.round(exact / step), step_w=step)
+            idle = plateau.before(made, timeline(planted)).watts
+            start, end = timeline(planted).measured
+            gross = sampling.energy(made, start + 1, end - 1)
+            held.append(idle.low <= planted.idle_w <= idle.high)
+            held.append(gross.low <= planted.busy_w * (end - start - 2) <= gross.high)
+            assert idle.half >= step / 2 and gross.half >= (end - start - 2) * step / 2
+        assert np.mean(held) >= 0.93
+
+    @pytest.mark.parametrize(
+        ("readings", "step"),
+        [
+            ([100.0] * 9, 1), ([100.0, 160.0], 1),
+            (100 + 4.0 * np.arange(9), 4), (97 + 14.0 * np.arange(8), 14),
+            ([100.5, 101.0], 0.1), (0.1 * np.array([1013, 1011, 1008]), 0.1),
+            (1e-3 * np.arange(9001, 9030), 1e-3),
+            (np.random.default_rng(1).normal(100, 1, 50), 0), ([0.0, 0.0], 1), ([1e30, 2e30], 0),
+        ],
+    )  # fmt: skip
+    def test_the_step_is_seen_in_the_readings(self, readings, step):
+        assert resolution.step_w(np.array(readings)) == pytest.approx(step)
+
+    def test_meters_err_independently(self):
+        traces = [Trace(np.arange(9.0), power_w=np.full(9, w), step_w=s) for w, s in ((100, 3.0), (50, 4.0))]
+        assert total(traces).step_w == 5 and total(traces[:1]).step_w == 3
+        assert total(traces).moved(2).step_w == 5
 
 
 class TestPlateau:
@@ -176,6 +214,11 @@ class TestPlateau:
         found = plateau.before(trace(0.5, noise=1), without)
         assert found.watts.value == pytest.approx(PLANTED.outside_w, abs=1)
         assert found.where == "before the run"
+        flat = Trace(trace().time_s, power_w=np.full(len(trace().time_s), 100.0))
+        assert (
+            plateau.before(flat, without).watts.reason
+            == "before the run: no level below the power of the run"
+        )
         started = Timeline((0.2, 10.0))
         assert "idle_pause_s" in plateau.before(trace(), started).watts.reason
 

@@ -134,7 +134,7 @@ axes = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(axes, st.randoms())
 def test_ids_are_unique_and_order_depends_only_on_the_seed(axes, random):
     ratios, rest = axes["ratios"], {k: v for k, v in axes.items() if k != "ratios"}

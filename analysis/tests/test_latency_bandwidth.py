@@ -66,7 +66,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(repetitions):
         assert 0.9 < np.mean(covered) < 0.995, (name, np.mean(covered))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(1, 1 << 20), min_size=3, max_size=12, unique=True).map(sorted),
     st.integers(1, 4),

@@ -59,7 +59,7 @@ def test_the_number_is_the_one_of_equation_12():
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 99), ranks=st.integers(2, 6), scale=st.floats(1e-6, 1e3))
 def test_unit_and_order_of_ranks_do_not_matter(seed, ranks, scale):
     rng = np.random.default_rng(seed)

@@ -124,7 +124,7 @@ def test_files_that_are_none(write, tmp_path):
 @given(
     line=st.text(st.characters(exclude_characters="\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", codec="utf-8"))
 )
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_line_is_taken_or_named(write, line):
     """A line more changes nothing but what it says, or is refused by its number."""
     path = write(GOOD + line)

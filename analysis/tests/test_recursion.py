@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from synthetic import compute_times, write_run
 
@@ -37,7 +37,6 @@ def step_by_step(c: np.ndarray, lane: Lane) -> np.ndarray:
     exchange_s=st.sampled_from([0.0, 0.4]),
     seed=st.integers(0, 99),
 )
-@settings(deadline=None)
 def test_one_lane_follows_the_recursion(ranks, windows, period, lag, exchange_s, seed):
     c = np.random.default_rng(seed).random((ranks, windows * period))
     lane = Lane(period, lag, exchange_s=exchange_s)

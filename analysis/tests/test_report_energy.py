@@ -3,7 +3,7 @@
 import pytest
 from html_page import Page
 from planned import run, write_experiment
-from planted_power import Planted, energy_fields, write_own
+from planted_power import T0, Planted, energy_fields, write_csv, write_own
 
 from spikemark.report import build
 from spikemark.report.cases import look
@@ -53,8 +53,9 @@ def test_power_over_time_has_phases_and_a_baseline(tmp_path):
     (_, table), (title, published) = found.tables
     assert "as published" in title and published.kinds[2] == "literature"
     assert [row[2] for row in published.rows] == ["1.1", "3.4", "5.7"]
-    assert [row[4] for row in table.rows] == ["3\u202f200", "3\u202f200"]
-    assert table.rows[0][5] == "1\u202f200"
+    assert [row[3] for row in table.rows] == ["powercap", "powercap"]
+    assert [row[5] for row in table.rows] == ["3\u202f200", "3\u202f200"]
+    assert table.rows[0][6] == "1\u202f200"
     assert "below level 1" in found.text[1]
 
 
@@ -77,6 +78,67 @@ def test_spoiled_readings_do_not_cost_the_page(tmp_path):
     (results / "runs" / f"{0:012x}" / "energy.csv").write_text("spoiled")
     found = section(results)
     assert "truncated" in found.missing[0] and len(found.figures) == 2
+
+
+class TestKept:
+    """Power from outside, kept for the first of two runs."""
+
+    @pytest.fixture
+    def results(self, tmp_path):
+        return experiment(tmp_path / "sweep", (False, False))
+
+    @pytest.fixture
+    def meter(self, tmp_path):
+        times = PLANTED.times(0.5)
+        return write_csv(tmp_path / "meter.csv", T0 + 60 + times, {"a [W]": 2 * PLANTED.watts(times)})
+
+    def run(self, results, which=0):
+        return results / "runs" / f"{which:012x}"
+
+    def test_the_report_takes_it(self, spikemark, results, meter):
+        before = spikemark("energy", self.run(results))[1]
+        asked = ("energy", self.run(results), "--power", meter, "--offset", -60)
+        printed = spikemark(*asked)[1]
+        status, again, errors = spikemark(*asked, "--keep")
+        assert (status, again) == (0, printed) and errors.endswith(f"power/{0:012x}.json\n")
+        meter.unlink()
+        found = section(results)
+        assert found.tables[0][1].rows[0][3:6] == [
+            "meter.csv",
+            "20.0",
+            "6\u202f370",
+        ]  # the step at the end is half seen
+        assert "read by meter.csv" in found.figures[0].caption
+        assert found.missing[0].endswith("(in 1 run).")  # that of the other
+        assert "no energy" in before and spikemark("energy", self.run(results))[1] == printed
+
+    def test_it_stands_before_the_readings_of_the_run_and_runs_share_a_copy(self, spikemark, tmp_path, meter):
+        results = experiment(tmp_path / "own")
+        for which in (0, 1):
+            spikemark("energy", self.run(results, which), "--power", meter, "--align", "knee", "--keep")
+        assert {row[3] for row in section(results).tables[0][1].rows} == {"meter.csv"}
+        assert len(list((results / "power").iterdir())) == 3
+
+    def test_what_cannot_be_used_is_named_and_costs_no_page(self, spikemark, results, meter):
+        spikemark("energy", self.run(results), "--power", meter, "--align", "knee", "--keep")
+        (about,) = (results / "power").glob("*.json")
+        about.write_text(about.read_text().replace('"offset_s": 0.0', '"offset_s": "none"'))
+        assert any("offset_s" in line and "delete it" in line for line in section(results).missing)
+        status, _, errors = spikemark("energy", self.run(results))
+        assert status == 2 and str(about) in errors and errors.count("\n") == 1
+
+    def test_refused(self, spikemark, results, meter, tmp_path):
+        PLANTED.run(tmp_path / "alone")
+        asked = ("--power", meter, "--align", "knee", "--keep")
+        status, output, errors = spikemark("energy", tmp_path / "alone", *asked)
+        assert (status, output) == (2, "") and "--keep" in errors and "no results folder" in errors
+        assert spikemark("energy", self.run(results), "--keep")[0] == 2
+        assert not (results / "power").exists()
+
+    def test_no_meter_has_seen_a_simulated_run(self, spikemark, tmp_path, meter):
+        PLANTED.run(tmp_path / "simulated", kind="simulated")
+        status, _, errors = spikemark("energy", tmp_path / "simulated", "--power", meter, "--align", "knee")
+        assert status == 2 and "was simulated" in errors
 
 
 def test_the_page_holds_it(tmp_path):

@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
+from html_page import page
 from planned import ABSENT, grid, run, write_experiment
+from synthetic import describe
 
 from spikemark.report.cases import look
 from spikemark.report.gather import gather
@@ -107,6 +109,31 @@ def test_one_schedule_alone_is_not_compared(tmp_path, absent, name):
     assert f"No run of the {name} schedule" in found.sentence
 
 
+def test_what_was_never_planned_is_not_missed(tmp_path):
+    found = of(tmp_path, [run("conventional", 1, 2, seed=seed) for seed in (1, 2)])
+    assert found.sentence == (
+        "This experiment has no run of the structure-aware schedule and compares no schedules: 2 of 2 runs"
+        " are complete."
+    )
+
+
+@pytest.mark.parametrize(("status", "words"), [("ok", "processor here: l1 misses ("), ("denied", "None of")])
+def test_runs_that_read_counters_say_nothing_of_speed(tmp_path, status, words):
+    meter = {"name": "l1_misses", "unit": "count", "source": "papi", "status": status, "event": None}
+    meter |= {"value": 1.0, "reason": None} if status == "ok" else {"value": None, "reason": "not allowed"}
+    network = describe(delay_ratio=10)
+    network["record"]["counters"] = True
+    both = {"description": network, "meters": [meter]}
+    runs = pair(SLOW | both, QUICK | both)
+    found = of(tmp_path / "some", runs)
+    assert found.verdict == "none" and found.speed_up is None
+    assert words in found.sentence and "6 of 6 runs" in found.sentence and "times as" not in found.sentence
+    words = page(tmp_path / "page", runs).text
+    assert found.sentence in words and "Runs complete" in words and "Speed-up" not in words
+    runs[0]["checksum"] = "0123456789abcdef"
+    assert of(tmp_path / "broken", runs).verdict == "broken"
+
+
 def test_different_networks_are_not_a_pair(tmp_path):
     runs = [run("conventional", 1, 2, seed=1), run("structure_aware", 10, 2, seed=2)]
     assert of(tmp_path, runs).sentence.startswith("No pair of")
@@ -120,8 +147,6 @@ def test_the_most_ranks_and_the_largest_ratio_that_have_a_pair(tmp_path):
 
 
 def test_waiting_not_measured(tmp_path):
-    from synthetic import describe
-
     network = describe(delay_ratio=10)
     network["record"]["barrier"] = False
     found = of(tmp_path, pair(SLOW | {"description": network}, QUICK | {"description": network}))

@@ -14,6 +14,7 @@ from spikemark.errors import BadInput
 from spikemark.report import build
 from spikemark.report.cases import look
 from spikemark.report.gather import gather
+from spikemark.report.page import typeset
 from spikemark.report.sections import SECTIONS, phases
 from spikemark.report.values import number
 
@@ -194,6 +195,11 @@ def test_runs_without_a_partner_are_in_the_bars_only_and_said_to_be(tmp_path):
 def test_terms_with_an_index_are_typeset(whole):
     assert "d_min" not in Page(whole[1]).text
     assert "d<sub>min</sub>" in whole[1]
+
+
+def test_code_is_set_as_such_and_escaped(whole):
+    assert "<code>spikemark cachesim RUN</code>" in whole[1]
+    assert typeset("`a < b` and 1 < 2, a ` alone") == "<code>a &lt; b</code> and 1 &lt; 2, a ` alone"
 
 
 def test_the_most_severe_warning_stands_in_the_header(tmp_path):

@@ -37,7 +37,7 @@ MISSING = {
     "all failed": ["6 failed", "mpirun ended with status 1"],
     "first run only": ["1 of 6 runs are complete", "nothing to compare"],
     "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
-    "no conventional": ["No run of the conventional schedule", "Serial correlation: no conventional run"],
+    "no conventional": ["has no run of the conventional schedule", "Serial correlation: no conventional run"],
     "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
     "no barrier": ["Waiting was not measured on its own", "record.barrier is false"],
     "no spikes": ["no synaptic event occurred"],

@@ -86,7 +86,7 @@ def test_the_parts_add_up_to_the_waiting_of_the_record(tmp_path, schedule):
     assert all(part.interval[0] <= part.value_s <= part.interval[1] for part in found.parts.values())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 1000), order=st.permutations(range(RANKS)), unit=st.sampled_from([1e-3, 7.0, 1e6]))
 def test_neither_the_order_of_ranks_nor_the_unit_matters(seed, order, unit):
     times = planted((1, 1, 1), 1000, seed)

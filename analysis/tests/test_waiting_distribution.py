@@ -43,7 +43,7 @@ def test_a_choice_of_ranks_is_the_mean_over_all_choices():
 @given(
     effects=st.lists(st.floats(-3, 3), min_size=2, max_size=6), seed=st.integers(0, 999), skewed=st.booleans()
 )
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_more_ranks_never_reduce_the_expected_maximum(effects, seed, skewed):
     rng = np.random.default_rng(seed)
     values = rng.lognormal(0, 0.8, 500) if skewed else rng.standard_normal(500)

@@ -23,7 +23,7 @@ def holds(estimate, truth: float) -> bool:
     return estimate.low <= truth <= estimate.high
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     mean=st.floats(20, 100),
     cv=st.floats(0.02, 0.12),
@@ -50,7 +50,7 @@ def test_planted_parameters(mean, cv, correlation, rank_cv, shared, seed):
     assert here.minor_share is None and here.minor_factor is None
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     share=st.floats(0.005, 0.3),
     factor=st.floats(1.7, 4.0),

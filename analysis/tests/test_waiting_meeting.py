@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spikemark.errors import BadInput
@@ -21,7 +21,6 @@ from spikemark.waiting.source import lump
     exchange=st.sampled_from([0.0, 0.3]),
     seed=st.integers(0, 99),
 )
-@settings(deadline=None)
 def test_with_a_lag_as_the_recursion(ranks, windows, window, lag, exchange, seed):
     c = np.random.default_rng(seed).random((ranks, windows * window))
     asked = plan("overlapped", window * (lag + 1), ranks, lag)

@@ -44,7 +44,7 @@ class TestEveryPredictor:
         assert made.waiting_s == pytest.approx(statistics.waiting_s(c).mean(), rel=0.03)
         assert made == kind.fit(c).predict("conventional")  # no chance in it
 
-    @settings(deadline=None, max_examples=8)
+    @settings(max_examples=8)
     @given(
         seed=st.integers(0, 99), correlation=st.sampled_from([0.0, 0.9]), rank_sd=st.sampled_from([0, 4e-6])
     )
@@ -58,7 +58,7 @@ class TestEveryPredictor:
                 assert 1e3 * a.waiting_s == pytest.approx(b.waiting_s, rel=1e-3)
                 assert 1e3 * np.array(a.interval) == pytest.approx(np.array(b.interval), rel=1e-2)
 
-    @settings(deadline=None, max_examples=8)
+    @settings(max_examples=8)
     @given(seed=st.integers(0, 99), correlation=st.sampled_from([0.0, 0.9]))
     def test_more_ranks_never_reduce_the_maximum(self, kind, seed, correlation):
         c = times(seed, cycles=400, correlation=correlation)
@@ -68,7 +68,7 @@ class TestEveryPredictor:
         assert np.all(np.diff(found) >= -1e-9 * max(found))
         assert found[0] == pytest.approx(0.0, abs=1e-9)
 
-    @settings(deadline=None, max_examples=8)
+    @settings(max_examples=8)
     @given(seed=st.integers(0, 99), ratio=st.integers(1, 8), correlation=st.sampled_from([0.0, 0.9]))
     def test_lag_0_is_structure_aware(self, kind, seed, ratio, correlation):
         fitted = kind.fit(times(seed, cycles=400, correlation=correlation))

@@ -119,6 +119,13 @@ def test_beyond_what_was_validated_it_is_refused(base):
         whatif(base, ["more"])
 
 
+def test_the_help_lists_every_change(spikemark):
+    status, output, _ = spikemark("whatif", "--help")
+    listed = output[output.index("Changes:") :]
+    assert status == 0 and all(f"\n  {name} " in listed for name in CHANGES)
+    assert CHANGES["halve-latency"].__doc__ in " ".join(listed.split())
+
+
 def test_on_the_command_line(spikemark, tmp_path):
     run = str(write_run(tmp_path, ranks=4, cycles=1000, rank_sd=0.05))
     status, output, _ = spikemark("whatif", run, "--json")

@@ -1,5 +1,6 @@
 """Brings power measured outside the run and the run together, by their clocks or by the step in power."""
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,10 +34,14 @@ def source(
     """
     if align not in ALIGNMENTS:
         raise BadInput(f"align={align!r}; allowed: {', '.join(ALIGNMENTS)}")
+    if not math.isfinite(offset_s):
+        raise BadInput(f"offset={offset_s}; allowed: a number of seconds")
     if at_wall_percent is not None and not 0 < at_wall_percent <= 100:
         raise BadInput(
             f"at-wall={at_wall_percent:g}; allowed: the accuracy of the meter in per cent, 0 to 100"
         )
+    if run.record.kind == "simulated":
+        raise BadInput(f"{run.path} was simulated, and no meter has seen it; allowed: a measured run")
     file = read_power(path, channels)
     traces = {name: trace.moved(offset_s) for name, trace in file.channels.items()}
     whole = total(list(traces.values()))

@@ -9,6 +9,7 @@ from spikemark.errors import BadInput
 from spikemark.reading import read_text
 from spikemark.record import Run
 
+from .resolution import step_w
 from .source import Source
 from .timeline import of_run
 from .trace import Trace
@@ -65,7 +66,7 @@ def _trace(rows: list[tuple[int, dict[str, str]]], path: Path) -> Trace:
     )
     _check(np.diff(times) > 0, "time_s", "later than", rows, path)
     if not counter:
-        return Trace(times, power_w=values)
+        return Trace(times, power_w=values, step_w=step_w(values))
     _check(np.diff(values) >= 0, unit, "at least", rows, path)
     return Trace(times, counter_j=values)
 

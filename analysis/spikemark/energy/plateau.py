@@ -48,11 +48,11 @@ def _within(trace: Trace, span: Span, where: str, below: float = np.inf) -> Plat
     chosen = (times >= span[0] + margin) & (times <= span[1] - margin)
     times, watts = times[chosen], watts[chosen]
     if len(watts) < LEAST_READINGS:
-        reason = f"{len(watts)} readings in the {where}; {LEAST_READINGS} are needed"
+        reason = f"{where}: {len(watts)} readings; {LEAST_READINGS} are needed"
         return Plateau(missing(reason), None, "")
     levels = [s for s in segments(watts) if s.mean < below and s.readings >= LEAST_READINGS]
     if not levels:
-        return Plateau(missing(f"no level below the power of the run in the {where}"), None, "")
+        return Plateau(missing(f"{where}: no level below the power of the run"), None, "")
     longest = max(levels, key=lambda s: times[s.last - 1] - times[s.first])
     part = slice(longest.first, longest.last)
-    return Plateau(level(watts[part]), (float(times[part][0]), float(times[part][-1])), where)
+    return Plateau(level(watts[part], trace.step_w), (float(times[part][0]), float(times[part][-1])), where)

@@ -12,6 +12,7 @@ from spikemark.reading import read_text
 
 from .power_header import Column, Header, base, read_header, row_label
 from .power_times import check_increasing, parse
+from .resolution import step_w
 from .trace import Trace
 
 Rows = list[tuple[int, list[str]]]  # line of the file, cells
@@ -57,8 +58,8 @@ def read_power(path: Path, channels: list[str] | None = None) -> PowerFile:
         times, unknown = _times(own, header, path)
         open_ |= unknown
         for name, column in _named(header, meter).items():
-            watts = [_watts(row[column.index], column, f"{path}: line {line}") for line, row in own]
-            found[name] = Trace(times, power_w=np.array(watts))
+            watts = np.array([_watts(row[column.index], column, f"{path}: line {line}") for line, row in own])
+            found[name] = Trace(times, power_w=watts, step_w=step_w(watts))
             lines[name] = [line for line, _ in own]
     if not found:
         raise BadInput(f"{path}: 0 readings; at least two are needed")

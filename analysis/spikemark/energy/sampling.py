@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from .resolution import widened
 from .trace import GAP, Trace
 from .values import Value, missing, with_half
 
@@ -55,7 +56,8 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
     to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
     from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
-    part; at each end, power may change anywhere between the two readings around it.
+    part, and from what the readings were rounded to; at each end, power may change anywhere between the two
+    readings around it.
     Missing with fewer than LEAST_READINGS in the span.
     """
     count = int(((trace.time_s >= start) & (trace.time_s <= end)).sum())
@@ -71,8 +73,8 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     if len(inside) < 3:
         return Value(value)
     error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
-    half = _quantile(len(inside) - 1) * error * (end - start) + _open_j(trace, start) + _open_j(trace, end)
-    return with_half(value, float(half))
+    half_w = widened(_quantile(len(inside) - 1) * error, trace.step_w)
+    return with_half(value, half_w * (end - start) + _open_j(trace, start) + _open_j(trace, end))
 
 
 def _open_j(trace: Trace, at: float) -> float:
@@ -92,14 +94,14 @@ def _ends_j(trace: Trace, start: float, end: float) -> tuple[float, float] | tup
     )
 
 
-def level(watts: np.ndarray) -> Value:
-    """Mean of a steady level [n] in W, with the t interval of 95 % of means over blocks of readings."""
+def level(watts: np.ndarray, step_w: float = 0.0) -> Value:
+    """Mean of a steady level [n] in W, rounded to `step_w`: t interval of 95 % of means over blocks."""
     number = min(BLOCKS, len(watts) // 2)
     if number < 2:
         return Value(float(np.mean(watts)))
     means = [part.mean() for part in np.array_split(watts, number)]
     half = _quantile(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
-    return with_half(float(np.mean(watts)), float(half))
+    return with_half(float(np.mean(watts)), widened(half, step_w))
 
 
 def _quantile(degrees: int) -> float:

@@ -7,6 +7,8 @@ import numpy as np
 
 from spikemark.errors import BadInput
 
+from .resolution import combined
+
 #: Two readings further apart than this many usual intervals have a gap between them.
 GAP = 3.0
 
@@ -16,12 +18,13 @@ class Trace:
     """Readings of one channel, or of several together.
 
     `time_s` [n >= 2], increasing, in seconds from any zero; one of `counter_j` [n] (joule, cumulative) and
-    `power_w` [n] (watt, instantaneous) is given.
+    `power_w` [n] (watt, instantaneous) is given. `step_w`: what instantaneous readings were rounded to.
     """
 
     time_s: np.ndarray
     counter_j: np.ndarray | None = None
     power_w: np.ndarray | None = None
+    step_w: float = 0.0
 
     @property
     def cumulative(self) -> bool:
@@ -82,7 +85,7 @@ class Trace:
 
     def moved(self, seconds: float) -> "Trace":
         """Later by so many seconds."""
-        return Trace(self.time_s + seconds, self.counter_j, self.power_w)
+        return Trace(self.time_s + seconds, self.counter_j, self.power_w, self.step_w)
 
 
 def total(traces: list[Trace]) -> Trace:
@@ -97,10 +100,11 @@ def total(traces: list[Trace]) -> Trace:
     times = times[(times >= first) & (times <= last)]
     if len(times) < 2:
         raise BadInput("the channels have no time in common at which all were read")
+    step = combined([t.step_w for t in traces])
     if any(t.cumulative for t in traces):
         counted = sum(t.integral_j(times) for t in traces)
-        return Trace(times, counter_j=counted - counted[0])
-    return Trace(times, power_w=sum(np.interp(times, t.time_s, t.power_w) for t in traces))
+        return Trace(times, counter_j=counted - counted[0], step_w=step)
+    return Trace(times, power_w=sum(np.interp(times, t.time_s, t.power_w) for t in traces), step_w=step)
 
 
 def thinned(times: np.ndarray, watts: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,8 +3,10 @@
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, create_model, model_validator
 from pydantic import Field as Limits
+
+from spikemark.plan_fields import no_boolean
 
 from .fields import (
     AT_LEAST_ONE,
@@ -117,7 +119,7 @@ def _group(name: str, parts: dict[str, Any]) -> type[BaseModel]:
 
 def _schema() -> type[BaseModel]:
     tree: dict[str, Any] = {
-        "format_version": (Literal[1], ...),
+        "format_version": (Annotated[Literal[1], BeforeValidator(no_boolean)], ...),
         "name": (Annotated[str, Limits(strict=True, pattern=NAME)], ...),
         "title": (Text, ...),
     }

@@ -7,6 +7,8 @@ from typing import Any
 from .fields import KINDS
 from .profile import Profile
 
+LONGEST = 16  # characters of a value beside its reference
+
 
 def overview(profiles: list[Profile]):
     """A rich table of all profiles: how many values are known, by kind."""
@@ -31,8 +33,11 @@ def table(profile: Profile):
     from rich.table import Table
 
     made = Table(title=escape(profile.title), title_justify="left", box=None, pad_edge=False)
-    for head in ("value", "", "unit", "interval", "kind", "reference"):
-        made.add_column(head, justify="right" if not head else "left", no_wrap=head != "reference")
+    made.add_column("value", no_wrap=True)
+    made.add_column(justify="right", overflow="fold", max_width=LONGEST)
+    for head in ("unit", "interval", "kind"):
+        made.add_column(head, no_wrap=True)
+    made.add_column("reference", overflow="fold")
     for path, value in profile.values.items():
         interval = "" if value.interval is None else "{:g} to {:g}".format(*value.interval)
         cells = (path, _text(value.value), value.unit or "", interval, value.kind, escape(value.reference))

@@ -20,17 +20,31 @@ Spread = _number(ge=0, le=MOST_MS)
 Names = str | list[str]
 
 
+class _Known(BaseModel):
+    """Refuses fields that the mini-app does not know either: a misspelt one would be predicted without."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_other(cls, given: Any) -> Any:
+        names = [about.alias or name for name, about in cls.model_fields.items()]
+        unknown = [name for name in given if name not in names] if isinstance(given, dict) else []
+        if unknown:
+            raise ValueError(f"{unknown[0]}: unknown field; allowed: {', '.join(names)}")
+        return given
+
+
 class _Neuron(BaseModel):
     model: str
     rate_hz: _number(ge=0, le=MOST_HZ) = 0
 
 
-class _External(BaseModel):
+class _External(_Known):
     rate_hz: _number(ge=0, le=MOST_HZ) = 0
     synapses: Annotated[int, Field(ge=0, le=MOST_SYNAPSES)] = 1
+    weight: Any = None
 
 
-class _Population(BaseModel):
+class _Population(_Known):
     name: str
     size: Annotated[int, Field(ge=0)]
     neuron: _Neuron
@@ -38,11 +52,12 @@ class _Population(BaseModel):
     external: _External | None = None
 
 
-class _Indegree(BaseModel):
+class _Indegree(_Known):
     mean: _number(ge=0, le=MOST_HZ)
+    distribution: Any = None
 
 
-class _Delay(BaseModel):
+class _Delay(_Known):
     distribution: Literal["normal", "exponential", "constant"] = "normal"
     mean: Milliseconds
     sd: Spread = 0
@@ -56,11 +71,13 @@ class _Delay(BaseModel):
         return self
 
 
-class _Weight(BaseModel):
+class _Weight(_Known):
     mean: _number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
+    sd: Any = None
+    classes: Any = None
 
 
-class _Projection(BaseModel):
+class _Projection(_Known):
     source: Names
     target: str
     indegree: Annotated[int, Field(ge=0, le=MOST_SYNAPSES)] | _Indegree
@@ -68,12 +85,12 @@ class _Projection(BaseModel):
     weight: _number(ge=-MOST_WEIGHT, le=MOST_WEIGHT) | _Weight = 1
 
 
-class _Parts(BaseModel):
+class _Parts(_Known):
     populations: Annotated[list[_Population], Field(min_length=1)]
     projections: list[_Projection] = []
 
 
-class _Lane(BaseModel):
+class _Lane(_Known):
     name: str
     group: str | int = "world"
     source: Names = Field("", alias="from")
@@ -82,9 +99,11 @@ class _Lane(BaseModel):
     lag: Annotated[int, Field(ge=0, le=MOST_SYNAPSES)] = 0
 
 
-class _Time(BaseModel):
+class _Time(_Known):
     resolution_ms: Milliseconds = 0.1
     cycle_ms: Milliseconds | None = None
+    warmup_ms: Any = None
+    simulate_ms: Any = None
 
     @model_validator(mode="after")
     def _whole(self) -> "_Time":
@@ -96,9 +115,11 @@ class _Time(BaseModel):
         return self
 
 
-class _File(BaseModel):
-    """What a prediction reads of a run description; the mini-app checks the rest."""
+class _File(_Known):
+    """What a prediction reads of a run description; what is `Any`, and the neurons, the mini-app checks."""
 
+    format_version: Any = None
+    seed: Any = None
     time: _Time
     delay_ratio: Annotated[int, Field(ge=1, le=1_000_000)] | Literal["auto"] = 1
     lag: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -107,6 +128,8 @@ class _File(BaseModel):
     exchange: str | dict[str, Any] = {}
     wire: Wire | dict[str, Wire] = "compact"
     network: _Parts
+    record: Any = None
+    inject: Any = None
 
 
 def check(description: Any, where: str = "") -> None:

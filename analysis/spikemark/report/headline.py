@@ -11,6 +11,7 @@ from .cases import Ratio, View, ratio
 from .cautions import strongest_load
 from .gather import NO_BREAK
 from .misfit import misfit
+from .sections.counters import HARDWARE
 from .values import counted, integer, number, percent
 
 BROKEN = (
@@ -45,6 +46,8 @@ def headline(view: View) -> Headline:
     sweep = view.sweep
     if not sweep.runs:
         return Headline(f"Nothing to report yet: {sweep.progress}.", "none")
+    if _of_counters(view):
+        return Headline(BROKEN, "broken") if broken(sweep) else Headline(_counters(view), "none")
     if not view.comparable:
         return Headline(f"{_no_pair(view)}: {sweep.progress}.", "none")
     plain = view.case.of(view.conventional, view.ranks)
@@ -130,13 +133,33 @@ def _expected(waiting: Ratio, expected: float) -> str:
     return percent(1 - expected) if waiting.value < 1 else f"a fall by {percent(1 - expected)}"
 
 
+def _of_counters(view: View) -> bool:
+    """Did all runs that could be timed read counters, so that their times are not those of other runs?"""
+    return all(m.description.get("record", {}).get("counters") is True for m in view.case.runs)
+
+
+def _counters(view: View) -> str:
+    meters = [meter for m in view.sweep.runs for meter in m.run.record.meters if meter.status == "ok"]
+    read = [name.replace("_", " ") for name in HARDWARE if any(meter.name == name for meter in meters)]
+    if read:
+        found = f"Counted by the processor here: {', '.join(read)}"
+    else:
+        found = "None of the processor's counters could be read here"
+    return (
+        f"{found} ({view.sweep.progress}). Reading counters takes time, so that schedules are not compared"
+        " by speed."
+    )
+
+
 def _no_pair(view: View) -> str:
     schedules = {m.run.schedule for m in view.sweep.runs}
+    planned = schedules | {p.fields.get("schedule") for p in view.sweep.planned}
     for name in ("conventional", "structure_aware"):
+        words = f"the {name.replace('_', '-')} schedule"
+        if name not in planned:
+            return f"This experiment has no run of {words} and compares no schedules"
         if name not in schedules:
-            return (
-                f"No run of the {name.replace('_', '-')} schedule is complete, so there is nothing to compare"
-            )
+            return f"No run of {words} is complete, so there is nothing to compare"
     return (
         "No pair of a conventional and a structure-aware run of one network on equally many ranks is complete"
     )

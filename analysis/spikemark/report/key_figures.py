@@ -14,7 +14,7 @@ EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
 def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
     """The compared numbers where two schedules can be compared, and always how far the sweep has come."""
-    compared = _compared(view, headline) if view.comparable else []
+    compared = _compared(view, headline) if headline.speed_up else []
     return [*compared, _runs(view), _checksums(view)]
 
 

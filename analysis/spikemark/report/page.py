@@ -1,5 +1,6 @@
 """Puts the page together: gather, look, prepare, draw, fill the template, write it whole or not at all."""
 
+import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -61,7 +62,8 @@ def document(**parts) -> str:
 
 
 def typeset(text: str):
-    """Escaped text with the terms that have an index set as such."""
+    """Escaped text with the terms that have an index set as such, and what stands in backticks as code."""
     from markupsafe import Markup, escape
 
-    return Markup(escape(text).replace("d_min", Markup("d<sub>min</sub>")))
+    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(coded.replace("d_min", "d<sub>min</sub>"))

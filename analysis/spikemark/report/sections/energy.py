@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from spikemark.energy import analysis
+from spikemark.energy import kept
 from spikemark.energy.analysis import Energy
 from spikemark.energy.trace import thinned
 from spikemark.energy.values import Value
@@ -20,7 +20,7 @@ EXPLAINED = (
     " power of the pause before the run. Rules of procurement do not let idle be subtracted, so gross comes"
     " first. A synaptic event is recurrent, or recurrent or external (Simula et al. 2019)."
 )
-OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv` takes it from a meter outside"
+OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv --keep` takes it from a meter outside"
 POINTS = 600
 
 
@@ -61,7 +61,7 @@ def _runs(view: View) -> tuple[list[Run], dict[str, int]]:
     found, reasons = [], {}
     for m in timed(view.case.runs) if view.case else []:
         try:
-            energy = analysis.of_run(m.run)
+            energy = kept.of_run(m.run)
         except BadInput as error:
             reasons[str(error)] = reasons.get(str(error), 0) + 1
             continue
@@ -135,6 +135,7 @@ def _table(runs: list[Run]) -> Table:
             configuration.label,
             str(ranks),
             str(len(found)),
+            ", ".join(dict.fromkeys(e.source.name for e in found)),
             number(typical([e.duration_s for e in found])),
             _mean([e.gross_j for e in found]),
             _mean([e.net_j for e in found]),
@@ -142,8 +143,9 @@ def _table(runs: list[Run]) -> Table:
         ]
         for (configuration, ranks), found in groups.items()
     ]
-    heads = ["configuration", "ranks", "runs", "time (s)", "gross (J)", "net (J)", "gross × delay (J s)"]
-    return Table(heads, rows, ["given", "given", "counted", *["measured"] * 4])
+    heads = ["configuration", "ranks", "runs", "meter", "time (s)", "gross (J)", "net (J)"]
+    kinds = ["given", "given", "counted", "", *["measured"] * 4]
+    return Table([*heads, "gross × delay (J s)"], rows, kinds, words=(0, 3))
 
 
 def _published() -> Table:

@@ -1,0 +1,70 @@
+"""Power from a meter outside, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spikemark.errors import BadInput, first_complaint
+from spikemark.files import write_atomically, write_json
+from spikemark.reading import read_json
+from spikemark.record import Run
+from spikemark.results import holding
+
+from . import analysis, outside
+from .analysis import Energy
+
+
+class Kept(BaseModel):
+    """`file`: its name as given; `csv`: as kept, beside this; the others: see outside.source."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid")
+
+    file: str
+    csv: Annotated[str, Field(pattern=r"^[0-9a-f]{12}\.csv$")]
+    channels: list[str] | None
+    offset_s: float
+    align: str
+    at_wall_percent: float | None
+
+
+def keep(run: Run, path: Path, **placed) -> Path:
+    """Copy the CSV at `path`, and how it was placed, into the results folder; runs share a copy.
+
+    `placed`: what `outside.source` took. Returns what was written last, without which the copy is not read.
+    Raises BadInput for a run that is in no results folder, and for what is no file.
+    """
+    at = _place(run)
+    if at is None:
+        raise BadInput(f"--keep: {run.path} is in no results folder; allowed: results/…/runs/ID of a sweep")
+    if not path.is_file():
+        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a file")
+    content = path.read_bytes()
+    name = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
+    about = Kept(file=path.name, csv=name, **placed)
+    if not (at.parent / name).is_file():
+        write_atomically(at.parent / name, content)
+    write_json(at, about.model_dump())
+    return at
+
+
+def of_run(run: Run) -> Energy:
+    """From what is kept for the run, else from its own readings. Raises BadInput for what cannot be used."""
+    at = _place(run)
+    if at is None or not at.is_file():
+        return analysis.of_run(run)
+    try:
+        about = Kept.model_validate(read_json(at))
+    except ValidationError as error:
+        raise BadInput(f"{at}: {first_complaint(error, 'power')}; delete it, or --keep it anew") from None
+    source = outside.source(
+        run, at.parent / about.csv, about.channels, about.offset_s, about.align, about.at_wall_percent
+    )
+    return analysis.measured(run, replace(source, name=about.file))
+
+
+def _place(run: Run) -> Path | None:
+    found = holding(run.path)
+    return found and found[0].power(found[1])

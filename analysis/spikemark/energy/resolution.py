@@ -1,0 +1,36 @@
+"""What rounding leaves open: meters such as IPMI's, and Slurm, tell whole watts or coarser steps."""
+
+import numpy as np
+
+DECIMALS = 6  # finer readings count as not rounded
+LEAST_LEVELS = 6  # fewer different readings may lie further apart than the step
+
+
+def step_w(watts: np.ndarray) -> float:
+    """The step in W that readings [n] of one meter were rounded to; 0 where none shows.
+
+    The last decimal in use or, of six and more different readings, what all their differences are a multiple
+    of: with steps half as wide, that would come by chance in one case of 2^5 at most.
+    """
+    levels = np.unique(watts)
+    for decimals in range(DECIMALS + 1):
+        units = np.round(levels * 10.0**decimals)
+        if np.allclose(levels * 10.0**decimals, units, rtol=1e-12, atol=1e-6) and units.max() < 2**53:
+            apart = np.diff(units.astype(np.int64))
+            return int(np.gcd.reduce(apart) if len(levels) >= LEAST_LEVELS else 1) / 10**decimals
+    return 0.0
+
+
+def combined(steps: list[float]) -> float:
+    """The step whose rounding leaves as much open as that of several meters added up, each on its own."""
+    return float(np.sqrt(np.sum(np.square(steps))))
+
+
+def widened(half_w: float, step: float) -> float:
+    """Half an interval of a mean of rounded readings, in W; `half_w` is what their scatter says.
+
+    Rounding may be off by half a step, in all readings alike if power is steady: a rectangular distribution
+    with the variance step^2/12, whatever the number of readings (GUM, JCGM 100:2008, F.2.2.1). Its half
+    width, sqrt(3) times the standard uncertainty, and `half_w` are combined as independent errors are.
+    """
+    return float(np.hypot(half_w, step / 2))
