@@ -78,6 +78,9 @@ def test_what_the_profile_lacks_is_unknown_with_the_reason():
     found = predict(NETWORK, Machine().with_(power__core=None, price__node_hour=None), 8, 16)
     assert found.figures["energy_j"] is None and found.figures["cost_eur"] is None
     assert "power.core is unknown, needed for energy" in found.reasons["energy_j"]
+    assert [line.split(",")[0] for line in show.lines([found]) if "needed" in line] == [
+        "power.core is unknown", "price.node_hour is unknown"
+    ]  # fmt: skip
     assert value(found, "real_time_factor") > 0
     with pytest.raises(BadInput, match=r"jitter.cv is unknown, needed for waiting"):
         predict(NETWORK, Machine().with_(jitter__cv=None), 8, 16)

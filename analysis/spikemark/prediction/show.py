@@ -61,7 +61,7 @@ def lines(predictions: list[Prediction]) -> list[str]:
     found = []
     for p in predictions:
         found += [f"extrapolated: {line}" for line in p.outside]
-        found += [f"unknown: {reason}" for reason in p.reasons.values()]
+        found += [reason.removeprefix(f"{p.machine}: ") for reason in p.reasons.values()]
         if p.fits is False:
             found.append(f"{p.ranks} ranks: does not fit into the memory of the nodes")
     factor = predictions[-1].figures["real_time_factor"]
