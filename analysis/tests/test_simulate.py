@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 from spikemark import launch, machines, measure, project, record, simulation
+from spikemark.errors import BadInput
 from spikemark.models import recursion
-from spikemark.presets import PRESETS
-from spikemark.simulation import smpirun
+from spikemark.presets import PRESETS, dpsnn
+from spikemark.simulation import smpirun, sources
+from spikemark.simulation.sources import Place
 
 RANKS = 4
 LARGE_S = 1e-3  # of the clock's steps and the overhead of a message nothing is seen then
@@ -314,6 +316,14 @@ def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
     simulate(out, machine, "conventional")
     assert simulation.done(out, machine)
     assert not simulation.done(out, machine.assume("interconnect.gap", 0.2, "us", "a test"))
+
+
+def test_execution_of_neurons_without_a_rate_of_their_own_is_scaled_at_the_one_given(machine):
+    place = Place(machines.filled(machine), 2, 1, 1)
+    network = dpsnn.describe(neurons=200)
+    assert sources.execute(network, place, place.profile, 3.0).factor == pytest.approx(1, rel=0.1)
+    with pytest.raises(BadInput, match=r"fires at no rate of its own"):
+        sources.execute(network, place, place.profile)
 
 
 def test_execution_is_scaled_by_what_the_kernels_need_there_and_here(tmp_path, machine):

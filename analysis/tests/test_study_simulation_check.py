@@ -44,7 +44,9 @@ def rows(folder) -> list[dict]:
 
 def test_errors_are_those_planted(results):
     found = rows(results)
-    assert [row["quantity"] for row in found] == 2 * ["compute", "waiting", "exchange", "cycle"]
+    assert [row["quantity"] for row in found] == 2 * [
+        "deliver", "update", "collocate", "compute", "waiting", "exchange", "cycle"
+    ]  # fmt: skip
     for row in found:
         for mode, factor in FACTORS.items():
             error = row[f"{mode}_error_percent"]
@@ -71,7 +73,7 @@ def test_networks_of_other_sizes_are_told_apart(tmp_path):
         run(repetition=k, description=describe(neurons=size), mean_s=mean_s)
         for size, mean_s in sizes.items() for k in (1, 2)
     ])  # fmt: skip
-    assert [row["neurons"] for row in rows(folder)] == 4 * [200] + 4 * [2000]
+    assert [row["neurons"] for row in rows(folder)] == 7 * [200] + 7 * [2000]
     sentence = check.read(gather(folder).runs).sentence
     assert [float(us) for us in re.findall(r"up to (\S+) µs: replay", sentence)] == [
         pytest.approx(1e6 * mean_s, rel=0.5) for mean_s in sizes.values()

@@ -84,8 +84,9 @@ def simulate(
         source = sources.model(description, compute_of, place, jitter, seed, hz)
         assumed += _assumed(filled, "jitter")
     else:
-        sources.refuse_options(str(compute), compute_of=compute_of, correlation=correlation, cv=cv, hz=hz)
-        source = _other(compute, description, place, host)
+        useless = {} if host else {"hz": hz}
+        sources.refuse_options(str(compute), compute_of=compute_of, correlation=correlation, cv=cv, **useless)
+        source = _other(compute, description, place, host, hz)
     flags = [*built.flags, *source.flags]
     words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
     shown = progress(words) if progress else contextlib.nullcontext()
@@ -131,11 +132,17 @@ def digest(profile: "Profile") -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _other(compute: str | Path, description: dict[str, Any], place: Place, host: "Profile | None") -> Source:
+def _other(
+    compute: str | Path,
+    description: dict[str, Any],
+    place: Place,
+    host: "Profile | None",
+    hz: float | dict[str, float] | None,
+) -> Source:
     from spikemark import machines
 
     if compute == "execute":
-        return sources.execute(description, place, host and machines.filled(host))
+        return sources.execute(description, place, host and machines.filled(host), hz)
     if not Path(compute).is_dir():
         raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
     return sources.replay(description, Path(compute), place.ranks)

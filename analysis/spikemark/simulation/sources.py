@@ -85,13 +85,18 @@ def model(
     return Source(facts, times, assumptions=list(found.assumptions))
 
 
-def execute(description: dict[str, Any], place: Place, host: "Profile | None") -> Source:
+def execute(
+    description: dict[str, Any],
+    place: Place,
+    host: "Profile | None",
+    hz: float | dict[str, float] | None = None,
+) -> Source:
     """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
     check(description)
-    there = place.phase_times(description, None)
-    here = Place(host, place.ranks, 1, 1).phase_times(description, None)
+    there = place.phase_times(description, hz)
+    here = Place(host, place.ranks, 1, 1).phase_times(description, hz)
     factor = float(there.compute_s.sum() / here.compute_s.sum())
     assumptions = list(dict.fromkeys([*there.assumptions, *here.assumptions]))
     return Source({"factor": factor, "host": host.name}, None, factor, assumptions)

@@ -24,6 +24,9 @@ MODES = {
 }
 #: Rows of the table, each a sum of phases.
 QUANTITIES = {
+    "deliver": ("deliver",),
+    "update": ("update", "inject"),
+    "collocate": ("collocate",),
     "compute": ("deliver", "update", "inject", "collocate"),
     "waiting": ("synchronise", "overlap_wait"),
     "exchange": ("exchange",),
@@ -72,6 +75,7 @@ def simulate(results: Results) -> list[str]:
                     ranks_per_node=planned.ranks,
                     threads=1,
                     seed=planned.repetition,
+                    hz=None if mode == "replay" else _hz(results.run(planned.id)),
                     host=host if mode == "execute" else None,
                 )
             except (BadInput, simulation.SimulationFailed) as reason:
@@ -85,6 +89,13 @@ def _profile(run: Path):
 
     title = calibration.title(record.load(run).record.host)
     return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
+
+
+def _hz(run: Path) -> float:
+    """The mean rate of the neurons in a run."""
+    found = record.load(run)
+    seconds = found.record.timing.model_s
+    return float(found.ranks["spikes"].sum() / found.ranks["neurons"].sum() / seconds)
 
 
 def folder(run: Path, mode: str) -> Path:
