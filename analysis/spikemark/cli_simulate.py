@@ -45,7 +45,9 @@ def simulate(
     ] = None,
     rate_hz: Annotated[
         float | None,
-        typer.Option(min=0, max=1e6, help="At which neurons without a rate of their own fire, modelled."),
+        typer.Option(
+            min=0, max=1e6, help="Of neurons without a rate of their own; modelled, or with --host."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
 ) -> None:

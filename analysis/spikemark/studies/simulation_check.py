@@ -1,6 +1,8 @@
 """How well a simulated machine stands for the real one: this host, measured and simulated, phase by phase."""
 
+from collections import defaultdict
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -225,11 +227,14 @@ def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:
 
 
 def _sentence(found: list[Setup]) -> str:
-    several = [setup for setup in found if setup.ranks > 1]
+    networks = defaultdict(list)
+    for setup in found:
+        if setup.ranks > 1:
+            networks[setup.neurons].append(setup)
     parts = [
-        f"{_longest_us(members)} µs: {', '.join(errors)}"
-        for neurons in sorted({setup.neurons for setup in several})
-        if (errors := _errors(members := [setup for setup in several if setup.neurons == neurons]))
+        f"up to {number(longest, 2)} µs: {', '.join(errors)}"
+        for longest, members in sorted(((_longest_us(m), m) for m in networks.values()), key=itemgetter(0))
+        if (errors := _errors(members))
     ]
     if not parts:
         return f"Nothing to compare yet: no run was both measured and simulated; {NO_PROFILE}."
@@ -242,8 +247,8 @@ def _errors(found: list[Setup]) -> list[str]:
     ]
 
 
-def _longest_us(found: list[Setup]) -> str:
-    return f"up to {number(max(np.mean(setup.measured[WHOLE]) for setup in found), 2)}"
+def _longest_us(found: list[Setup]) -> float:
+    return float(max(np.mean(setup.measured[WHOLE]) for setup in found))
 
 
 def _signed(error: float) -> str:
