@@ -6,10 +6,11 @@ import numpy as np
 import program
 import pytest
 
-from spikemark import record as records
-from spikemark.models import access, pools
+from spikemark.models import access
+from spikemark.network import pools
 from spikemark.presets import mam, mam_benchmark
-from spikemark.report.rates import rates_hz
+from spikemark.records import record as records
+from spikemark.records.rates import rates_hz
 
 THREADS = 3
 WITHIN = 0.01

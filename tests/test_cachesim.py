@@ -7,9 +7,10 @@ import sys
 import program
 import pytest
 
-from spikemark import cachesim, callgrind, cli_cache, simulated_caches
-from spikemark.errors import BadInput
-from spikemark.results import Results
+from spikemark.caches import cachesim, callgrind, simulated_caches
+from spikemark.cli import cache
+from spikemark.core.errors import BadInput
+from spikemark.records.results import Results
 
 WITHIN = 0.05
 L1 = callgrind.Cache(4096, 8)
@@ -84,11 +85,11 @@ def test_only_delivery_and_only_the_measured_part_are_counted(simulated):
 
 def test_table_tells_predicted_from_simulated(simulated):
     outcome = simulated("ring outside")
-    lines = {line.split("  ")[0]: line.split() for line in cli_cache.text(outcome).splitlines()}
+    lines = {line.split("  ")[0]: line.split() for line in cache.text(outcome).splitlines()}
     assert lines["all"][-2:] == [f"{outcome.expected:.0f}", f"{outcome.misses}"]
     assert lines["ring"][1] == f"{outcome.events}"
-    assert "simulated" in cli_cache.text(outcome).splitlines()[-1]
-    assert "holds all of it" not in cli_cache.text(outcome)
+    assert "simulated" in cache.text(outcome).splitlines()[-1]
+    assert "holds all of it" not in cache.text(outcome)
 
 
 def command(*arguments: str, **environment) -> subprocess.CompletedProcess:

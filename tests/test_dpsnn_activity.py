@@ -6,11 +6,11 @@ import numpy as np
 import program
 import pytest
 
-from spikemark.activity.recording import Recording, recording
 from spikemark.activity.spectrum import spectrum
 from spikemark.activity.states import UpDown, up_down_states
 from spikemark.activity.trains import population_rate
 from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
+from spikemark.records.recording import Recording, recording
 
 STATES = list(dpsnn_cells.EFFICACY_MV)
 

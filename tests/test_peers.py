@@ -11,7 +11,8 @@ import pytest
 import yaml
 from fake_peers import script
 
-from spikemark import cli, launch
+from spikemark.cli import main
+from spikemark.core import launch
 from spikemark.peers import programs
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +58,7 @@ def tiny(tmp_path):
 
 def spikemark(capsys, *arguments) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as end:
-        cli.main([str(a) for a in arguments])
+        main.main([str(a) for a in arguments])
     said = capsys.readouterr()
     return end.value.code, said.out, said.err
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spikemark import sweep
-from spikemark.experiment import expand, load
-from spikemark.results import Results
+from spikemark.records.results import Results
+from spikemark.running import sweep
+from spikemark.running.experiment import expand, load
 
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"

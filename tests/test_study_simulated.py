@@ -10,9 +10,9 @@ import test_study
 import yaml
 
 from spikemark import machines
-from spikemark.experiment import find
 from spikemark.prediction import phases
 from spikemark.presets import mam_benchmark
+from spikemark.running.experiment import find
 from spikemark.studies import STUDIES, carry_out
 
 AREAS = {"areas": 4, "neurons_per_area": 40, "indegree": 8}

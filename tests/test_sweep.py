@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from spikemark.experiment import expand, load
-from spikemark.results import Results
+from spikemark.records.results import Results
+from spikemark.running.experiment import expand, load
 
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"

@@ -24,7 +24,15 @@ def test_no_work_while_a_job_runs(tmp_path):
     """It looks for jobs at the start and when one has ended, and not in between."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     profile = ["--profile", ROOT / "workflows" / "profiles" / "laptop", "--workflow-profile", "none"]
-    command = [sys.executable, "-m", "spikemark.workflow", "--directory", tmp_path, "--verbose", *profile]
+    command = [
+        sys.executable,
+        "-m",
+        "spikemark.running.workflow",
+        "--directory",
+        tmp_path,
+        "--verbose",
+        *profile,
+    ]
     where = ["--snakefile", tmp_path / "Snakefile", "--scheduler", "greedy"]
     done = subprocess.run([*command, *where], capture_output=True, text=True)
     said = done.stdout + done.stderr
@@ -35,7 +43,7 @@ def test_no_work_while_a_job_runs(tmp_path):
 
 def test_a_workflow_that_fails_says_so(tmp_path):
     (tmp_path / "Snakefile").write_text('rule one:\n    output: "x"\n    shell: "exit 3"\n')
-    command = [sys.executable, "-m", "spikemark.workflow", "--cores", "1", "--directory", tmp_path]
+    command = [sys.executable, "-m", "spikemark.running.workflow", "--cores", "1", "--directory", tmp_path]
     done = subprocess.run([*command, "--snakefile", tmp_path / "Snakefile"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "exit 3" in done.stdout + done.stderr

@@ -1,5 +1,5 @@
 """`python -m spikemark`, the same as `spikemark`."""
 
-from spikemark.cli import main
+from spikemark.cli.main import main
 
 main()

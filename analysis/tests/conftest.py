@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from spikemark import cli, machines
+from spikemark import machines
+from spikemark.cli import main
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -25,7 +26,7 @@ def spikemark(capsys):
 
     def run(*arguments) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as end:
-            cli.main([str(argument) for argument in arguments])
+            main.main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return end.value.code, captured.out, captured.err
 
@@ -37,7 +38,7 @@ def fake(monkeypatch):
     """In place of machine profiles and of SimGrid, see fake_simulation."""
     from fake_simulation import FakeSimulation
 
-    from spikemark.simulation import run as simulation
+    from spikemark.running.simulation import run as simulation
 
     found = FakeSimulation()
     monkeypatch.setattr(machines, "load", found.load)

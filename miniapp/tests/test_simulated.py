@@ -219,7 +219,7 @@ def test_such_a_variable_would_be_found(tmp_path):
 
 
 def test_the_record_is_read_and_an_older_one_was_measured(real, tmp_path):
-    from spikemark import record
+    from spikemark.records import record
 
     simulator.record_of(tmp_path, real[0], ranks=2)
     assert record.load(tmp_path / "run").record.kind == "simulated"

@@ -6,10 +6,11 @@ rate = activity.population_rate(recording, 5.0)    # Hz over time, all neurons t
 activity.spectrum(rate).peak_hz, activity.up_down_states(rate).frequency_hz
 """
 
-from spikemark.activity.recording import Population, Recording, by_area, by_population, of, recording
-from spikemark.activity.spectrum import Spectrum, spectrum
-from spikemark.activity.states import UpDown, up_down_states
-from spikemark.activity.trains import Irregularity, Rate, fano_factors, isi_cv, population_rate, rates_hz
+from spikemark.records.recording import Population, Recording, by_area, by_population, of, rates_hz, recording
+
+from .spectrum import Spectrum, spectrum
+from .states import UpDown, up_down_states
+from .trains import Irregularity, Rate, fano_factors, isi_cv, population_rate
 
 __all__ = [
     "Irregularity",

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import signal, stats
 
-from spikemark.activity.trains import Rate
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
+
+from .trains import Rate
 
 #: The recording is cut into so many parts, and as many between them again; more give less noise, less detail.
 PARTS = 4

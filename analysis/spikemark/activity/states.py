@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from spikemark.activity.trains import Rate
+from .trains import Rate
 
 #: SD of the Gaussian that smooths the rate first, ms.
 SMOOTH_MS = 20.0

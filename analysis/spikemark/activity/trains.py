@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.activity.recording import Groups, Recording, by_population
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
+from spikemark.records.recording import Groups, Recording, by_population
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
@@ -39,18 +39,6 @@ class Rate:
         return self.bin_ms * np.arange(len(self.hz))
 
 
-def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, float]:
-    """Mean firing rate of each group, spikes per neuron and second; groups without neurons are left out."""
-    groups = by_population(recording) if groups is None else groups
-    counts = _count(recording.groups_of_spikes(groups), len(groups))
-    sizes = recording.sizes(groups)
-    return {
-        label: float(count / size / recording.seconds)
-        for label, count, size in zip(groups, counts, sizes, strict=True)
-        if size
-    }
-
-
 def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irregularity]:
     """SD over mean of the inter-spike intervals of a neuron, averaged over the neurons of each group.
 
@@ -77,7 +65,7 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
         recording.populations, recording.resolution_ms, 0, 1,
     )  # fmt: skip
     group = everyone.groups_of_spikes(groups)[counts]
-    size = _count(group, len(groups))
+    size = counts(group, len(groups))
     total = np.bincount(group[group >= 0], cv[group >= 0], len(groups))
     return {
         label: Irregularity(float(total[i] / size[i]) if size[i] else None, int(size[i]))
@@ -127,7 +115,3 @@ def _binned(recording: Recording, groups: Groups, bin_ms: float) -> np.ndarray:
     inside = (group >= 0) & (at < bins)
     flat = np.bincount(group[inside] * bins + at[inside], minlength=len(groups) * bins)
     return flat.reshape(len(groups), bins)
-
-
-def _count(group: np.ndarray, groups: int) -> np.ndarray:
-    return np.bincount(group[group >= 0], minlength=groups)

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from spikemark import launch, project
-from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text, software
-from spikemark.calibration.effort import FULL, QUICK, Effort
-from spikemark.calibration.values import Value
-from spikemark.errors import BadInput
-from spikemark.files import write_atomically
+from spikemark.core import launch, places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
 from spikemark.machines.profile import checked
-from spikemark.peers import quiet
-from spikemark.record_fields import Host
+from spikemark.records.record_fields import Host
+from spikemark.running import quiet
+
+from . import cycle_time, jitter, kernel_times, messages, node, profile_text, software
+from .effort import FULL, QUICK, Effort
+from .values import Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ def calibrate(
     the end or not at all.
     """
     name, path = _target(name, out, force)
-    for program in (project.bench_kernels, project.bench_exchange, project.bench_messages, project.miniapp):
+    for program in (places.bench_kernels, places.bench_exchange, places.bench_messages, places.miniapp):
         program()
     conditions, started = quiet.Conditions(patience_s=effort.patience_s), datetime.now(UTC)
     before, watch = quiet.wait(conditions), quiet.Watch()
@@ -99,7 +100,7 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
         name = out.stem if out else node.default_name()
     if not NAME.fullmatch(name):
         raise BadInput(f"--name: {name!r}; allowed: lower-case letters, digits, '.', '-', not first a sign")
-    path = out or project.root() / "machines" / f"{name}.yaml"
+    path = out or places.root() / "machines" / f"{name}.yaml"
     if path.name != f"{name}.yaml":
         raise BadInput(f"--out: {path}; the file of machine {name} is called {name}.yaml")
     if path.exists() and not force:

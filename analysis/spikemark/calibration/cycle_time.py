@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import record
-from spikemark.calibration import mini_app
-from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Value, repeated
 from spikemark.presets import mam_benchmark
+from spikemark.records import record
+
+from . import mini_app
+from .effort import Effort
+from .values import Value, repeated
 
 DETAIL = "one neuron on each rank, median of the cycles"
 

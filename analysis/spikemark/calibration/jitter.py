@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import record
-from spikemark.calibration import mini_app
-from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Value, repeated
 from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
-from spikemark.record_fields import Energy, Record
+from spikemark.records import record
+from spikemark.records.record_fields import Energy, Record
+
+from . import mini_app
+from .effort import Effort
+from .values import Value, repeated
 
 NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values

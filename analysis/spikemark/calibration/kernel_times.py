@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import kernels, project
-from spikemark.bench import BenchFailed
-from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Value, repeated
-from spikemark.errors import BadInput
+from spikemark.bench import kernels
+from spikemark.bench.kernel_bench import BenchFailed
+from spikemark.core import places
+from spikemark.core.errors import BadInput
 from spikemark.models import delivery_time
+
+from .effort import Effort
+from .values import Value, repeated
 
 BLOCK = 4096  # neurons that a thread updates
 COLLOCATED = 8  # spikes of a cycle
@@ -68,7 +70,7 @@ def _pattern(sizes: tuple[int, ...]) -> str:
 
 def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
-    program = str(project.bench_kernels())
+    program = str(places.bench_kernels())
     files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
     started: list[subprocess.Popen] = []
     try:

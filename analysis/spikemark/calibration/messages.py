@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spikemark import exchange_bench, launch, project
-from spikemark.bench import BenchFailed
-from spikemark.calibration.effort import Effort
-from spikemark.calibration.values import Table, Value, repeated
-from spikemark.measure import watch
+from spikemark.bench import exchange_bench
+from spikemark.bench.kernel_bench import BenchFailed
+from spikemark.core import launch, places
+from spikemark.core.process import watch
+
+from .effort import Effort
+from .values import Table, Value, repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +74,7 @@ def one_round(cores: int, effort: Effort) -> Times:
     """Messages between the first and the last core; none where there is one. Raises BenchFailed."""
     if cores < 2:
         return {}
-    program = str(project.bench_messages())
+    program = str(places.bench_messages())
     start = launch.mpirun(
         [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
     )

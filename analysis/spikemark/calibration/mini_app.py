@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from spikemark import launch, project, record
-from spikemark.measure import RunFailed, watch
+from spikemark.core import launch, places
+from spikemark.core.process import watch
+from spikemark.records import record
+from spikemark.running.measure import RunFailed
 
 LIMIT_S = 600
 
@@ -14,7 +16,7 @@ def run(description: dict[str, Any], ranks: int, cores: int, out: Path) -> recor
     """One rank on each of so many cores, in the new folder `out`. Raises RunFailed, also without a record."""
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
-    program = [str(project.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
+    program = [str(places.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
     status, _, errors = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
     if status:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]

@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
-from spikemark.calibration.values import Value
-from spikemark.launch import CPUS
-from spikemark.record_fields import Host
+from spikemark.core.launch import CPUS
+from spikemark.records.record_fields import Host
+
+from .values import Value
 
 CPUINFO = Path("/proc/cpuinfo")
 NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor

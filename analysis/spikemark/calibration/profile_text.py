@@ -4,9 +4,10 @@ from typing import Any
 
 import yaml
 
-from spikemark.calibration.values import Table, Value
 from spikemark.machines.fields import AT_LEAST_ONE, SHARE
 from spikemark.machines.profile import FIELD, PATHS
+
+from .values import Table, Value
 
 ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from spikemark.calibration.values import Value
+from .values import Value
 
 
 def score_p() -> Value:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from spikemark.record import Run
+from spikemark.records.record import Run
 
 from . import own, plateau, sampling
 from .levels import Reached, reached

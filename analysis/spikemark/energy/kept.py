@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spikemark.errors import BadInput, first_complaint
-from spikemark.files import write_atomically, write_json
-from spikemark.reading import read_json
-from spikemark.record import Run
-from spikemark.results import holding
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.files import write_atomically, write_json
+from spikemark.core.reading import read_json
+from spikemark.records.record import Run
+from spikemark.records.results import holding
 
 from . import analysis, outside
 from .analysis import Energy

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 from .changes import Segment, segments
 from .timeline import Timeline

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spikemark import machines
-from spikemark.errors import BadInput
-from spikemark.reading import read_json
-from spikemark.record import Run
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_json
+from spikemark.records.record import Run
 
 from . import analysis
 from .analysis import Energy

@@ -4,8 +4,8 @@ import math
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spikemark.errors import BadInput
-from spikemark.record import Run
+from spikemark.core.errors import BadInput
+from spikemark.records.record import Run
 
 from . import knee
 from .power_csv import read_power

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.reading import read_text
-from spikemark.record import Run
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_text
+from spikemark.records.record import Run
 
 from .resolution import step_w
 from .source import Source

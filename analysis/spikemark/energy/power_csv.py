@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark.errors import BadInput, shown
-from spikemark.reading import read_text
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.reading import read_text
 
 from .power_header import Column, Header, base, read_header, row_label
 from .power_times import check_increasing, parse

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput, shown
+from spikemark.core.errors import BadInput, shown
 
 WATTS = {"mW": 1e-3, "W": 1.0, "kW": 1e3}
 #: As people write them; not MW, which is no power of anything measured here, and mW in all likelihood.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from spikemark.errors import BadInput, shown
+from spikemark.core.errors import BadInput, shown
 
 from .trace import GAP
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from spikemark.report.values import number, percent, span
+from spikemark.quantities.words import number, percent, span
 
 from .analysis import ADVICE, Energy
 from .levels import SOURCE

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from spikemark.record import Run
+from spikemark.records.record import Run
 
 Span = tuple[float, float]
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 from .resolution import combined
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spikemark.errors import shown
+from spikemark.core.errors import shown
 
 LEAF = "a mapping with value, unit, kind and reference"
 

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from spikemark import project
-from spikemark.errors import BadInput
+from spikemark.core import places
+from spikemark.core.errors import BadInput
 
 from .profile import Profile, checked
 
 
 def folder() -> Path:
     """Where the profiles of the project are."""
-    return project.root() / "machines"
+    return places.root() / "machines"
 
 
 def names() -> list[str]:
@@ -23,7 +23,7 @@ def load(name: str | Path) -> Profile:
 
     Raises BadInput naming the file, the path of the field, its value and what is allowed.
     """
-    from spikemark.yaml_file import read_yaml
+    from spikemark.core.yaml_file import read_yaml
 
     path = Path(name)
     if path.suffix not in (".yaml", ".yml"):

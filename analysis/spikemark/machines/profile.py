@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 from .complaint import impossible, one_line
 from .fields import FIELDS, MODELS, TABLE

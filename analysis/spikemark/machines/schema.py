@@ -6,20 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, create_model, model_validator
 from pydantic import Field as Limits
 
-from spikemark.plan_fields import no_boolean
+from spikemark.core.fields import no_boolean
 
-from .fields import (
-    AT_LEAST_ONE,
-    COUNT,
-    FIELDS,
-    KINDS,
-    MODELS,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    TABLE,
-    Field,
-)
+from .fields import AT_LEAST_ONE, COUNT, FIELDS, KINDS, MODELS, NOT_NEGATIVE, POSITIVE, SHARE, TABLE, Field
 
 Text = Annotated[str, Limits(strict=True, min_length=1, pattern=r"\S")]
 Count = Annotated[int, Limits(strict=True, ge=1, le=10**9)]

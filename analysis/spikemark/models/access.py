@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from spikemark.errors import BadInput
-from spikemark.models import lanes, pools
-from spikemark.models import placement as placements
+from spikemark.core.errors import BadInput
+from spikemark.network import placement as placements
+from spikemark.network import pools, schedules
 
 BLOCK = 1 << 22  # numbers held at a time while adding up over virtual processes
 
@@ -103,8 +103,8 @@ def expected(
     schedule = described if schedule is None else schedule
     if placement is None and schedule == described:
         placement = description.get("placement")
-    placement = placement or lanes.implied_placement(schedule)
-    pairs = lanes.pairs(description, schedule, placement, ranks)
+    placement = placement or schedules.implied_placement(schedule)
+    pairs = schedules.pairs(description, schedule, placement, ranks)
     local = placements.neurons(description, placement, ranks, threads)
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 SAME = 1e-3  # share of spikes without a list below which t_spike cannot be told from t_first
 LEVEL = 0.95

@@ -25,7 +25,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 MOST_PIECES = 3
 FEWEST = 3  # sizes of a piece: two lie on a line in any case

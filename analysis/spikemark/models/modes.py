@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import ndimage, signal
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 SPAN = 6.0
 GRID = 2048

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scipy import integrate, special
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 
 @lru_cache(maxsize=1024)

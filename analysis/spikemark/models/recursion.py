@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 
 @dataclass(frozen=True)

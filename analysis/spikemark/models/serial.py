@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft
 
-from spikemark import statistics
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
+
+from . import statistics
 
 
 def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:

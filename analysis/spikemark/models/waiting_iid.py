@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark import statistics
-from spikemark.errors import BadInput
-from spikemark.models import order_statistics
+from spikemark.core.errors import BadInput
+
+from . import order_statistics, statistics
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark import sweep
-from spikemark.experiment import Experiment
-from spikemark.files import write_atomically, write_json
-from spikemark.peers import runner
-from spikemark.peers.programs import PROGRAMS, REFERENCE, Program
-from spikemark.peers.quiet import Conditions, busy_s
-from spikemark.peers.store import FORMAT_VERSION, Store
-from spikemark.peers.trials import plan as make_plan
-from spikemark.results import Results
+from spikemark.core.files import write_atomically, write_json
+from spikemark.records.results import Results
+from spikemark.running import sweep
+from spikemark.running.experiment import Experiment
+from spikemark.running.quiet import Conditions, busy_s
+
+from . import runner
+from .programs import PROGRAMS, REFERENCE, Program
+from .store import FORMAT_VERSION, Store
+from .trials import plan as make_plan
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def compare(
 
 
 def _conclude(plan, programs, store, conditions, failed) -> Comparison:
-    from spikemark.peers import factors
-    from spikemark.peers.table import table
+    from . import factors
+    from .table import table
 
     trials = table(plan, {program.name: program.title for program in programs}, store, conditions)
     peers = [program.name for program in programs if program.name != REFERENCE]

@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from spikemark.errors import BadInput, first_complaint
-from spikemark.peers.store import FORMAT_VERSION
-from spikemark.reading import read_json
-from spikemark.record_fields import Count, Fields, Positive
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.reading import read_json
+from spikemark.records.record_fields import Count, Fields, Positive
+
+from .store import FORMAT_VERSION
 
 FILE = "peers.json"
 EXPERIMENT = "peers"  # its results lie beside those of the experiments

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spikemark.peers.programs import REFERENCE
-from spikemark.peers.table import QUANTITIES, Quantity
+from .programs import REFERENCE
+from .table import QUANTITIES, Quantity
 
 if TYPE_CHECKING:
     import pandas as pd

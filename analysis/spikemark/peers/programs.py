@@ -8,11 +8,11 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, ValidationError
 
-from spikemark import launch, project
-from spikemark.errors import BadInput
-from spikemark.launch import Launch
-from spikemark.measure import RunFailed
-from spikemark.record_fields import Count, Fields, Positive, Record, Seconds
+from spikemark.core import launch, places
+from spikemark.core.errors import BadInput
+from spikemark.core.launch import Launch
+from spikemark.records.record_fields import Count, Fields, Positive, Record, Seconds
+from spikemark.running.measure import RunFailed
 
 INSTALL = "workflows/peers/install.sh"
 ENVIRONMENT = ".venv-peers"
@@ -83,14 +83,14 @@ class Miniapp:
 
     @property
     def identity(self) -> str:
-        return f"{digest(project.miniapp())} {LONGER}"
+        return f"{digest(places.miniapp())} {LONGER}"
 
     def takes(self, models: set[str]) -> bool:
         return True
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         simulate_ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
-        command = [str(project.miniapp()), str(description), "--out", str(workspace / "record")]
+        command = [str(places.miniapp()), str(description), "--out", str(workspace / "record")]
         command += ["--set", f"time.simulate_ms={simulate_ms}"]
         return launch.launch("mpirun", command, 1, threads)
 
@@ -173,7 +173,7 @@ def digest(path: Path) -> str:
 
 
 def _folder() -> Path:
-    return project.root() / "workflows" / "peers"
+    return places.root() / "workflows" / "peers"
 
 
 def _scripts() -> str:
@@ -182,7 +182,7 @@ def _scripts() -> str:
 
 def _environment() -> Path:
     """The environment of the peers; raises BadInput with the way to get it."""
-    path = project.root() / ENVIRONMENT
+    path = places.root() / ENVIRONMENT
     if not (path / "complete").is_file():
         raise BadInput(
             f"peers: {path} is not there or not complete: install it with {INSTALL} or `make peers`"

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from spikemark.files import write_atomically, write_json
-from spikemark.measure import RunFailed, watch
-from spikemark.peers import quiet
-from spikemark.peers.programs import Program
-from spikemark.peers.store import Attempt, Store
-from spikemark.peers.trials import Plan, Trial
+from spikemark.core.files import write_atomically, write_json
+from spikemark.core.process import watch
+from spikemark.running import quiet
+from spikemark.running.measure import RunFailed
+
+from .programs import Program
+from .store import Attempt, Store
+from .trials import Plan, Trial
 
 REFUSED = 2
 

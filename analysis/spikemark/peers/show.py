@@ -2,7 +2,7 @@
 
 from typing import Any, TextIO
 
-from spikemark.peers.table import QUANTITIES
+from .table import QUANTITIES
 
 HEADING = "Medians; below them by what factor the mini-app is ahead, with its interval (*: disturbed)."
 

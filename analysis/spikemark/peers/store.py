@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.errors import BadInput
-from spikemark.files import write_json
-from spikemark.peers.programs import Figures
-from spikemark.peers.quiet import Conditions
-from spikemark.peers.trials import Trial
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_json
+from spikemark.running.quiet import Conditions
+
+from .programs import Figures
+from .trials import Trial
 
 FORMAT_VERSION = 1
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spikemark.peers.quiet import Conditions
-from spikemark.peers.store import Attempt, Store
-from spikemark.peers.trials import Plan, Trial, events_per_spike
+from spikemark.running.quiet import Conditions
+
+from .store import Attempt, Store
+from .trials import Plan, Trial, events_per_spike
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,10 +5,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from spikemark import indegree, launch
-from spikemark.errors import BadInput
-from spikemark.experiment import Experiment, expand
-from spikemark.peers.programs import Program
+from spikemark.core import launch
+from spikemark.core.errors import BadInput
+from spikemark.network import indegree
+from spikemark.running.experiment import Experiment, expand
+
+from .programs import Program
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spikemark.errors import BadInput
-from spikemark.prediction import rates
-from spikemark.prediction.description import check
-from spikemark.prediction.rates import Rates
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_json
+from spikemark.network.description import check
 from spikemark.presets import PRESETS
-from spikemark.reading import read_json
+
+from . import rates
+from .rates import Rates
 
 
 @dataclass(frozen=True)

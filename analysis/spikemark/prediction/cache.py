@@ -10,9 +10,9 @@ second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synaps
 
 import numpy as np
 
-from spikemark.prediction import memory
-from spikemark.prediction.inputs import Inputs
-from spikemark.prediction.loads import Loads
+from . import memory
+from .inputs import Inputs
+from .loads import Loads
 
 CLOCK_HZ = 3.65e9  # of that machine
 MISS = (1.48e-9 - 0.97e-9) * CLOCK_HZ / (1 - 2**20 / 8.0e6)  # the second cache, clock cycles

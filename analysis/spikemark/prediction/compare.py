@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput
-from spikemark.prediction import lanes
-from spikemark.prediction.asked import Network
-from spikemark.prediction.machine import Prediction, predict
+from spikemark.core.errors import BadInput
+from spikemark.network import lanes
+
+from .asked import Network
+from .machine import Prediction, predict
 
 #: Nodes that are tried, with up to MOST_RANKS ranks.
 MOST_RANKS = 256

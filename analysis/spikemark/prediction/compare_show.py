@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from spikemark.prediction import show
-from spikemark.prediction.compare import HARDLY, PERHAPS, Candidate, Comparison
-from spikemark.prediction.inputs import Figure
-from spikemark.prediction.machine import Prediction
-from spikemark.report.values import counted, integer, number
+from spikemark.quantities.words import counted, integer, number
+
+from . import show
+from .compare import HARDLY, PERHAPS, Candidate, Comparison
+from .inputs import Figure
+from .machine import Prediction
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
 BEYOND = (

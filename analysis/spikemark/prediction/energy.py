@@ -1,8 +1,9 @@
 """Power and price of the nodes of a machine, from its profile (energy/power_model.py)."""
 
 from spikemark.energy.power_model import PowerModel
-from spikemark.prediction.inputs import Inputs
-from spikemark.prediction.phases import Node
+
+from .inputs import Inputs
+from .phases import Node
 
 HOUR = 3600.0
 

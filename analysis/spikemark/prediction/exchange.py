@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.prediction.lanes import Lane
-from spikemark.prediction.loads import Loads
-from spikemark.prediction.network import Interconnect, Traffic
+from spikemark.core.errors import BadInput
+from spikemark.network.lanes import Lane
+
+from .loads import Loads
+from .network import Interconnect, Traffic
 
 COUNT_BYTES = 4.0  # of a size that is sent ahead
 FRAME_BYTES = 8.0

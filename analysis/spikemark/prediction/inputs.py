@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 #: From the best to the worst; counted: depends on no value of the machine; extrapolated: outside the range
 #: in which the prediction was validated.

@@ -18,7 +18,8 @@ from scipy import special
 from spikemark.models import recursion
 from spikemark.models.recursion import Lane as Meeting
 from spikemark.models.serial import lumped_cv_ratio
-from spikemark.prediction.inputs import Inputs
+
+from .inputs import Inputs
 
 POINTS = 2000  # of the quadrature
 BEYOND = 8.0  # standard deviations

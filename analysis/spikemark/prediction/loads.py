@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from spikemark.errors import BadInput
-from spikemark.models import placement as placements
-from spikemark.models import pools
-from spikemark.prediction import lanes
-from spikemark.prediction.lanes import Lane
+from spikemark.core.errors import BadInput
+from spikemark.network import lanes, pools
+from spikemark.network import placement as placements
+from spikemark.network.lanes import Lane
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 from spikemark.models.recursion import Lane as Meeting
-from spikemark.prediction import energy, exchange, jitter, memory, phases, rates, validated
-from spikemark.prediction import inputs as values
-from spikemark.prediction import lanes as described
-from spikemark.prediction import loads as counting
-from spikemark.prediction.inputs import Figure, Inputs
-from spikemark.prediction.jitter import Jitter
-from spikemark.prediction.loads import Loads
-from spikemark.prediction.network import Interconnect
-from spikemark.prediction.phases import Node
+from spikemark.network import lanes as described
+
+from . import energy, exchange, jitter, memory, phases, rates, validated
+from . import inputs as values
+from . import loads as counting
+from .inputs import Figure, Inputs
+from .jitter import Jitter
+from .loads import Loads
+from .network import Interconnect
+from .phases import Node
 
 #: name -> (what it is, unit), in the order in which they are shown.
 FIGURES = {

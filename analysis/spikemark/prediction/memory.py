@@ -7,8 +7,9 @@ the program and the MPI library.
 
 import numpy as np
 
-from spikemark import indegree
-from spikemark.prediction.loads import Loads
+from spikemark.network import indegree
+
+from .loads import Loads
 
 NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
 LARGEST_NEURON = 24  # of a model that is not listed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.prediction.inputs import SI, Inputs
+from .inputs import SI, Inputs
 
 WHY = "exchange between ranks"
 LARGE = 1e30

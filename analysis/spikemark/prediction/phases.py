@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.prediction import cache, rates
-from spikemark.prediction import inputs as values
-from spikemark.prediction import loads as counting
-from spikemark.prediction.inputs import Inputs
-from spikemark.prediction.loads import Loads
+from spikemark.core.errors import BadInput
+
+from . import cache, rates
+from . import inputs as values
+from . import loads as counting
+from .inputs import Inputs
+from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
 BARRIERS = 2  # of threads per cycle

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.models import pools
-from spikemark.presets import published
+from spikemark.core.errors import BadInput
+from spikemark.network import pools
+from spikemark.published import network_rates
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def of(
 
 
 def _published(populations: list[dict], preset: str | None, options: dict | None) -> tuple[np.ndarray, str]:
-    found = published.rates(preset, options)
+    found = network_rates.rates(preset, options)
     if found is None:
         silent = next(p["name"] for p in populations if p["neuron"]["model"] != "ignore_and_fire")
         raise BadInput(

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from spikemark.prediction.inputs import KINDS, Figure
-from spikemark.prediction.machine import FIGURES, Prediction
-from spikemark.report.values import number
+from spikemark.quantities.words import number
+
+from .inputs import KINDS, Figure
+from .machine import FIGURES, Prediction
 
 ABREAST = 4  # columns of numbers that a page of a terminal holds
 

@@ -4,7 +4,7 @@ Within: up to what published runs had that predictions held for (docs/prediction
 labelled extrapolated; `FAR` times beyond, it is refused.
 """
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 #: Simula et al. 2019, Table II, with the cost of a message fitted; the 256 of Table I were missed, and the
 #: 1024 of Pastorelli et al. 2019, figure 6, hardly exchange.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from spikemark.presets import dpsnn, mam, mam_benchmark, microcircuit, music_cells
+from . import dpsnn, mam, mam_benchmark, microcircuit, music_cells
 
 
 @dataclass(frozen=True)

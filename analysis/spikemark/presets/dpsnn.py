@@ -17,11 +17,12 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets import dpsnn_cells as cells
-from spikemark.presets import dpsnn_columns
-from spikemark.presets.options import choose
-from spikemark.presets.run_options import RunOptions
+from spikemark.core.errors import BadInput, shown
+
+from . import dpsnn_cells as cells
+from . import dpsnn_columns
+from .options import choose
+from .run_options import RunOptions
 
 SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or a grid of columns (DPSNN)"
 

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from typing import Literal
 
-from spikemark.presets import dpsnn_cells as cells
+from . import dpsnn_cells as cells
 
 Kernel = Literal["exponential", "gaussian"]
 KERNELS = {

@@ -10,9 +10,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from spikemark.presets import cortex, mam_areas, mam_data
-from spikemark.presets.mam_areas import Areas
-from spikemark.presets.run_options import ScaledOptions, choose_scaled
+from . import cortex, mam_areas, mam_data
+from .mam_areas import Areas
+from .run_options import ScaledOptions, choose_scaled
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
 SPEED_MM_PER_MS, SHORTEST_MS, DELAY_RATIO = 3.5, 1.0, 10

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from spikemark.presets import cortex, mean_field
+from . import cortex, mean_field
 
 AREAS = 32
 NEURONS_PER_AREA, SIZE_CV = 129_064, 0.198

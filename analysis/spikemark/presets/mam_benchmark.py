@@ -10,9 +10,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets.options import choose
-from spikemark.presets.run_options import RunOptions
+from spikemark.core.errors import BadInput, shown
+
+from .options import choose
+from .run_options import RunOptions
 
 SUMMARY = "areas of ignore-and-fire neurons, half of the synapses within and half between areas"
 # Lober et al. 2026, 2.4 and 4.2; 2921 synapses of each kind, one area per process on 32 processes

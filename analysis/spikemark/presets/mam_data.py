@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets import cortex
-from spikemark.presets.mam_areas import BACKGROUND_HZ, Areas
+from spikemark.core.errors import BadInput, shown
+
+from . import cortex
+from .mam_areas import BACKGROUND_HZ, Areas
 
 MODEL, RATES, STABLE = "*_Data_Model_*.json", "fullscale_rates.json", "K_prime_original.npy"
 FOLDERS = {

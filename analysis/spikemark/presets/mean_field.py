@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from spikemark.presets.cortex import NEURON, WEIGHT_CV
+from .cortex import NEURON, WEIGHT_CV
 
 SHIFT = 1.4603545088095868 / math.sqrt(2)  # |zeta(1/2)| / sqrt(2), times sqrt(tau_syn / tau_m)
 

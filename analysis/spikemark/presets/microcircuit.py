@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from spikemark.presets import cortex
-from spikemark.presets.run_options import ScaledOptions, choose_scaled
+from . import cortex
+from .run_options import ScaledOptions, choose_scaled
 
 SUMMARY = "cortical microcircuit of Potjans & Diesmann, four layers, 77 169 neurons at full scale"
 BACKGROUND_HZ = 8.0

@@ -17,11 +17,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets import music_config
-from spikemark.presets.music_lattice import Lattice, reach
-from spikemark.presets.music_wiring import COMMUNICATION, Wiring, wire
-from spikemark.presets.options import Strict, choose
+from spikemark.core.errors import BadInput, shown
+
+from . import music_config
+from .music_lattice import Lattice, reach
+from .music_wiring import COMMUNICATION, Wiring, wire
+from .options import Strict, choose
 
 SUMMARY = "applications of cells on a torus, joined all to all, by neighbours or one to one (MUSIC)"
 #: Cells of all applications and connections of a cell, by the name of the configuration (2.4.1).

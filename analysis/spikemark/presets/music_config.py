@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets.music_wiring import COMMUNICATION, LABEL, Application, Connection, Wiring
+from spikemark.core.errors import BadInput, shown
+
+from .music_wiring import COMMUNICATION, LABEL, Application, Connection, Wiring
 
 DEFAULT = "point-to-point"  # MUSIC's own
 MOST_PROCESSES, MOST_CELLS = 1_000_000, 4_000_000_000

@@ -13,7 +13,7 @@ that a process owns.
 import math
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 
 def reach(structure: float, granularity: int) -> int:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput, shown
+from spikemark.core.errors import BadInput, shown
 
 #: How a connection communicates: name -> exchange of the mini-app. MUSIC's collective is an allgather of
 #: sizes, then of data; its point-to-point communication sends a message to each process that needs one.

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from spikemark.errors import BadInput, shown
+from spikemark.core.errors import BadInput, shown
 
 
 class Strict(BaseModel):

@@ -4,8 +4,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from spikemark.errors import BadInput, shown
-from spikemark.presets.options import Strict, choose
+from spikemark.core.errors import BadInput, shown
+
+from .options import Strict, choose
 
 
 class RunOptions(Strict):

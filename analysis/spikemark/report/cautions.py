@@ -2,12 +2,13 @@
 
 import re
 
-from .agreement import broken
-from .cases import View
-from .gather import OVERSUBSCRIBED, Measured
+from spikemark.quantities.words import counted, percent
+from spikemark.records.agreement import broken
+from spikemark.records.cases import View
+from spikemark.records.gather import OVERSUBSCRIBED, Measured
+
 from .merging import NUMBER, merged
 from .simulated import SIMULATED, caution
-from .values import counted, percent
 
 COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
 CHECKSUMS = "different checksums"

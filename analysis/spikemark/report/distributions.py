@@ -5,13 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from spikemark import statistics
-from spikemark.errors import BadInput
-from spikemark.models import modes
+from spikemark.core.errors import BadInput
+from spikemark.models import modes, statistics
 from spikemark.models.waiting_iid import IidWaiting
+from spikemark.records.gather import Measured
 from spikemark.waiting import maxima
-
-from .gather import Measured
 
 LEVEL = 0.99
 LONG_TAIL = 6  # longest over shortest time from which an axis is logarithmic

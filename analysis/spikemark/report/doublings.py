@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .cases import Ratio, ratio
-from .gather import Configuration, Measured
+from spikemark.quantities.words import integer
+from spikemark.records.cases import Ratio, ratio
+from spikemark.records.gather import Configuration, Measured
+
 from .speeds import steps
-from .values import integer
 
 OWN = ("log",)  # parts of memory that serve the measurement, not the simulation
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spikemark.models import waiting_iid
+from spikemark.quantities.words import counted, integer, number, percent
+from spikemark.records.agreement import broken
+from spikemark.records.cases import Ratio, View, ratio
+from spikemark.records.gather import NO_BREAK
 
-from .agreement import broken
-from .cases import Ratio, View, ratio
 from .cautions import strongest_load
-from .gather import NO_BREAK
 from .misfit import misfit
 from .sections.counters import HARDWARE
-from .values import counted, integer, number, percent
 
 BROKEN = (
     "NOT EQUAL: runs of one network gave different checksums, so at least one is wrong and their times"

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from .agreement import agreements, broken
-from .cases import Ratio, View, ratio
-from .elements import KeyFigure
+from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.words import change, counted, number, span, typical
+from spikemark.records.agreement import agreements, broken
+from spikemark.records.cases import Ratio, View, ratio
+
 from .headline import Headline, expected_waiting, interval
 from .sections import access
-from .values import change, counted, number, span, typical
 
 EQUAL = 5e-4  # relative difference of counts below which they are called equal
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models.waiting_iid import IidWaiting
-
-from .cases import Case
-from .gather import Measured
-from .values import number, percent, typical
+from spikemark.quantities.words import number, percent, typical
+from spikemark.records.cases import Case
+from spikemark.records.gather import Measured
 
 NOTABLE = 2  # times too much, or too little, from which the headline says so
 TAIL = 0.01  # share of the longest times of a rank that is taken away to see what they do

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spikemark import activity
-from spikemark.activity.recording import Groups
 from spikemark.activity.trains import SYNCHRONY_BIN_MS
-from spikemark.errors import BadInput
-from spikemark.presets import published
-
-from .cases import COMPARED
-from .gather import Measured
-from .values import counted
+from spikemark.core.errors import BadInput
+from spikemark.published import network_rates
+from spikemark.quantities.words import counted
+from spikemark.records.cases import COMPARED
+from spikemark.records.gather import Measured
+from spikemark.records.recording import Groups
 
 MOST_GROUPS = 12
 RATE_BIN_MS, SPECTRUM_BIN_MS = 5.0, 1.0
@@ -56,8 +55,8 @@ class Network:
         return activity.of(self.measured.run)
 
     @cached_property
-    def published(self) -> published.PublishedRates | None:
-        return published.rates(self.measured.preset, self.measured.options)
+    def published(self) -> network_rates.PublishedRates | None:
+        return network_rates.rates(self.measured.preset, self.measured.options)
 
     @cached_property
     def _folded(self) -> tuple[Groups, str]:

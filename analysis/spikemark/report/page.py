@@ -5,13 +5,13 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from spikemark.files import write_atomically
+from spikemark.core.files import write_atomically
+from spikemark.quantities.elements import KeyFigure, Section
+from spikemark.records.agreement import broken
+from spikemark.records.cases import View, look
+from spikemark.records.gather import gather
 
-from .agreement import broken
-from .cases import View, look
 from .cautions import cautions
-from .elements import KeyFigure, Section
-from .gather import gather
 from .headline import Headline, headline
 from .key_figures import key_figures
 from .sections import SECTIONS

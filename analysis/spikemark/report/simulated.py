@@ -2,8 +2,8 @@
 
 import re
 
-from .gather import Measured, Sweep
-from .values import counted, number, span
+from spikemark.quantities.words import counted, number, span
+from spikemark.records.gather import Measured, Sweep
 
 SIMULATED = "simulated"  # beginning of the caution
 HERE = "On this machine"

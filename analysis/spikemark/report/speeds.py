@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from .cases import Ratio, View, any_threads, ratio
-from .gather import Configuration, Measured
-from .values import counted
+from spikemark.quantities.words import counted
+from spikemark.records.cases import Ratio, View, any_threads, ratio
+from spikemark.records.gather import Configuration, Measured
 
 REST = "program and MPI"
 

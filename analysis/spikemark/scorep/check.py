@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import record
-from spikemark.errors import BadInput
-from spikemark.scorep import profile, trace
-from spikemark.scorep.seen import BARRIER, COUNTS, Seen
+from spikemark.core.errors import BadInput
+from spikemark.records import record
+
+from . import profile, trace
+from .seen import BARRIER, COUNTS, Seen
 
 #: A region may differ from its phase by a share, and by what Score-P takes to note its begin and end.
 SHARE = 0.05

@@ -6,11 +6,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from spikemark import launch, project
-from spikemark.errors import BadInput
-from spikemark.files import write_atomically
-from spikemark.measure import RunFailed, check_record, log_text, watch
-from spikemark.results import Results
+from spikemark.core import launch, places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
+from spikemark.core.process import watch
+from spikemark.records.results import Results
+from spikemark.running.measure import RunFailed, check_record, log_text
 
 #: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
 #: Score-P that has to write events out in between disturbs what it measures.
@@ -38,7 +39,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     workspace = results.path / "unchecked" / f"{run}.scorep"
     measurement = workspace / "scorep"
     description = results.description(run).resolve()
-    program = [str(project.miniapp_scorep()), str(description), "--out", str(workspace.resolve() / "record")]
+    program = [str(places.miniapp_scorep()), str(description), "--out", str(workspace.resolve() / "record")]
     start = launch.launch(launcher, program, planned.ranks, planned.threads)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from spikemark.errors import BadInput
-from spikemark.scorep.seen import COUNTS, MEASURED, Seen, check_measured, check_ranks
+from spikemark.core.errors import BadInput
+
+from .seen import COUNTS, MEASURED, Seen, check_measured, check_ranks
 
 
 def read(path: Path, ranks: int) -> list[Seen]:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 #: The region around the measured cycles; nothing outside of it counts.
 MEASURED = "simulate"

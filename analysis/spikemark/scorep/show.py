@@ -5,9 +5,10 @@ from typing import Any
 
 from rich.table import Table
 
-from spikemark.report.values import number, percent
-from spikemark.scorep.check import PER_VISIT_S, SHARE, Check
+from spikemark.quantities.words import number, percent
 from spikemark.waiting.show import empty_table
+
+from .check import PER_VISIT_S, SHARE, Check
 
 #: Said wherever the figures are shown.
 ALLOWED = f"{percent(SHARE)} of the log and {number(1e6 * PER_VISIT_S)} µs for each visit"

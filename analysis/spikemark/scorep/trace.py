@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.scorep.seen import BARRIER, COUNTS, MEASURED, Seen, check_measured, check_ranks
+from spikemark.core.errors import BadInput
+
+from .seen import BARRIER, COUNTS, MEASURED, Seen, check_measured, check_ranks
 
 #: Each file of definitions or events ends so: end of file, end of chunk.
 END_MARKS = b"\x02\x01"

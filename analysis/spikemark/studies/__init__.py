@@ -1,6 +1,6 @@
 """Studies: published comparisons repeated here. A study is one file with a `STUDY`, listed here."""
 
-from spikemark.studies import (
+from . import (
     delivery,
     energy_simula,
     exchange_music,
@@ -14,7 +14,7 @@ from spikemark.studies import (
     simulation_check,
     weak_scaling,
 )
-from spikemark.studies.study import Study
+from .study import Study
 
 STUDIES: dict[str, Study] = {
     study.name: study

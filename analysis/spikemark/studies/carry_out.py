@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from spikemark import experiment as experiments
-from spikemark import sweep
-from spikemark.errors import BadInput
-from spikemark.files import write_atomically, write_json
-from spikemark.report import page
-from spikemark.report.cases import Case, View, timed
-from spikemark.report.gather import Sweep, gather
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically, write_json
+from spikemark.records.cases import Case, View, timed
+from spikemark.records.gather import Sweep, gather
+from spikemark.report import conclude, page
 from spikemark.report.sections import correctness, glossary, provenance
 from spikemark.report.simulated import worded
-from spikemark.studies import STUDIES
-from spikemark.studies.study import Findings, Study
+from spikemark.running import experiment as experiments
+from spikemark.running import sweep
+
+from . import STUDIES
+from .study import Findings, Study
 
 LOCAL = "laptop"  # the profile whose runs are made on this machine
 
@@ -58,7 +59,7 @@ def carry_out(
     """
     experiment = experiments.load(study.experiment)
     folder = sweep.folder(experiment, machine, root)
-    outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, profile, stream)
+    outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, conclude, profile, stream)
     if study.prepare and profile == LOCAL:
         outcome.complaints.extend(study.prepare(folder))
     return write(study, folder.path), outcome

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 from spikemark.models import delivery_time as model
-from spikemark.report.cases import COMPARED
-from spikemark.report.elements import Box, Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import NARROW, counted, number, percent
-from spikemark.studies import blocks, delivery_figure, delivery_kernel
-from spikemark.studies.runs import CROWDED, group, timed
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.quantities.elements import Box, Figure, KeyFigure
+from spikemark.quantities.words import NARROW, counted, number, percent
+from spikemark.records.cases import COMPARED
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from . import blocks, delivery_figure, delivery_kernel
+from .runs import CROWDED, group, timed
+from .study import Findings, Part, Study
 
 MEANINGS = {
     "first": "to enter a list",

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import bench, kernels
-from spikemark.errors import BadInput
+from spikemark.bench import kernel_bench, kernels
+from spikemark.core.errors import BadInput
 from spikemark.models import delivery_time as model
-from spikemark.report.gather import Measured
-from spikemark.results import Results
+from spikemark.records.gather import Measured
+from spikemark.records.results import Results
 from spikemark.studies.table import Missing
 
 MIN_TIME_S = 0.05  # of a repetition
@@ -18,7 +18,7 @@ ALIKE = Missing(f"{kernels.DELIVER} was not measured for lists of several length
 
 def _table(folder: Path) -> Path:
     """Where the times of kernels are kept, of the machine of a results folder."""
-    return bench.folder(folder.name, folder.parents[1]) / bench.TABLE
+    return kernel_bench.folder(folder.name, folder.parents[1]) / kernel_bench.TABLE
 
 
 def prepare(results: Results) -> list[str]:
@@ -26,8 +26,8 @@ def prepare(results: Results) -> list[str]:
     path = _table(results.path)
     try:
         if not path.is_file() or kernels.DELIVER not in set(kernels.read(path)["kernel"]):
-            bench.bench(path.parent, pattern=f"^{kernels.DELIVER}/", min_time_s=MIN_TIME_S)
-    except (BadInput, bench.BenchFailed) as reason:
+            kernel_bench.bench(path.parent, pattern=f"^{kernels.DELIVER}/", min_time_s=MIN_TIME_S)
+    except (BadInput, kernel_bench.BenchFailed) as reason:
         return [f"{kernels.DELIVER} on its own was not measured: {reason}"]
     return []
 

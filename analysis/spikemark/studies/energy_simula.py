@@ -3,14 +3,16 @@
 from spikemark.energy import analysis
 from spikemark.energy.analysis import Energy
 from spikemark.energy.values import Value
-from spikemark.report.elements import Box, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import counted, number, span
-from spikemark.studies import published, simula
-from spikemark.studies.runs import NOT_RUN, group, mean, say_crowded, timed
-from spikemark.studies.simula import ARM, ETHERNET, INFINIBAND, X86, Point
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.published import papers
+from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.words import counted, number, span
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+from . import simula
+from .runs import NOT_RUN, group, mean, say_crowded, timed
+from .simula import ARM, ETHERNET, INFINIBAND, X86, Point
+from .study import Findings, Part, Study
 
 EXPLAINED = (
     "Simula et al. ran 20 480 neurons for 10 s on a cluster of x86 servers and on boards with ARM cores, and "
@@ -97,7 +99,7 @@ def _per_event(here: StudyTable) -> StudyTable:
     """Table IV, and what the energies of Tables II and III give under each definition of an event."""
     definitions = dict(zip(RECOMPUTED, simula.definitions(), strict=True))
     rows = []
-    for row in published.rows("simula_table4"):
+    for row in papers.rows("simula_table4"):
         energy = float(row["energy_J_used"]) if row["energy_J_used"] else None
         again = {
             key: NO_ENERGY if energy is None else simula.microjoule(energy, d)

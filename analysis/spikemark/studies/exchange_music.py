@@ -1,20 +1,12 @@
 """Brocke & Djurfeldt (MUSIC): collective against point-to-point communication, by who sends to whom."""
 
-from spikemark.report.elements import Box, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import number, span
-from spikemark.studies.runs import (
-    NOT_RUN,
-    connections,
-    exchange,
-    exchange_us,
-    factor,
-    group,
-    mean,
-    per_window,
-)
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.words import number, span
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, StudyTable
+
+from .runs import NOT_RUN, connections, exchange, exchange_us, factor, group, mean, per_window
+from .study import Findings, Part, Study
 
 COLLECTIVE, DIRECT = "allgatherv", "p2p"
 #: By the structure parameter s; 0.5 reaches as far as one patch on each side, so nine patches of the 16.

@@ -1,10 +1,12 @@
 """Shehzad & Bozkus 2016: MPI_Allgather against recursive doubling by one-sided puts, Tables 1 to 3."""
 
-from spikemark.report.elements import Box, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import counted, number, span
-from spikemark.studies import published
-from spikemark.studies.runs import (
+from spikemark.published import papers
+from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.words import counted, number, span
+from spikemark.records.gather import Measured
+from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from .runs import (
     NOT_RUN,
     connections,
     exchange,
@@ -17,8 +19,7 @@ from spikemark.studies.runs import (
     share_percent,
     simulated_ms,
 )
-from spikemark.studies.study import Findings, Part, Study
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from .study import Findings, Part, Study
 
 BASE, OTHER = "allgather", "rma_doubling"
 COMPUTING = ("deliver", "update", "inject", "collocate")
@@ -63,7 +64,7 @@ def _key(m: Measured) -> Key:
 def slips() -> list[str]:
     """What does not fit in the published tables; computed from them."""
     exceeding, compared = _savings_above_share()
-    sums = [row["sum"] for row in published.rows("shehzad_table1")]
+    sums = [row["sum"] for row in papers.rows("shehzad_table1")]
     low = sum(float(x) != 100 for x in sums)
     return [
         f"In {exceeding} of the {compared} cells that Tables 1 and 3 share, the published saving exceeds "
@@ -77,12 +78,10 @@ def slips() -> list[str]:
 
 
 def _savings_above_share() -> tuple[int, int]:
-    shares = {
-        (r["cells"], r["procs"]): float(r["mpi_allgather_pct"]) for r in published.rows("shehzad_table1")
-    }
+    shares = {(r["cells"], r["procs"]): float(r["mpi_allgather_pct"]) for r in papers.rows("shehzad_table1")}
     pairs = [
         (float(r["reduction_pct"]), shares[r["cells"], r["procs"]])
-        for r in published.rows("shehzad_table3")
+        for r in papers.rows("shehzad_table3")
         if (r["cells"], r["procs"]) in shares
     ]
     return sum(saving > share for saving, share in pairs), len(pairs)
@@ -90,7 +89,7 @@ def _savings_above_share() -> tuple[int, int]:
 
 def _rows_of(table: str, first: str, found: Runs, ours: list[tuple[int, int]]) -> list[tuple[int, int, dict]]:
     """(value of column `first`, ranks, published row), and our rows that the paper does not have."""
-    rows = {(int(r[first]), int(r["procs"])): r for r in published.rows(table)}
+    rows = {(int(r[first]), int(r["procs"])): r for r in papers.rows(table)}
     return [(*key, rows.get(key, {})) for key in sorted({*rows, *ours})]
 
 
@@ -238,7 +237,7 @@ def _verdict(table: StudyTable) -> Box:
 
 def _sentence(*tables: StudyTable) -> str:
     pairs = _compared(*tables)
-    theirs = [float(r["reduction_pct"]) for t in ("2", "3") for r in published.rows(f"shehzad_table{t}")]
+    theirs = [float(r["reduction_pct"]) for t in ("2", "3") for r in papers.rows(f"shehzad_table{t}")]
     if not pairs:
         return f"Nothing to compare yet; published reductions of run time: {span(theirs)} %."
     less = sum(s.low is not None and s.low > 0 for s, _ in pairs)

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.report.elements import Box
-from spikemark.report.values import number
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Box
+from spikemark.quantities.words import number
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
-from spikemark.studies.waits import Waits
 from spikemark.waiting import PREDICTORS, Predictor
 from spikemark.waiting.asked import asked
 from spikemark.waiting.source import source
+
+from .waits import Waits
 
 GOALS = {"replay": 10, "correlated": 15}  # per cent, of setups where iid is off by at least
 WRONG = 30

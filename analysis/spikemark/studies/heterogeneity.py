@@ -1,20 +1,14 @@
 """Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
 
-from spikemark.report.elements import Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import number, percent
-from spikemark.studies import lines_figure
-from spikemark.studies.lines_figure import Axis, Line
-from spikemark.studies.on_machine import (
-    Place,
-    partner,
-    phase_cells,
-    phase_columns,
-    places,
-    reduction_percent,
-)
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.quantities.elements import Figure, KeyFigure
+from spikemark.quantities.words import number, percent
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from . import lines_figure
+from .lines_figure import Axis, Line
+from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
+from .study import Findings, Part, Study
 
 #: What is varied: option of the preset, head, words.
 VARIED = {

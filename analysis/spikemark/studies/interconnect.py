@@ -1,14 +1,16 @@
 """DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
 
-from spikemark.report.elements import Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import counted, number
-from spikemark.studies import lines_figure, published
-from spikemark.studies.lines_figure import Axis, Line
-from spikemark.studies.on_machine import Place, places, spent
-from spikemark.studies.runs import mean
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.published import papers
+from spikemark.quantities.elements import Figure, KeyFigure
+from spikemark.quantities.words import counted, number
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from . import lines_figure
+from .lines_figure import Axis, Line
+from .on_machine import Place, places, spent
+from .runs import mean
+from .study import Findings, Part, Study
 
 NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
 PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
@@ -73,7 +75,7 @@ def _main(found: list[Place]) -> StudyTable:
 
 def _published(found: list[Place]) -> StudyTable:
     rows = []
-    for line in published.rows("simula_table1"):
+    for line in papers.rows("simula_table1"):
         if line["network"] != NETWORK:
             continue
         ranks = int(line["procs"])
@@ -121,7 +123,7 @@ def _sentence(found: list[Place]) -> str:
 
 def _verdict(found: list[Place]) -> str:
     """Is the fastest of the published numbers of ranks the published one?"""
-    lines = [line for line in published.rows("simula_table1") if line["network"] == NETWORK]
+    lines = [line for line in papers.rows("simula_table1") if line["network"] == NETWORK]
     times = {int(line["procs"]): float(line["wallclock_s"]) for line in lines}
     own = {p.ranks: p.real_time_factor for p in found if p.machine == PUBLISHED_ON and p.ranks in times}
     if own.keys() != times.keys() or not all(isinstance(x, Estimate) for x in own.values()):

@@ -2,19 +2,13 @@
 
 import numpy as np
 
-from spikemark.report.elements import KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import number
-from spikemark.studies.on_machine import (
-    Place,
-    partner,
-    phase_cells,
-    phase_columns,
-    places,
-    reduction_percent,
-)
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.words import number
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
+from .study import Findings, Part, Study
 
 PLACEMENTS = {
     "round_robin": "neurons dealt out",

@@ -1,16 +1,17 @@
 """The networks of the papers: what they do, and how fast they run here, beside what was published."""
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 from spikemark.presets import cortex
-from spikemark.report.elements import KeyFigure
-from spikemark.report.gather import Measured
+from spikemark.published import papers
+from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.words import counted, number, percent, span
+from spikemark.records.gather import Measured
 from spikemark.report.networks import Network, networks
 from spikemark.report.sections import activity
-from spikemark.report.values import counted, number, percent, span
-from spikemark.studies import published
-from spikemark.studies.runs import mean
-from spikemark.studies.study import Findings, Part, Study
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from .runs import mean
+from .study import Findings, Part, Study
 
 UNPUBLISHED = Missing("not published, or not for this network", "–")
 NONE = "none"  # a finding: looked for, and not there
@@ -111,7 +112,7 @@ def _rates(found: list[Network]) -> StudyTable:
 def _real_time(found: list[Network]) -> StudyTable:
     """Published real-time factors, each network followed by its own here."""
     rows = []
-    printed = published.rows("real_time")
+    printed = papers.rows("real_time")
     for name in dict.fromkeys(line["network"] for line in printed):
         for line in printed:
             if line["network"] == name:
@@ -180,7 +181,7 @@ def _sentence(found: list[Network]) -> str:
     sentence = f"{counted(len(found), 'network')} fired{fires}."
     for n in found:
         factor = mean(n.runs, lambda m: m.real_time_factor)
-        theirs = [float(r["real_time_factor"]) for r in published.rows("real_time")
+        theirs = [float(r["real_time_factor"]) for r in papers.rows("real_time")
                   if r["network"] == n.measured.preset]  # fmt: skip
         if full_size(n) and theirs and isinstance(factor, Estimate):
             sentence += (

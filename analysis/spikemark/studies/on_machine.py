@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from spikemark.report.gather import Configuration, Measured
-from spikemark.studies.runs import factor, group, mean
+from spikemark.records.gather import Configuration, Measured
 from spikemark.studies.table import Column, Estimate, Missing
+
+from .runs import factor, group, mean
 
 WAITING = ("synchronise", "overlap_wait")
 #: Column name, head and phases of a run, in the order of a cycle.

@@ -1,16 +1,18 @@
 """Waiting of the schedules on 128 simulated nodes over the serial correlation of the cycle times."""
 
 from spikemark.models.recursion import Truth
-from spikemark.report.elements import Box, Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import NARROW, number, percent
-from spikemark.studies import held_out, lines_figure, published
-from spikemark.studies.lines_figure import Axis, Line
-from spikemark.studies.runs import group
-from spikemark.studies.schedules import setup
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.published import papers
+from spikemark.quantities.elements import Box, Figure, KeyFigure
+from spikemark.quantities.words import NARROW, number, percent
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
-from spikemark.studies.waits import Waits
+
+from . import held_out, lines_figure
+from .lines_figure import Axis, Line
+from .runs import group
+from .schedules import setup
+from .study import Findings, Part, Study
+from .waits import Waits
 
 HEADLINE, OTHERWISE = 0.9, 0.0  # serial correlations of which the sentence speaks, the first choice first
 MARKERS = {1: "o", 2: "s", 4: "D"}  # by lag
@@ -84,7 +86,7 @@ def bare_loop_us(w: Waits) -> float | None:
     c, truth, ranks = w.setup.configuration, Truth.of(w.runs[0].description), w.runs[0].run.record.ranks
     times = round(1e6 * truth.mean_s, 3), round(1e6 * truth.sd_s, 3)
     wanted = (c.schedule, c.delay_ratio, ranks, *times, w.setup.correlation)
-    for line in published.rows("bare_loop"):
+    for line in papers.rows("bare_loop"):
         name, *numbers, waiting_us = line.values()
         if c.lag == 1 and (name, *map(float, numbers)) == wanted:
             return float(waiting_us)

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 
-from spikemark.report.cases import ratio
-from spikemark.report.gather import Measured
+from spikemark.records.cases import ratio
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Estimate, Missing, estimate
 
 CROWDED = Missing("more ranks than cores: evidence of counts, not of times", "not shown")

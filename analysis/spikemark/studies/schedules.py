@@ -1,14 +1,15 @@
 """The five schedules over D, with injected skew of known serial correlation: waiting beside the recursion."""
 
 from spikemark.models.recursion import Truth
-from spikemark.report.elements import Box, Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import NARROW, number, span
-from spikemark.studies import held_out, schedules_figure
-from spikemark.studies.runs import group
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.quantities.elements import Box, Figure, KeyFigure
+from spikemark.quantities.words import NARROW, number, span
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
-from spikemark.studies.waits import Setup, Waits, factor
+
+from . import held_out, schedules_figure
+from .runs import group
+from .study import Findings, Part, Study
+from .waits import Setup, Waits, factor
 
 GOALS = {0.0: 5.0, 0.9: 2.0}  # serial correlation -> by how much overlapping is to cut the waiting
 GOAL_RATIOS = (10, 20)  # at one of these D

@@ -3,7 +3,8 @@
 from matplotlib.lines import Line2D
 
 from spikemark.report.figures.style import COLOUR, drawing, legend_above, markup, schedule_colour
-from spikemark.studies.waits import Waits
+
+from .waits import Waits
 
 ASIDE = {"conventional": 0.92, "placement_only": 0.97, "hierarchical": 1.05}  # dots at one D, side by side
 

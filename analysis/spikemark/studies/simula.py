@@ -9,7 +9,7 @@ import numpy as np
 from spikemark import machines
 from spikemark.energy import on_machine
 from spikemark.energy.power_model import PowerModel
-from spikemark.studies import published
+from spikemark.published import papers
 
 NEURONS = 20_480
 #: The machines of Tables II and III, and the data file of each.
@@ -68,13 +68,13 @@ class Point:
 @cache
 def parameter(name: str) -> float:
     """A number of the text."""
-    return next(float(r["value"]) for r in published.rows("simula_parameters") if r["quantity"] == name)
+    return next(float(r["value"]) for r in papers.rows("simula_parameters") if r["quantity"] == name)
 
 
 def points(table: str) -> list[Point]:
     """The rows of Table II (`X86`) or III (`ARM`)."""
     made = []
-    for row in published.rows(table):
+    for row in papers.rows(table):
         if table == X86:
             label, note, baseline = row["x86_cores"], row["network_or_note"], parameter("baseline_server")
         else:
@@ -133,7 +133,7 @@ def microjoule(energy_j: float, definition: Definition) -> float:
 
 def reproducing() -> list[Definition]:
     """The definitions that give every published figure of Table IV of which the energy is known."""
-    known = [r for r in published.rows("simula_table4") if r["energy_J_used"]]
+    known = [r for r in papers.rows("simula_table4") if r["energy_J_used"]]
     return [
         d
         for d in definitions()
@@ -160,13 +160,13 @@ def slips() -> list[str]:
     ]
     names = " and ".join(d.name for d in reproducing())
     values = {
-        r["platform"]: r["uJ_per_syn_event"] for r in published.rows("simula_table4") if r["energy_J_used"]
+        r["platform"]: r["uJ_per_syn_event"] for r in papers.rows("simula_table4") if r["energy_J_used"]
     }
     theirs = " and ".join(f"{value} µJ ({name})" for name, value in values.items())
     recurrent = definitions()[0]
     others = " and ".join(
         f"{microjoule(float(r['energy_J_used']), recurrent):.1f}"
-        for r in published.rows("simula_table4")
+        for r in papers.rows("simula_table4")
         if r["energy_J_used"]
     )
     return [

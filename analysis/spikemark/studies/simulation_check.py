@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark import record, simulated_runs
-from spikemark.errors import BadInput
-from spikemark.report.elements import Box, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import number, percent
-from spikemark.results import Results
-from spikemark.studies.runs import CROWDED, group, timed
-from spikemark.studies.study import Findings, Part, Study
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.words import number, percent
+from spikemark.records import record
+from spikemark.records.gather import Measured
+from spikemark.records.results import Results
+from spikemark.running import simulated_runs
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+
+from .runs import CROWDED, group, timed
+from .study import Findings, Part, Study
 
 FOLDER = "simulated"
 #: Where compute times come from, by name; `replay` stands for the folder of the measured run.
@@ -50,7 +52,7 @@ NOTE = (
 
 def simulate(results: Results) -> list[str]:
     """Simulate every measured run that has none yet for the profile as it is; returns what went wrong."""
-    from spikemark import simulation
+    from spikemark.running import simulation
 
     measured = [run for run in results.read_plan().runs if results.measured(run.id) and run.threads == 1]
     host = _profile(results.run(measured[0].id)) if measured else None

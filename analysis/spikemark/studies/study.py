@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from spikemark.report.elements import Box, Figure, KeyFigure, Section
-from spikemark.report.gather import Measured
-from spikemark.results import Results
+from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
+from spikemark.records.gather import Measured
+from spikemark.records.results import Results
 from spikemark.studies.table import StudyTable
 
 

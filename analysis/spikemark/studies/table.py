@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from spikemark.report.elements import Table
-from spikemark.report.values import integer, number, span
+from spikemark.quantities.elements import Table
+from spikemark.quantities.words import integer, number, span
 
 LEVEL = 0.95
 

@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from spikemark import statistics
-from spikemark.models import recursion
-from spikemark.report.gather import Configuration, Measured
-from spikemark.studies.runs import NO_BARRIER
+from spikemark.models import recursion, statistics
+from spikemark.records.gather import Configuration, Measured
 from spikemark.studies.table import LEVEL, Estimate, Missing, estimate
+
+from .runs import NO_BARRIER
 
 BLOCKS, SHORTEST_BLOCK = 10, 20  # per run; cycles
 DRAWN_RUNS, DRAWN_SEED = 32, 1

@@ -2,23 +2,17 @@
 
 import numpy as np
 
-from spikemark import machines, statistics
-from spikemark.models import access, waiting_iid
-from spikemark.report.elements import Figure, KeyFigure
-from spikemark.report.gather import Measured
-from spikemark.report.values import MINUS, number, percent
-from spikemark.studies import cycle_times_figure, lines_figure
-from spikemark.studies.lines_figure import Axis, Line
-from spikemark.studies.on_machine import (
-    Place,
-    partner,
-    phase_cells,
-    phase_columns,
-    places,
-    reduction_percent,
-)
-from spikemark.studies.study import Findings, Part, Study
+from spikemark import machines
+from spikemark.models import access, statistics, waiting_iid
+from spikemark.quantities.elements import Figure, KeyFigure
+from spikemark.quantities.words import MINUS, number, percent
+from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+
+from . import cycle_times_figure, lines_figure
+from .lines_figure import Axis, Line
+from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
+from .study import Findings, Part, Study
 
 EXPLAINED = (
     "Each rank is a node with one area of the published size, as far as its time goes: the mean time of "

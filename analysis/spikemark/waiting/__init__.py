@@ -1,9 +1,9 @@
 """Predictors of waiting for the slowest rank, each fitted on conventional runs. One file, one line here."""
 
-from spikemark.waiting.correlated import Correlated
-from spikemark.waiting.iid import Iid
-from spikemark.waiting.predictor import Prediction, Predictor
-from spikemark.waiting.replay import Replay
+from .correlated import Correlated
+from .iid import Iid
+from .predictor import Prediction, Predictor
+from .replay import Replay
 
 PREDICTORS: dict[str, type[Predictor]] = {p.name: p for p in (Iid, Correlated, Replay)}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spikemark.record import Run
+from spikemark.records.record import Run
 
 
 def asked(run: Run) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from math import factorial
 
 import numpy as np
 
-from spikemark.waiting import series
-from spikemark.waiting.observed import Observed, observed
-from spikemark.waiting.split import Split, added_up
+from . import series
+from .observed import Observed, observed
+from .split import Split, added_up
 
 USUAL_RATIO = 10  # D where the run does not say
 PARTS = ("persistent", "jitter", "drift", "rare")

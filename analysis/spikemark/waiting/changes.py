@@ -7,11 +7,12 @@ from math import ceil
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.waiting import further, series
-from spikemark.waiting import plan as plans
-from spikemark.waiting.source import Source, lump
-from spikemark.waiting.split import Split
+from spikemark.core.errors import BadInput
+from spikemark.network import meetings as plans
+
+from . import further, series
+from .source import Source, lump
+from .split import Split
 
 SLOWEST = 0.02
 

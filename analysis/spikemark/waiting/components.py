@@ -20,7 +20,8 @@ import numpy as np
 from scipy import fft
 
 from spikemark.models import serial
-from spikemark.waiting import series
+
+from . import series
 
 SURE = 3.0  # standard errors
 CHANCE = 0.01  # that independent ranks are ever late together

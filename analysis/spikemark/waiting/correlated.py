@@ -14,13 +14,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spikemark.waiting import further, series
-from spikemark.waiting.components import Components
-from spikemark.waiting.distribution import Distribution, Slowest
-from spikemark.waiting.further import Cast
-from spikemark.waiting.plan import Plan
-from spikemark.waiting.predictor import Expected, Predictor
-from spikemark.waiting.source import Source
+from spikemark.network.meetings import Plan
+
+from . import further, series
+from .components import Components
+from .distribution import Distribution, Slowest
+from .further import Cast
+from .predictor import Expected, Predictor
+from .source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
 LEAST = 1e-4

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.waiting import PREDICTORS, planted
-from spikemark.waiting.plan import Plan, plan
-from spikemark.waiting.planted import PLANTED, RANKS, Planted
+from spikemark.network.meetings import Plan, plan
+
+from . import PREDICTORS, planted
+from .planted import PLANTED, RANKS, Planted
 
 NOMINAL, WANTED = 0.95, 0.92
 CYCLES_OF_TRUTH = 2_000_000  # of each rank

@@ -9,9 +9,10 @@ from itertools import product
 
 import numpy as np
 
-from spikemark.waiting import PREDICTORS, planted
-from spikemark.waiting.coverage import Covered, covered
-from spikemark.waiting.plan import plan
+from spikemark.network.meetings import plan
+
+from . import PREDICTORS, planted
+from .coverage import Covered, covered
 
 MEASURED, TIMES = (4, 8, 16), (2, 4)
 SPREADS = {"equal ranks": 0.0, "unequal ranks": planted.SD_S}

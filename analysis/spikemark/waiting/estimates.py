@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models.latency_bandwidth import Estimate
-from spikemark.waiting import modes, series
-from spikemark.waiting.components import Components
-from spikemark.waiting.modes import Modes
+
+from . import modes, series
+from .components import Components
+from .modes import Modes
 
 
 @dataclass(frozen=True)

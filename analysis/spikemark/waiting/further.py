@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from spikemark.errors import BadInput
-from spikemark.waiting.components import Components
-from spikemark.waiting.split import Split
+from spikemark.core.errors import BadInput
+
+from .components import Components
+from .split import Split
 
 MOST_TIMES = 4  # so many times the measured ranks is as far as `coverage` compares with known truth
 FEWEST = 4  # measured ones, to know how ranks differ

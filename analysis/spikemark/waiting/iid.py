@@ -8,11 +8,12 @@ not allow for the theory being wrong.
 import numpy as np
 
 from spikemark.models.waiting_iid import IidWaiting
-from spikemark.waiting import series
-from spikemark.waiting.meeting import waits
-from spikemark.waiting.plan import Plan
-from spikemark.waiting.predictor import Expected, Predictor
-from spikemark.waiting.source import Source
+from spikemark.network.meetings import Plan
+
+from . import series
+from .meeting import waits
+from .predictor import Expected, Predictor
+from .source import Source
 
 NUDGE = 1.05  # by which the spread is changed to see what waiting makes of it
 SEED, RUNS, MOST_VALUES, FEWEST_WINDOWS = 1, 8, 2_000_000, 500

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from spikemark import statistics
-from spikemark.errors import BadInput
-from spikemark.waiting import series
+from spikemark.core.errors import BadInput
+from spikemark.models import statistics
+
+from . import series
 
 FEWEST_WINDOWS = 20
 MOST_VALUES = 5000  # of the series whose mean is taken

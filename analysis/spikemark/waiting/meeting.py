@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.waiting.plan import Plan
+from spikemark.network.meetings import Plan
 
 BLOCK = 256  # windows at a time, so that they stay in a cache
 ROUNDING = 8 * np.finfo(float).eps  # of sums over a run

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.record import Run
-from spikemark.waiting.source import cautions, check_range, compute_times
+from spikemark.core.errors import BadInput
+from spikemark.records.record import Run
+
+from .source import cautions, check_range, compute_times
 
 FEWEST_MEETINGS = 20
 

@@ -8,7 +8,7 @@ from scipy import special
 
 from spikemark.models import recursion, serial
 from spikemark.models.recursion import ar1
-from spikemark.waiting.plan import Plan
+from spikemark.network.meetings import Plan
 
 MEAN_S, SD_S = 50e-6, 5e-6
 RANKS = 8

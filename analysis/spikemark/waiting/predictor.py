@@ -7,13 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from spikemark.waiting import further, series
-from spikemark.waiting import plan as plans
-from spikemark.waiting.further import Further
-from spikemark.waiting.meeting import Waits, cut, waits
-from spikemark.waiting.plan import Plan
-from spikemark.waiting.series import LEVEL
-from spikemark.waiting.source import Source, source
+from spikemark.network import meetings as plans
+from spikemark.network.meetings import Plan
+
+from . import further, series
+from .further import Further
+from .meeting import Waits, cut, waits
+from .series import LEVEL
+from .source import Source, source
 
 
 @dataclass(frozen=True)

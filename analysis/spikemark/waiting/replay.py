@@ -8,10 +8,11 @@ whose traces are measured ones begun at another time, with effects of their own 
 import numpy as np
 from scipy import special
 
-from spikemark.waiting import series
-from spikemark.waiting.meeting import Waits
-from spikemark.waiting.plan import Plan
-from spikemark.waiting.predictor import Expected, Predictor
+from spikemark.network.meetings import Plan
+
+from . import series
+from .meeting import Waits
+from .predictor import Expected, Predictor
 
 SEED, CHOICES = 1, 4
 

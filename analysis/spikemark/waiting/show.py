@@ -5,10 +5,11 @@ from typing import Any
 from rich.table import Table
 
 from spikemark.models.latency_bandwidth import Estimate
-from spikemark.report.values import number
-from spikemark.waiting.estimates import Estimates
-from spikemark.waiting.predictor import Prediction
-from spikemark.waiting.source import Source
+from spikemark.quantities.words import number
+
+from .estimates import Estimates
+from .predictor import Prediction
+from .source import Source
 
 
 def fitted(source: Source, found: Estimates, made: dict[str, Prediction]) -> Table:

@@ -4,11 +4,12 @@ from typing import Any
 
 from rich.table import Table
 
-from spikemark.report.values import number, percent
-from spikemark.waiting.budget import Budget, Part
-from spikemark.waiting.changes import CHANGES
-from spikemark.waiting.show import empty_table
-from spikemark.waiting.whatif import Outcome
+from spikemark.quantities.words import number, percent
+
+from .budget import Budget, Part
+from .changes import CHANGES
+from .show import empty_table
+from .whatif import Outcome
 
 MEANING = {
     "persistent": "lasting differences between ranks",

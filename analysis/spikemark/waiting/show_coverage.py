@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from spikemark.waiting.coverage import NOMINAL, WANTED, Covered
-from spikemark.waiting.coverage_ranks import CORRELATION, CYCLES
-from spikemark.waiting.planted import RANKS
+from .coverage import NOMINAL, WANTED, Covered
+from .coverage_ranks import CORRELATION, CYCLES
+from .planted import RANKS
 
 HEAD = """# How often the intervals hold
 

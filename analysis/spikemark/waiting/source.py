@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
-from spikemark.record import COMPUTE_PHASES, Run
-from spikemark.waiting.plan import Plan
+from spikemark.core.errors import BadInput
+from spikemark.network.meetings import Plan
+from spikemark.records.record import COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
 SETUP = ("network", "inject", "placement")  # of a description: what makes cycle times what they are

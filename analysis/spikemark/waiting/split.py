@@ -26,8 +26,8 @@ from functools import cached_property
 
 import numpy as np
 
-from spikemark.waiting import series
-from spikemark.waiting.components import Components
+from . import series
+from .components import Components
 
 RARE = 8.0
 

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput
-from spikemark.record import Run
-from spikemark.waiting import PREDICTORS
-from spikemark.waiting.budget import USUAL_RATIO
-from spikemark.waiting.changes import CHANGES, Situation
-from spikemark.waiting.predictor import Prediction
-from spikemark.waiting.source import source
+from spikemark.core.errors import BadInput
+from spikemark.records.record import Run
+
+from . import PREDICTORS
+from .budget import USUAL_RATIO
+from .changes import CHANGES, Situation
+from .predictor import Prediction
+from .source import source
 
 PREDICTOR = "replay"
 TOGETHER = "+"

@@ -5,7 +5,8 @@ from collections import defaultdict
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from ..values import counted, typical
+from spikemark.quantities.words import counted, typical
+
 from .style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 SMALL = 0.05  # share below which the axis counts per mille

@@ -7,7 +7,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 
 from .style import COLOUR, canvas, legend_above, markup
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..values import typical
+from spikemark.quantities.words import typical
+
 from .style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 

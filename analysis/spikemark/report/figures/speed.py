@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from spikemark import kernels
+from spikemark.bench import kernels
 
 from .style import COLOUR, drawing, legend_above, markup, phase_colour, schedule_colour
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from ..cases import View
-from ..elements import Section
+from spikemark.quantities.elements import Section
+from spikemark.records.cases import View
+
 from . import (
     access,
     activity,

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 from spikemark.models import access
-from spikemark.models.placement import areas_of
+from spikemark.network.placement import areas_of
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, number, percent, typical
+from spikemark.records.cases import Case, View
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.figures import access as drawing
 
-from ..cases import Case, View
-from ..elements import Figure, Section, Table
-from ..figures import access as drawing
-from ..gather import Configuration, Measured
-from ..values import counted, number, percent, typical
 from .access_published import figure as published
 
 TITLE = "Irregular memory access"

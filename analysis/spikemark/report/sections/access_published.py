@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from spikemark.models import access
-
-from ..elements import Figure, Table
-from ..figures import access_published as drawing
-from ..values import counted, integer, number, percent
+from spikemark.quantities.elements import Figure, Table
+from spikemark.quantities.words import counted, integer, number, percent
+from spikemark.report.figures import access_published as drawing
 
 NEURONS, INDEGREE = 130_000, 6000  # per area and rank; synapses, half of them within the area
 THREADS = (48, 128)  # per rank, of SuperMUC-NG and JURECA-DC

@@ -1,13 +1,12 @@
 """What the networks did: rates, irregularity, synchrony, rhythms, beside published values."""
 
 from spikemark.activity.trains import SYNCHRONY_BIN_MS
-from spikemark.errors import BadInput
-
-from ..cases import View
-from ..elements import Figure, Section, Table
-from ..figures import activity as drawing
-from ..networks import Alternation, Group, Network, networks
-from ..values import counted, integer, number
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, integer, number
+from spikemark.records.cases import View
+from spikemark.report.figures import activity as drawing
+from spikemark.report.networks import Alternation, Group, Network, networks
 
 TITLE = "Activity of the networks"
 MOST_NETWORKS = 12

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models import serial
-
-from ..cases import View
-from ..elements import Figure, Section, Table
-from ..figures import autocorrelation as drawing
-from ..gather import Measured
-from ..values import counted, integer, number, percent, typical
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, integer, number, percent, typical
+from spikemark.records.cases import View
+from spikemark.records.gather import Measured
+from spikemark.report.figures import autocorrelation as drawing
 
 TITLE = "Serial correlation"
 LAGS = 100

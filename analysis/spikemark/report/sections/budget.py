@@ -4,17 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import change, counted, number, percent, typical
+from spikemark.records.cases import Case, View
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.figures import budget as drawing
 from spikemark.waiting import budget as budgets
 from spikemark.waiting import whatif as whatifs
 from spikemark.waiting.budget import USUAL_RATIO
 from spikemark.waiting.changes import CHANGES
-
-from ..cases import Case, View
-from ..elements import Figure, Section, Table
-from ..figures import budget as drawing
-from ..gather import Configuration, Measured
-from ..values import change, counted, number, percent, typical
 
 TITLE = "What the waiting is made of"
 EXPLAINED = (

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from spikemark import simulated_caches
-from spikemark.errors import BadInput
-from spikemark.models import cache_misses
-from spikemark.results import Results
-
-from ..cases import View, timed
-from ..elements import Figure, Section, Table
-from ..figures import cache as drawing
-from ..gather import Measured
-from ..values import counted, integer, number, span
+from spikemark.caches import misses, simulated_caches
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, integer, number, span
+from spikemark.records.cases import View, timed
+from spikemark.records.gather import Measured
+from spikemark.records.results import Results
+from spikemark.report.figures import cache as drawing
 
 TITLE = "Cache misses of delivery"
 COUNTER, PHASE = "last_level_misses", "deliver"
@@ -80,7 +78,7 @@ def _counted(view: View) -> Section:
         missing = [f"{COUNTER} in {PHASE}: {reason}." for reason in reasons]
         return Section("cache", TITLE, text=[EXPLAINED, WITHOUT], missing=missing)
     try:
-        line = cache_misses.fit([p.share for p in points], [p.misses for p in points])
+        line = misses.fit([p.share for p in points], [p.misses for p in points])
     except BadInput as reason:
         line, missing = None, [*missing, f"The line through the runs: {reason}."]
     text = [EXPLAINED, *([_words(line)] if line else [])]
@@ -114,7 +112,7 @@ def _simulated(view: View) -> tuple[list[tuple[str, Table]], list[str]]:
     return [(title, Table(heads, rows, kinds, words=(0, 4)))] if rows else [], complaints
 
 
-def _words(line: cache_misses.Line) -> str:
+def _words(line: misses.Line) -> str:
     first, following = (
         f"{number(value)} ({span([value - half, value + half])})"
         for value, half in ((line.first, line.first_half), (line.following, line.following_half))
@@ -125,7 +123,7 @@ def _words(line: cache_misses.Line) -> str:
     )
 
 
-def _figure(points: list[Point], line: cache_misses.Line | None) -> Figure:
+def _figure(points: list[Point], line: misses.Line | None) -> Figure:
     rows = [
         [p.schedule.replace("_", " "), str(p.ranks), number(p.share, 4), number(p.misses, 4), p.event]
         for p in sorted(points, key=lambda p: p.share)

@@ -1,9 +1,9 @@
 """Did every run of a network compute the same thing? One checksum per network says so."""
 
-from ..agreement import Agreement, agreements
-from ..cases import View
-from ..elements import Box, Section, Table
-from ..values import counted, integer
+from spikemark.quantities.elements import Box, Section, Table
+from spikemark.quantities.words import counted, integer
+from spikemark.records.agreement import Agreement, agreements
+from spikemark.records.cases import View
 
 TITLE = "Correctness"
 EXPLAINED = (

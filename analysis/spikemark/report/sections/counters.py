@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from ..cases import View
-from ..elements import Section, Table
-from ..values import counted, number
+from spikemark.quantities.elements import Section, Table
+from spikemark.quantities.words import counted, number
+from spikemark.records.cases import View
 
 TITLE = "Counters"
 EXPLAINED = (

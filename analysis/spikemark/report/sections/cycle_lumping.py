@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from spikemark.models import order_statistics
 from spikemark.models.modes import Mode
 from spikemark.models.waiting_iid import IidWaiting
-
-from ..cases import Ratio, View, ratio
-from ..distributions import Distribution, distribution
-from ..elements import Table
-from ..gather import Configuration, Measured
-from ..values import counted, number, percent
+from spikemark.quantities.elements import Table
+from spikemark.quantities.words import counted, number, percent
+from spikemark.records.cases import Ratio, View, ratio
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.distributions import Distribution, distribution
 
 NONE = "none"
 

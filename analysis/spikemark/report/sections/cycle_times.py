@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from ..cases import View
-from ..distributions import LEVEL, Distribution, axis, distribution
-from ..elements import Figure, Section, Table
-from ..figures import cycle_times as drawing
-from ..gather import Configuration
-from ..values import counted, integer, microseconds, number, percent, span
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, integer, microseconds, number, percent, span
+from spikemark.records.cases import View
+from spikemark.records.gather import Configuration
+from spikemark.report.distributions import LEVEL, Distribution, axis, distribution
+from spikemark.report.figures import cycle_times as drawing
+
 from . import cycle_lumping
 
 TITLE = "Cycle times"

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 
+from spikemark.core.errors import BadInput
 from spikemark.energy import kept
 from spikemark.energy.analysis import Energy
 from spikemark.energy.trace import thinned
 from spikemark.energy.values import Value
-from spikemark.errors import BadInput
-
-from ..cases import View, timed
-from ..elements import Figure, Section, Table
-from ..figures import energy as drawing
-from ..gather import Configuration, Measured
-from ..values import counted, number, percent, span, typical
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, number, percent, span, typical
+from spikemark.records.cases import View, timed
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.figures import energy as drawing
 
 TITLE = "Energy"
 EXPLAINED = (
@@ -149,11 +148,11 @@ def _table(runs: list[Run]) -> Table:
 
 
 def _published() -> Table:
-    from spikemark.studies import published  # the studies draw pages, too
+    from spikemark.published import papers  # the studies draw pages, too
 
     rows = [
         [row["simulator"], f"{row['platform']}, {row['cores']} cores", row["uJ_per_syn_event"]]
-        for row in published.rows("simula_table4")
+        for row in papers.rows("simula_table4")
     ]
     return Table(["program", "machine", "energy (µJ)"], rows, ["", "", "literature"], words=(0, 1))
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cases import View, timed
-from ..elements import Figure, Section, Table
-from ..figures import evolution as drawing
-from ..gather import Measured
-from ..networks import title_of
-from ..values import counted, integer, number, percent, span
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, integer, number, percent, span
+from spikemark.records.cases import View, timed
+from spikemark.records.gather import Measured
+from spikemark.report.figures import evolution as drawing
+from spikemark.report.networks import title_of
 
 TITLE = "Every rank over time"
 ROWS, COLUMNS = 128, 200  # at most so many cells

@@ -1,14 +1,13 @@
 """Exchanges on their own: what `spikemark bench --exchange` measured on the same machine."""
 
-from spikemark import bench, exchange_bench, exchange_times
-from spikemark.errors import BadInput
-from spikemark.exchange_times import WINDOWS, Curve, Ratio
+from spikemark.bench import exchange_bench, exchange_times, kernel_bench
+from spikemark.bench.exchange_times import WINDOWS, Curve, Ratio
+from spikemark.core.errors import BadInput
 from spikemark.models.latency_bandwidth import Estimate
-
-from ..cases import View
-from ..elements import Box, Figure, Section, Table
-from ..figures import exchanges as drawing
-from ..values import counted, integer, number, percent, span
+from spikemark.quantities.elements import Box, Figure, Section, Table
+from spikemark.quantities.words import counted, integer, number, percent, span
+from spikemark.records.cases import View
+from spikemark.report.figures import exchanges as drawing
 
 TITLE = "Exchanges on their own"
 EXPLAINED = (
@@ -24,7 +23,7 @@ MARK = "*"
 def section(view: View) -> Section:
     """Two figures of the most ranks that have a core each, and the fits of everything measured."""
     machine, root = view.sweep.path.name, view.sweep.path.parent.parent
-    path = bench.folder(machine, root) / exchange_bench.TABLE
+    path = kernel_bench.folder(machine, root) / exchange_bench.TABLE
     if not path.is_file():
         reason = f"{TITLE}, on {machine}: run `spikemark bench --exchange`."
         return Section("exchanges", TITLE, missing=[reason])

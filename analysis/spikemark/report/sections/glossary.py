@@ -1,8 +1,8 @@
 """The terms of the page, and the papers behind it."""
 
-from ..cases import View
-from ..elements import Section
-from ..values import KINDS
+from spikemark.quantities.elements import Section
+from spikemark.quantities.quantity import KINDS
+from spikemark.records.cases import View
 
 TERMS = [
     (

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from ..cases import Ratio, View
-from ..cautions import strongest_load
-from ..doublings import COSTS, QUANTITIES, Cost, Doubling, doublings, memory_parts, windows
-from ..elements import Box, Section, Table
-from ..gather import Measured
-from ..values import number, span
+from spikemark.quantities.elements import Box, Section, Table
+from spikemark.quantities.words import number, span
+from spikemark.records.cases import Ratio, View
+from spikemark.records.gather import Measured
+from spikemark.report.cautions import strongest_load
+from spikemark.report.doublings import COSTS, QUANTITIES, Cost, Doubling, doublings, memory_parts, windows
 
 TITLE = "Growth of cost"
 MARK = "▲\u202f"

@@ -1,15 +1,14 @@
 """Speed beside other simulators: what `spikemark peers` found on the same machine."""
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
 from spikemark.peers import content as peers
 from spikemark.peers.factors import RATE_TOLERANCE
 from spikemark.peers.programs import REFERENCE
 from spikemark.peers.show import notes
 from spikemark.peers.table import QUANTITIES, Quantity
-
-from ..cases import View
-from ..elements import Box, Section, Table
-from ..values import counted, number, percent, span
+from spikemark.quantities.elements import Box, Section, Table
+from spikemark.quantities.words import counted, number, percent, span
+from spikemark.records.cases import View
 
 TITLE = "Speed beside other simulators"
 EXPLAINED = (

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cases import Case, View
-from ..elements import Figure, Section, Table
-from ..figures import phases as drawing
-from ..gather import Configuration
-from ..values import counted, number, span, typical
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, number, span, typical
+from spikemark.records.cases import Case, View
+from spikemark.records.gather import Configuration
+from spikemark.report.figures import phases as drawing
 
 TITLE = "Where the time goes"
 WAITING = "synchronise"

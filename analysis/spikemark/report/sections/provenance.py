@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable
 
-from .. import simulated
-from ..cases import View
-from ..cautions import CHECKSUMS, cautions
-from ..elements import Box, Section, Table
-from ..gather import Measured, Sweep
-from ..values import counted, number, span
+from spikemark.quantities.elements import Box, Section, Table
+from spikemark.quantities.words import counted, number, span
+from spikemark.records.cases import View
+from spikemark.records.gather import Measured, Sweep
+from spikemark.report import simulated
+from spikemark.report.cautions import CHECKSUMS, cautions
 
 
 def section(view: View) -> Section:

@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spikemark import bench, kernels
-from spikemark.errors import BadInput
-
-from ..cases import View
-from ..elements import Figure, Section, Table
-from ..figures import speed as drawing
-from ..speeds import REST, Gain, Setup, by_where, gains, prepare
-from ..values import number, percent, span
+from spikemark.bench import kernel_bench, kernels
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import number, percent, span
+from spikemark.records.cases import View
+from spikemark.report.figures import speed as drawing
+from spikemark.report.speeds import REST, Gain, Setup, by_where, gains, prepare
 
 TITLE = "Speed"
 RANKS_THREADS = "ranks × threads"
@@ -50,7 +49,7 @@ def section(view: View) -> Section:
 
 
 def _kernels(view: View):
-    path = bench.folder(view.sweep.path.name, view.sweep.path.parent.parent) / bench.TABLE
+    path = kernel_bench.folder(view.sweep.path.name, view.sweep.path.parent.parent) / kernel_bench.TABLE
     if not path.is_file():
         raise BadInput(f"no times of kernels on {view.sweep.path.name}: run `spikemark bench`")
     return kernels.read(path)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.errors import BadInput
+from spikemark.core.errors import BadInput
+from spikemark.quantities.elements import Section, Table
+from spikemark.quantities.words import change, counted, number, percent, typical
+from spikemark.records.cases import Case, View, same_network
+from spikemark.records.gather import Configuration, Measured
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.asked import asked
 from spikemark.waiting.source import source
-
-from ..cases import Case, View, same_network
-from ..elements import Section, Table
-from ..gather import Configuration, Measured
-from ..values import change, counted, number, percent, typical
 
 TITLE = "Waiting predicted from the conventional schedule"
 EXPLAINED = (

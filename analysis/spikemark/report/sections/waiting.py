@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 from spikemark.models.waiting_iid import IidWaiting
-
-from ..cases import Case, View
-from ..elements import Figure, Section, Table
-from ..figures import waiting as drawing
-from ..gather import Configuration, Measured
-from ..misfit import misfit
-from ..values import counted, number, span, typical
+from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.words import counted, number, span, typical
+from spikemark.records.cases import Case, View
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.figures import waiting as drawing
+from spikemark.report.misfit import misfit
 
 TITLE = "Waiting for the slowest rank"
 EXPLAINED = (

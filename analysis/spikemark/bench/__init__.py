@@ -1,0 +1,1 @@
+"""Benchmarks of kernels and exchanges on their own."""

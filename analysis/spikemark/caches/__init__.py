@@ -1,0 +1,1 @@
+"""Caches: how delivery misses them, by model and by simulation."""

@@ -1,0 +1,112 @@
+"""What each rank of a run delivered, as the model of its caches takes it: from the record alone."""
+
+import numpy as np
+from scipy import special
+
+from spikemark.network import indegree, placement, schedules
+from spikemark.records.record import Run
+
+from .model import Delivery
+
+BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
+
+
+def deliveries(run: Run) -> list[Delivery]:
+    """One per rank. Sizes that a record has for all ranks together are split as synapses or neurons are.
+
+    Raises BadInput for a schedule or a placement that this version does not know.
+    """
+    record, description = run.record, run.record.description
+    parts, totals, time = record.memory.parts, record.totals, description["time"]
+    step_ms = time["resolution_ms"]
+    populations = description["network"]["populations"]
+    arrivals = profile(run)
+    largest = max(p["size"] for p in populations)
+    local = placement.neurons(description, run.placement, record.ranks, record.threads).sum(axis=2)
+    received = _received(description)[:, None] * local  # synapses, [population, rank]
+    found = []
+    for row in run.ranks.itertuples():
+        of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
+        of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
+        found.append(Delivery(
+            steps=round(time["simulate_ms"] / step_ms),
+            before=round(time["warmup_ms"] / step_ms),
+            events=int(row.synaptic_events),
+            first_accesses=int(row.first_accesses),
+            spikes=int(row.spikes),
+            neurons=int(row.neurons),
+            synapse=round(parts["synapses"] / totals.synapses) if totals.synapses else 4,
+            synapses=parts["synapses"] * of_synapses,
+            starts=parts["lists"] / record.ranks,
+            ring=parts["ring"] * of_neurons,
+            profile=arrivals,
+            targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
+            routes=parts["routes"] * of_neurons,
+            others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
+            regular=all(p["neuron"]["model"] == "ignore_and_fire" for p in populations),
+        ))  # fmt: skip
+    return found
+
+
+def _received(description: dict) -> np.ndarray:
+    """Synapses that a neuron of each population receives, [population]."""
+    found = {p["name"]: 0.0 for p in description["network"]["populations"]}
+    for projection in description["network"].get("projections", []):
+        found[projection["target"]] += indegree.mean(projection)
+    return np.array(list(found.values()))
+
+
+def _targets(neurons: np.ndarray, synapses: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """Shares of a rank's neurons and of its synapses, by population."""
+    if not neurons.sum() or not synapses.sum():
+        return ((1.0, 1.0),)
+    shares = zip(neurons / neurons.sum(), synapses / synapses.sum(), strict=True)
+    return tuple((float(n), float(s)) for n, s in shares if n > 0)
+
+
+def profile(run: Run) -> np.ndarray:
+    """Share of the synaptic events by the steps from delivery to use, [slots of the ring].
+
+    A spike of a window of P cycles is delivered L windows after its end, so that between P L + 1 / steps and
+    P (L + 1) cycles of its delay have passed, all alike. Projections weigh by their synapses.
+    """
+    description = run.record.description
+    network, step_ms = description["network"], description["time"]["resolution_ms"]
+    steps = round(description["time"]["cycle_ms"] / step_ms)
+    populations = network["populations"]
+    areas = dict(zip((p["name"] for p in populations), placement.areas_of(populations), strict=True))
+    size = {p["name"]: p["size"] for p in populations}
+    held = schedules.pairs(description, description["schedule"], run.placement, run.record.ranks)
+    delays = [delay_shares(p["delay"], step_ms) for p in network.get("projections", [])]
+    shares = np.zeros(max((len(d) for d in delays), default=1))
+    for p, delay in zip(network.get("projections", []), delays, strict=True):
+        sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
+        for source in sources:
+            weight = size[source] / max(1, sum(size[s] for s in sources))
+            weight *= indegree.mean(p) * size[p["target"]]
+            lane = next((n for n, pairs in held.items() if pairs[areas[source], areas[p["target"]]]), None)
+            used = next(lane_ for lane_ in run.record.lanes if lane_.name == lane)
+            window = used.period * steps
+            for age in range(used.lag * window + 1, (used.lag + 1) * window + 1):
+                shares[: len(delay) - age] += weight / window * delay[age:]
+    return shares / shares.sum() if shares.sum() > 0 else shares
+
+
+def delay_shares(delay: dict, step_ms: float) -> np.ndarray:
+    """Probability of each delay in steps, [0 … longest] (miniapp/FORMAT.md: redrawn, then rounded)."""
+    kind = delay.get("distribution", "normal")
+    mean, sd = delay["mean"] / step_ms, delay.get("sd", 0) / step_ms
+    low = delay.get("min", step_ms) / step_ms
+    high = delay.get(
+        "max", 5 * delay["mean"] if kind == "exponential" else delay["mean"] + 4 * delay.get("sd", 0)
+    )
+    high /= step_ms
+    if kind == "constant" or (kind == "normal" and sd == 0):
+        low = high = mean
+    first, last = int(np.floor(low + 0.5 + 1e-9)), int(np.floor(high + 0.5 + 1e-9))
+    edges = np.clip(np.arange(first, last + 2) - 0.5, low, high)
+    below = (
+        -np.exp((low - edges) / mean) if kind == "exponential" else special.ndtr((edges - mean) / (sd or 1))
+    )
+    shares = np.ones(1) if first == last else np.diff(below)
+    return np.concatenate([np.zeros(first), shares / shares.sum()])

@@ -1,0 +1,53 @@
+"""Misses in simulated caches of the runs of a results folder: RESULTS/cachesim/ID.json."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.reading import read_json
+from spikemark.records.results import holding
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Cache(BaseModel):
+    """`size` and `line` in bytes, `ways`: lines of a set."""
+
+    size: Count
+    ways: Count
+    line: Count
+
+
+class SimulatedCaches(BaseModel):
+    """What `cachesim.Outcome.content` writes, as far as the report shows it; other fields are kept out."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    kind: Literal["simulated caches"]
+    d1: Cache
+    ll: Cache
+    threads: Annotated[int, Field(ge=1)]
+    simulate_ms: Annotated[float, Field(gt=0)]
+    synaptic_events: Count
+    first_accesses: Count
+    misses: Count
+    predicted: Annotated[float, Field(ge=0)]
+    ranks: Annotated[list[dict], Field(min_length=1)]
+
+
+def read(path: Path) -> SimulatedCaches | None:
+    """None where there is no such file. Raises BadInput for one that cannot be used."""
+    if not path.is_file():
+        return None
+    try:
+        return SimulatedCaches.model_validate(read_json(path))
+    except ValidationError as error:
+        raise BadInput(f"{path}: {first_complaint(error, 'result')}") from None
+
+
+def place(record: Path) -> Path | None:
+    """Where the result of a run record belongs; None for one that is in no results folder."""
+    found = holding(record)
+    return found and found[0].cachesim(found[1])

@@ -1,0 +1,143 @@
+"""`spikemark simulate`: the mini-app on a machine that SimGrid simulates."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .output import list_lines, short
+
+
+def simulate(
+    description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A run description.")],
+    machine: Annotated[str, typer.Option(help="A machine profile: a file in machines/, or a path.")],
+    ranks: Annotated[int, typer.Option(min=1, help="MPI ranks.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run.", show_default="out/RUN-MACHINE-RANKS"),
+    ] = None,
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks that share a node.")] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Threads per rank that the modelled compute times are for: all cores, if not given."
+        ),
+    ] = None,
+    compute: Annotated[
+        str, typer.Option(help="Compute times: model, execute, or the folder of a run to replay.")
+    ] = "model",
+    compute_of: Annotated[
+        Path | None, typer.Option(metavar="FULL.json", help="Model the compute times of this description.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description."),
+    ] = None,
+    correlation: Annotated[
+        float | None, typer.Option(min=0, max=0.9999, help="Of compute times from cycle to cycle.")
+    ] = None,
+    cv: Annotated[float | None, typer.Option(min=0, max=10, help="Of the compute times of a rank.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Profile of this host, by which executed times are scaled (spikemark calibrate)."),
+    ] = None,
+    rate_hz: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1e6, help="Of neurons without a rate of their own; modelled, or with --host."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
+) -> None:
+    """Run a description on a simulated machine: spikes and messages are real, times are the machine's.
+
+    Needs SimGrid. The folder then holds a run like any other, labelled simulated, and simulation.json, which
+    says what was simulated and what had to be assumed.
+    """
+    from spikemark import machines
+    from spikemark.records import record
+    from spikemark.running import simulation
+
+    read = _read(description, settings or [])
+    full = None if compute_of is None else _read(compute_of, [])
+    arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
+    arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
+    arguments["host"] = _host(host) if host is not None or compute == "execute" else None
+    profile = machines.load(machine)
+    out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
+    try:
+        folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
+    except simulation.SimulationFailed as reason:
+        typer.echo(f"simulation failed: {reason}", err=True)
+        raise typer.Exit(1) from None
+    about = json.loads((folder / "simulation.json").read_text())
+    list_lines([f"assumed: {line}" for line in about["assumptions"]])
+    typer.echo("\n".join([about["facts"], *_text(record.load(folder).record, about), str(short(folder))]))
+
+
+def _host(name: str | None):
+    """The profile of that name, else the one that `calibrate` gives this host by default, if there is one."""
+    from spikemark import machines
+    from spikemark.calibration.node import default_name
+
+    if name is None and default_name() not in machines.names():
+        return None
+    return machines.load(name or default_name())
+
+
+def _read(path: Path, settings: list[str]) -> dict[str, Any]:
+    from spikemark.core.errors import BadInput
+    from spikemark.core.reading import read_json
+    from spikemark.running.experiment import assign
+
+    content = read_json(path, "a run description is needed")
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+    for setting in settings:
+        field, equals, value = setting.partition("=")
+        if not (field and equals):
+            raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
+        try:
+            assign(content, field, json.loads(value))
+        except json.JSONDecodeError:
+            assign(content, field, value)
+    return content
+
+
+def _text(found, about: dict[str, Any]) -> list[str]:
+    """Times per cycle, mean over ranks, and what the simulation cost."""
+    cycles = found.timing.cycles
+    phases = [
+        f"{name} {1e6 * phase.mean_s / cycles:.4g}"
+        for name, phase in found.timing.phases.items()
+        if phase.mean_s is not None
+    ]
+    return [
+        f"simulated: real-time factor {found.timing.real_time_factor:.4g}; us per cycle: {', '.join(phases)}",
+        f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
+        f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} us per rank and cycle",
+    ]
+
+
+@contextlib.contextmanager
+def _progress(words: str):
+    """A bar on a terminal while a simulation lasts, by the cycles of rank 0; before the first one the ranks
+    start and build the network."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(8), TaskProgressColumn(), TimeElapsedColumn())
+    columns += (TextColumn("left"), Remaining())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(f"starting {words}", total=None)
+
+        def advance(done: int, cycles: int) -> None:
+            bar.update(
+                task, completed=done, total=cycles or None, description="starting " * (not done) + words
+            )
+
+        yield advance

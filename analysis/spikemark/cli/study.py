@@ -1,0 +1,70 @@
+"""`spikemark study`: published comparisons, repeated on this machine or on a simulated one."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .output import list_lines, short
+
+SUMMARY_WIDTH = 20
+WIDTH = 150  # of a table that goes to a file
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without it, the studies.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    profile: Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder.")] = "laptop",
+    machine: Annotated[
+        str | None, typer.Option(help="Name of the results folder instead of the host name.")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")
+    ] = None,
+) -> None:
+    """Measure what is missing of a study, then write its tables and its page."""
+    import json
+
+    from spikemark.studies import STUDIES, carry_out
+
+    if name is None:
+        for entry in STUDIES.values():
+            typer.echo(f"{entry.name:{SUMMARY_WIDTH}}{entry.summary}")
+        return
+    stream = sys.stderr if as_json else sys.stdout
+    done, outcome = carry_out.carry_out(carry_out.find(name), machine, results, profile, stream)
+    list_lines([f"failed: {label}: {why}" for label, why in outcome.failed.items()])
+    list_lines(outcome.complaints)
+    if as_json:
+        content = done.content()
+        typer.echo(json.dumps(content | content["tables"], indent=1))  # each table also by its name
+    else:
+        _show(done)
+    if outcome.status:
+        raise typer.Exit(outcome.status)
+
+
+def _show(done) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from spikemark.report.simulated import worded
+
+    words = partial(worded, done.sweep)
+    width = None if sys.stdout.isatty() else WIDTH
+    console = Console(highlight=False, soft_wrap=True, width=width)
+    main = done.findings.tables[0]
+    shown = main.shown()
+    table = Table(title=main.title, title_justify="left")
+    for number, (head, kind) in enumerate(shown.heads):
+        table.add_column(
+            words(f"{head}\n{kind}".strip()), justify="left" if number in shown.words else "right"
+        )
+    for row in shown.rows:
+        table.add_row(*row)
+    console.print(table)
+    for line in (*done.findings.remarks, done.findings.sentence):
+        console.print(words(line), markup=False)
+    console.print(short(done.page), markup=False)

@@ -1,0 +1,86 @@
+"""Starting the mini-app with the right ranks, threads and binding."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import BadInput
+
+CPUS = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command line and what it adds to the environment."""
+
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def full_environment(self) -> dict[str, str]:
+        """The environment of this process with the additions."""
+        return {**os.environ, **self.environment}
+
+
+def available_cores(cpus: Path = CPUS) -> int:
+    """Physical cores this process may use: hardware threads of one core count once."""
+    return len(core_threads(cpus))
+
+
+def core_threads(cpus: Path = CPUS) -> list[int]:
+    """The first hardware thread of each physical core that this process may use, ascending."""
+    allowed = sorted(os.sched_getaffinity(0))
+    first: dict[tuple[str, str], int] = {}
+    for cpu in allowed:
+        topology = cpus / f"cpu{cpu}" / "topology"
+        try:
+            core = (topology / "physical_package_id").read_text(), (topology / "core_id").read_text()
+        except OSError:
+            return allowed
+        first.setdefault(core, cpu)
+    return list(first.values())
+
+
+def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
+    """Open MPI 4 and 5: every thread on a core of its own while they last, else unbound, oversubscribed."""
+    environment = {"OMP_NUM_THREADS": str(threads)}
+    if os.geteuid() == 0:
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    if ranks * threads <= cores:
+        binding = ["--bind-to", "core:if-supported", "--map-by", f"slot:PE={threads}"]
+        environment.update(OMP_PROC_BIND="close", OMP_PLACES="cores")
+    else:
+        binding = ["--bind-to", "none"]
+        environment.update(
+            OMP_PROC_BIND="false",
+            OMP_WAIT_POLICY="passive",
+            OMPI_MCA_rmaps_base_oversubscribe="1",  # Open MPI 4
+            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
+        )
+    return Launch(["mpirun", "--quiet", *binding, "-n", str(ranks), *program], environment)
+
+
+def srun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
+    """Inside a Slurm allocation, which has set the cores aside; `cores` of this node is of no concern."""
+    step = [
+        "srun",
+        "--mpi=pmix",
+        "--overlap",
+        f"--ntasks={ranks}",
+        f"--cpus-per-task={threads}",
+        "--cpu-bind=cores",
+    ]
+    return Launch(
+        [*step, *program], {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+    )
+
+
+#: Ways to start the ranks, by name: (program, ranks, threads, cores) -> Launch.
+LAUNCHERS: Mapping[str, Callable[[list[str], int, int, int], Launch]] = {"mpirun": mpirun, "srun": srun}
+
+
+def launch(launcher: str, program: list[str], ranks: int, threads: int) -> Launch:
+    """How to start `program` with the named launcher. Raises BadInput for an unknown one."""
+    if launcher not in LAUNCHERS:
+        raise BadInput(f"launcher: {launcher!r} is not allowed: one of {', '.join(LAUNCHERS)}")
+    return LAUNCHERS[launcher](program, ranks, threads, available_cores())

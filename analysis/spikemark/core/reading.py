@@ -1,0 +1,109 @@
+"""Reading files that may hold anything: what cannot be used gets one line that names the file."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from .errors import BadInput
+
+#: Nothing Spikemark reads is nested deeper than a few levels; recursion would end at some hundreds.
+MAX_DEPTH = 100
+
+
+def read_text(path: Path, advice: str = "") -> str:
+    """The UTF-8 text of a file. Raises BadInput, with `advice` where the file is missing."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput(f"{path}: not found{advice and '; '}{advice}") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def read_json(path: Path, advice: str = "") -> Any:
+    """The value in a JSON file. Raises BadInput if it is cut, has a key twice or is nested too deep."""
+    text = read_text(path, advice)
+    try:
+        value = json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise BadInput(
+            f"{path}: truncated or not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except ValueError as error:  # a key twice, or a number too long to be converted
+        raise BadInput(f"{path}: {error}") from None
+    except RecursionError:
+        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep") from None
+    if _deep(value):
+        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    return found
+
+
+def _deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [part for at in level for part in _parts(at) if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(at: Any) -> Any:
+    return at.values() if isinstance(at, dict) else at if isinstance(at, list) else ()
+
+
+def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
+    """Refuse what JSON cannot say, or not in the same way: dates, sets, keys that are not text, infinity, …
+
+    Raises BadInput naming the field of the file `path`, also for more than `most` values or too deep nesting.
+    """
+    pending, count = [("", value, 0)], 0
+    while pending:
+        where, at, depth = pending.pop()
+        if depth >= MAX_DEPTH:
+            raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep")
+        items = at.items() if isinstance(at, dict) else enumerate(at) if isinstance(at, list) else [("", at)]
+        for key, part in items:
+            count += 1
+            if count > most:
+                raise BadInput(f"{path}: more than {most} values")
+            if isinstance(at, dict) and not (isinstance(key, str) and _encodable(key)):
+                raise BadInput(
+                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys are text;"
+                    " what looks like something else needs quotes"
+                )
+            if isinstance(part, dict | list):
+                pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
+            elif complaint := _odd(part):
+                raise BadInput(f"{path}: {f'{where}.{key}'.strip('.') or 'top'}: {complaint}")
+
+
+def _odd(leaf: Any) -> str | None:
+    if isinstance(leaf, float) and not math.isfinite(leaf):
+        return f"{leaf} is not allowed: a finite number is needed"
+    if isinstance(leaf, str) and not _encodable(leaf):
+        return f"{leaf!r} is not allowed: half a character"
+    if leaf is None or isinstance(leaf, str | int | float):
+        return None
+    return (
+        f"a value of the type {type(leaf).__name__} is not allowed: text, number, true, false, null, list or"
+        " mapping; text that looks like something else needs quotes"
+    )
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

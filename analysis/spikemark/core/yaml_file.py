@@ -1,0 +1,42 @@
+"""Reads YAML files of which only the part is allowed that JSON can say as well."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .errors import BadInput
+from .reading import MAX_DEPTH, check_plain, read_text
+
+#: References can make a short file stand for any number of values.
+MOST_VALUES = 1_000_000
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice, of which YAML libraries take the last one without a word."""
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
+                raise BadInput(f"line {key.start_mark.line + 1}: the key {key.value!r} stands twice")
+            seen.add(key.value)
+        return node
+
+
+def read_yaml(path: Path) -> Any:
+    """The value in a YAML file. Raises BadInput naming the file and what is wrong."""
+    text = read_text(path)
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    except RecursionError:
+        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep") from None
+    except Exception as error:  # a wrong value behind a tag such as !!bool raises nearly anything
+        raise BadInput(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    check_plain(value, path, MOST_VALUES)
+    return value

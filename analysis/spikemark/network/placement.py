@@ -1,0 +1,135 @@
+"""Where neurons live: how many of each population every virtual process (rank, thread) holds.
+
+The rules of the mini-app's placements, restated: a placement gives every area its consecutive ranks, (first,
+number); one function per placement, listed in PLACEMENTS. The neurons of an area are dealt to its virtual
+processes in turn.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+
+
+def area_names(populations: list[dict]) -> list[str]:
+    """Name of each population's area."""
+    return [p.get("area", p["name"]) for p in populations]
+
+
+def areas_of(populations: list[dict]) -> list[int]:
+    """Area number of each population; areas count in the order in which they first appear."""
+    names = area_names(populations)
+    order = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [order[name] for name in names]
+
+
+def starts_of(populations: list[dict]) -> np.ndarray:
+    """First gid of each population."""
+    return np.concatenate([[0], np.cumsum([p["size"] for p in populations])])[:-1].astype(np.int64)
+
+
+def residues(start: int, size: int, modulus: int) -> np.ndarray:
+    """How many of the numbers start ... start + size - 1 leave each remainder modulo `modulus`, [modulus]."""
+    whole, rest = divmod(size, modulus)
+    return whole + ((np.arange(modulus) - start) % modulus < rest)
+
+
+def round_robin(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+    """Every area lives on all ranks; neurons are dealt without regard to areas, neuron 0 to rank 0."""
+    return [(0, ranks)] * (max(areas_of(populations), default=-1) + 1)
+
+
+def area(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+    """Area a lives on rank a mod R."""
+    areas = max(areas_of(populations), default=-1) + 1
+    if areas < ranks:
+        raise BadInput(f"ranks={ranks}: placement 'area' has {areas} areas for at most as many ranks")
+    return [(number % ranks, 1) for number in range(areas)]
+
+
+def area_group(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+    """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
+
+    The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
+    more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
+    """
+    numbers = areas_of(populations)
+    sizes = np.zeros(max(numbers) + 1, dtype=np.int64)
+    np.add.at(sizes, numbers, [p["size"] for p in populations])
+    low, high = 1, int(sizes.sum())
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sum(n for _, n in _pack(sizes, middle)) <= ranks else (middle + 1, high)
+    bins = _pack(sizes, low)
+    for _ in range(ranks - sum(n for _, n in bins)):
+        _spend_rank(sizes, bins)
+
+    spans, first_rank = {}, 0
+    for areas, n in sorted(bins, key=lambda b: min(b[0])):
+        spans |= dict.fromkeys(areas, (first_rank, n))
+        first_rank += n
+    return [spans[number] for number in range(len(sizes))]
+
+
+def _pack(sizes: np.ndarray, most: int) -> list[list]:
+    """Bins [areas, ranks] in which no rank has more than `most` neurons."""
+    bins: list[list] = []
+    room = np.zeros(
+        len(sizes), dtype=np.int64
+    )  # for how many neurons a bin has; none in one of several ranks
+    for area_number in sorted(range(len(sizes)), key=lambda a: (-sizes[a], a)):
+        size = int(sizes[area_number])
+        fitting = np.flatnonzero(room[: len(bins)] >= size)
+        if len(fitting):
+            bins[fitting[0]][0].append(area_number)
+            room[fitting[0]] -= size
+        else:
+            room[len(bins)] = most - size if size <= most else -1
+            bins.append([[area_number], max(1, -(-size // most))])
+    return bins
+
+
+def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
+    fullest = max(bins, key=lambda b: sizes[b[0]].sum() / b[1])
+    filled = sorted(a for a in fullest[0] if sizes[a] > 0)
+    if len(filled) == 1:
+        fullest[1] += 1
+    else:
+        fullest[0].remove(filled[0])
+        bins.append([[filled[0]], 1])
+
+
+Placement = Callable[[list[dict], int], list[tuple[int, int]]]
+PLACEMENTS: dict[str, Placement] = {"round_robin": round_robin, "area": area, "area_group": area_group}
+
+
+def spans(description: dict, placement: str, ranks: int) -> list[tuple[int, int]]:
+    """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
+    if placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
+    _check("ranks", ranks)
+    return PLACEMENTS[placement](description["network"]["populations"], ranks)
+
+
+def neurons(description: dict, placement: str, ranks: int, threads: int) -> np.ndarray:
+    """Neurons of each population on each virtual process, [population, rank, thread].
+
+    Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
+    """
+    _check("threads", threads)
+    places = spans(description, placement, ranks)
+    populations = description["network"]["populations"]
+    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
+    begins: dict[int, int] = {}  # first gid of each area
+    for p, (number, start) in enumerate(zip(areas_of(populations), starts_of(populations), strict=True)):
+        begin = 0 if placement == "round_robin" else begins.setdefault(number, int(start))
+        first, n = places[number]
+        dealt = residues(int(start) - begin, populations[p]["size"], n * threads)
+        counts[p, first : first + n] = dealt.reshape(threads, n).T
+    return counts
+
+
+def _check(name: str, value: int) -> None:
+    if value < 1 or value != int(value):
+        raise BadInput(f"{name}={value}: an integer of at least 1")

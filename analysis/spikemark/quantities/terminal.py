@@ -1,0 +1,32 @@
+"""Tables on a terminal."""
+
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table as Drawn
+
+from .table import Table
+
+WIDTH = 150  # of a table that goes to a file
+
+
+def drawn(table: Table) -> Drawn:
+    """The table as rich draws it; the kind of a column's numbers stands below its head."""
+    found = Drawn(title=table.title or None, title_justify="left")
+    words = table.words
+    for number, (head, kind) in enumerate(table.heads):
+        found.add_column(f"{head}\n{kind}".strip(), justify="left" if number in words else "right")
+    for row in table.cells:
+        found.add_row(*row)
+    return found
+
+
+def show(*tables: Table, stream: TextIO | None = None, notes: bool = True) -> None:
+    """Print tables, each with its notes, to a stream (standard output)."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = WIDTH
+    for table in tables:
+        console.print(drawn(table))
+        for line in table.notes if notes else ():
+            console.print(line, markup=False)

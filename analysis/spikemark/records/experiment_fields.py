@@ -1,0 +1,152 @@
+"""The fields of an experiment file, workflows/experiments/NAME.yaml."""
+
+import itertools
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from spikemark.core.errors import shown
+
+from .plan import TIME_LIMIT_S, Count, Repetition, Seed, SimulatedOn, TimeLimit
+
+#: Fields of a run description that an experiment may set; `seed` comes from `seeds`.
+DESCRIPTION_FIELDS = (
+    "time",
+    "delay_ratio",
+    "schedule",
+    "lag",
+    "placement",
+    "exchange",
+    "wire",
+    "network",
+    "record",
+    "inject",
+)
+
+#: Prefix of grid fields that are options of the preset.
+PRESET = "preset."
+
+#: Prefix of grid fields that change the field `machine` of the experiment.
+MACHINE = "machine."
+
+#: The grid field that names another preset.
+PRESET_NAME = f"{PRESET}name"
+
+#: Fields of a grid that take the place of the experiment's own; none of a run description.
+PLACES = ("ranks", "threads")
+
+#: Parts of a field such as time.simulate_ms; descriptions are less deep.
+MAX_PARTS = 20
+
+
+def as_list(value: Any) -> Any:
+    """A list as it is, anything else as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+Counts = Annotated[list[Count], BeforeValidator(as_list), Field(min_length=1)]
+Seeds = Annotated[list[Seed], BeforeValidator(as_list), Field(min_length=1)]
+
+
+class Source(BaseModel):
+    """A preset and its options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    options: dict[str, Any] = {}
+
+
+class Experiment(BaseModel):
+    """`workflows/experiments/NAME.yaml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str
+    preset: Source | None = None
+    description: Path | None = None
+    set: dict[str, Any] = {}
+    machine: SimulatedOn | None = None
+    grid: list[dict[str, Any]] = Field(min_length=1)
+    ranks: Counts
+    threads: Counts = [1]
+    seeds: Seeds = [1]
+    repetitions: Repetition = 1
+    shuffle_seed: Seed
+    time_limit_s: TimeLimit = TIME_LIMIT_S
+
+    @model_validator(mode="after")
+    def _check(self) -> "Experiment":
+        if (self.preset is None) == (self.description is None):
+            raise ValueError("exactly one of the fields 'preset' and 'description' is needed")
+        if self.preset and "seed" in self.preset.options:
+            raise ValueError("field 'preset.options.seed' cannot be set: give 'seeds'")
+        for field in self.set:
+            self._check_field(field, DESCRIPTION_FIELDS)
+        for field, value in itertools.chain.from_iterable(entry.items() for entry in self.grid):
+            sources = [name for name in ("preset", "machine") if getattr(self, name)]
+            self._check_field(field, (*DESCRIPTION_FIELDS, *sources, *PLACES))
+            if value == []:
+                raise ValueError(f"field {field!r} of the grid has no values: give at least one")
+            if field in PLACES:
+                self._check_counts(field, as_list(value))
+        for field in self.machine.compute_of if self.machine else ():
+            self._check_field(field, (*DESCRIPTION_FIELDS, *(("preset",) if self.preset else ())))
+        return self
+
+    def _check_counts(self, field: str, values: list) -> None:
+        try:
+            TypeAdapter(list[Count]).validate_python(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            message = f"field {field!r} of the grid: {shown(first['input'])} is not allowed: {first['msg']}"
+            raise ValueError(message) from None
+
+    def _check_field(self, field: str, allowed: tuple[str, ...]) -> None:
+        first, *parts = field.split(".")
+        if first not in allowed:
+            raise ValueError(
+                f"field {shown(field)} cannot be set: allowed are {', '.join(allowed)}, with '.' for parts"
+            )
+        if len(parts) >= MAX_PARTS or "" in parts:
+            raise ValueError(
+                f"field {shown(field)} cannot be set: allowed are up to {MAX_PARTS} names with '.' between"
+            )
+        if first in PLACES and parts:
+            raise ValueError(f"field {field!r} cannot be set: {first!r} has no parts")
+        if first == "machine" and (len(parts) != 1 or parts[0] not in SimulatedOn.model_fields):
+            raise ValueError(
+                f"field {shown(field)} cannot be set: allowed are"
+                f" {', '.join(MACHINE + name for name in SimulatedOn.model_fields)}"
+            )
+        if first == "preset" and parts in ([], ["seed"]):
+            raise ValueError(
+                f"field {field!r} cannot be set: allowed are options of the preset as in 'preset.areas';"
+                " seeds come from the field 'seeds'"
+            )
+
+
+def one_line(error: ValidationError) -> str:
+    """What is wrong with an experiment: field, value and what is allowed."""
+    first, *others = error.errors()
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        kinds = {"preset": Source, "machine": SimulatedOn}
+        allowed = kinds[where.split(".")[0]].model_fields if "." in where else Experiment.model_fields
+        text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
+    elif first["type"] == "missing":
+        text = f"field {where!r} is missing"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+        text = f"{where}: {shown(first['input'])} is not allowed: {message}" if where else message
+    return text + (f" (and {len(others)} more)" if others else "")

@@ -1,0 +1,157 @@
+"""Measurements of a results folder for Extra-P, which fits scaling models to them.
+
+Format: JSON Lines, as the documentation of Extra-P has it (docs/file-formats.md, version 4): each line is one
+measurement {"params": {name: number}, "callpath": text, "metric": text, "value": number}, `->` separates the
+levels of a call path, every line has the same parameters, and lines that agree in all but the value are
+repetitions. Its reader refuses a file in which a metric of a call path lacks one of the points (combinations
+of parameters) that another has.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from spikemark.core.errors import BadInput
+from spikemark.network import indegree
+
+from . import collect
+from .experiment_fields import PRESET
+from .plan import Plan, Planned
+from .record import Run
+from .results import Results
+
+ROOT = "simulate"
+
+
+def extra_p(results: Results, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
+    """The lines of all records of the plan that are there, and complaints about those that cannot be used.
+
+    Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
+    other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
+    does); other fields of the grid stand in the call path, before `simulate`. Metrics: `time` (s, mean over
+    ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole. A
+    phase that was not measured at every point has no line.
+
+    `only`: `NAME=VALUE` of what the grid varies; other runs are left out. Raises BadInput if the folder has
+    no plan or no record that can be used, and if what stands in the call paths was measured at different
+    points.
+    """
+    plan = results.read_plan()
+    runs, complaints = [], []
+    for planned in plan.runs:
+        if results.measured(planned.id):
+            try:
+                runs.append((planned, collect.load(results, planned)))
+            except BadInput as error:
+                complaints.append(f"{planned.label}: left out: {error}")
+    if not runs:
+        raise BadInput(
+            f"{results.path}: no record that can be exported" + "".join(f"; {c}" for c in complaints[:1])
+        )
+    numbers, words = _described(plan, runs)
+    for wanted in only:
+        runs, numbers, words = _chosen(wanted, runs, numbers, words)
+    parameters = _varying(numbers) or ["ranks"]
+    named = _varying(words)
+    lines, points = [], defaultdict(set)
+    for (_, run), number, word in zip(runs, numbers, words, strict=True):
+        params = {name: number[name] for name in parameters}
+        root = "->".join([*(f"{name}={word[name]}" for name in named), ROOT])
+        for callpath, metric, value in _values(run, root):
+            lines.append({"params": params, "callpath": callpath, "metric": metric, "value": value})
+            points[callpath, metric].add(tuple(params.values()))
+    every = set().union(*points.values())
+    _check_points(points, every)
+    partly = [key for key, own in points.items() if own != every]
+    complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
+    kept = [json.dumps(line) for line in lines if (line["callpath"], line["metric"]) not in partly]
+    return "\n".join([*kept, ""]), complaints
+
+
+def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
+    """The runs of which NAME is VALUE, and what describes them."""
+    name, _, value = wanted.partition("=")
+    values = [str({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
+    if value not in values or name not in {**numbers[0], **words[0]}:
+        known = f"{name}={' or '.join(dict.fromkeys(values))}" if values[0] != "None" else ""
+        allowed = known or f"NAME=VALUE, with one of {', '.join({**numbers[0], **words[0]})}"
+        raise BadInput(f"--only: {wanted!r}; allowed: {allowed}")
+    rows = [
+        row for row, own in zip(zip(runs, numbers, words, strict=True), values, strict=True) if own == value
+    ]
+    return tuple(map(list, zip(*rows, strict=True)))
+
+
+def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
+    """Raises BadInput where what stands before ROOT was measured at different points."""
+    groups = {path.removesuffix(f"->{ROOT}"): own for (path, _), own in points.items() if path.endswith(ROOT)}
+    if any(own != every for own in groups.values()):
+        said = ", ".join(f"{name} at {len(own)}" for name, own in groups.items())
+        raise BadInput(
+            f"Extra-P takes call paths that were all measured at the same points; of {len(every)}: {said};"
+            " allowed: --only NAME=VALUE for one of them, or a grid without gaps"
+        )
+
+
+def _described(plan: Plan, runs: list[tuple[Planned, Run]]) -> tuple[list[dict], list[dict]]:
+    """Per run the numbers, and the words: what the grid varies that is no number in every run."""
+    numbers = [_numbers(run) for _, run in runs]
+    words: list[dict[str, str]] = [{} for _ in runs]
+    network = [(one["neurons"], one["indegree"]) for one in numbers]
+    fields = {field for planned, _ in runs for field in planned.fields} - {"delay_ratio"}
+    for field in sorted(fields):
+        values = [_value(plan, planned, run, field) for planned, run in runs]
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            for word, value in zip(words, values, strict=True):
+                word[field] = value if isinstance(value, str) else json.dumps(value)
+        elif len(set(zip(network, values, strict=True))) > len(set(network)) or not field.startswith(PRESET):
+            for number, value in zip(numbers, values, strict=True):
+                number[field] = value
+    return numbers, words
+
+
+def _numbers(run: Run) -> dict[str, float]:
+    network = run.record.description["network"]
+    sizes = {population["name"]: population["size"] for population in network["populations"]}
+    neurons = sum(sizes.values())
+    synapses = sum(indegree.mean(one) * sizes[one["target"]] for one in network.get("projections", []))
+    return {
+        "ranks": run.record.ranks,
+        "threads": run.record.threads,
+        "D": run.delay_ratio,
+        "neurons": neurons,
+        "indegree": synapses / neurons if neurons else 0,
+    }
+
+
+def _value(plan: Plan, planned: Planned, run: Run, field: str) -> Any:
+    """A field of the grid in a run whose entry need not have it; None where nobody says."""
+    if field.startswith(PRESET):
+        given = (plan.experiment.preset or {}).get("options") or {}
+        return planned.fields.get(field, given.get(field.removeprefix(PRESET)))
+    at: Any = run.record.description
+    for step in field.split("."):
+        at = at[int(step)] if isinstance(at, list) else at.get(step) if isinstance(at, dict) else None
+    return at
+
+
+def _varying(described: list[dict[str, Any]]) -> list[str]:
+    """The names whose values are not the same in all runs."""
+    return [name for name in described[0] if len({one[name] for one in described}) > 1]
+
+
+def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
+    """Call path, metric, value."""
+    timing = run.record.timing
+    yield root, "time_max", timing.simulate_s
+    yield root, "real_time_factor", timing.real_time_factor
+    for name in run.record.phases:
+        phase = timing.phases[name]
+        if phase.mean_s is not None:
+            yield f"{root}->{name}", "time", phase.mean_s
+            yield f"{root}->{name}", "time_max", phase.max_s
+
+
+#: Ways to export, by name: Results -> (text, complaints).
+FORMATS = {"extra-p": extra_p}

@@ -1,0 +1,196 @@
+"""What a results folder holds: the plan, the runs that are whole, and what became of the others."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_json
+
+from . import collect, record
+from .experiment_fields import PRESET, PRESET_NAME
+from .plan import Plan, Planned
+from .rates import rates_hz
+from .results import Results
+
+NO_BREAK = "\u00a0"
+OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
+#: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
+OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
+UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How a network was run. `delay_ratio` is 1 where the schedule does not use it, and `lag` likewise."""
+
+    schedule: str
+    placement: str
+    delay_ratio: int
+    exchange: str
+    lag: int = 1
+
+    @property
+    def label(self) -> str:
+        words = self.schedule.replace("structure_aware", "structure-aware").replace("_", " ")
+        words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
+        return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
+
+    @property
+    def uses_delay_ratio(self) -> bool:
+        return self.schedule not in UNUSED_BY
+
+    @property
+    def order(self) -> tuple:
+        known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
+        position = known.index(self.schedule) if self.schedule in known else len(known)
+        return position, self.schedule, self.delay_ratio, self.lag, self.placement, self.exchange
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One whole run: its line of the plan and its record."""
+
+    planned: Planned
+    run: record.Run
+    preset: str | None = None  # that the network comes from; None: a description of its own
+    options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return self.run.record.description
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        exchange = self.description.get("exchange", "alltoallv")
+        if not isinstance(exchange, str):
+            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
+        ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
+        lag = self.description.get("lag", 1) if self.run.schedule == "overlapped" else 1
+        return Configuration(self.run.schedule, self.run.placement, ratio, exchange, lag)
+
+    @cached_property
+    def network(self) -> str:
+        """Key of what must give one checksum: the seed, the network and the simulated time."""
+        parts = [self.description.get(key) for key in ("seed", "network", "time")]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+    @cached_property
+    def rates_hz(self) -> dict[str, float] | None:
+        """As counted, see rates.rates_hz."""
+        return rates_hz(self.run)
+
+    @property
+    def simulated(self) -> bool:
+        """Are its times those of a simulated machine?"""
+        return self.run.record.kind == "simulated"
+
+    @cached_property
+    def simulation(self) -> dict[str, Any]:
+        """How it was simulated, as simulation.json says; empty for a measured run."""
+        path = self.run.path / "simulation.json"
+        found = read_json(path) if path.is_file() else {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the record; of a simulated run without those about the machine at hand."""
+        found = self.run.record.warnings
+        return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
+        return any(text.startswith(OVERSUBSCRIBED) for text in self.warnings)
+
+    @property
+    def real_time_factor(self) -> float:
+        return self.run.record.timing.real_time_factor
+
+    @property
+    def waiting(self) -> float | None:
+        """Time at the barrier per simulated time, mean over ranks; None where it was not measured."""
+        return self.phases().get("synchronise")
+
+    def phases(self) -> dict[str, float | None]:
+        """Time in each phase per simulated time, mean over ranks; None where it was not measured."""
+        timing = self.run.record.timing
+        means = {name: phase.mean_s for name, phase in timing.phases.items()}
+        return {name: None if mean is None else mean / timing.model_s for name, mean in means.items()}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An experiment on a machine, as far as it has come."""
+
+    name: str
+    title: str
+    machine: str
+    path: Path  # the results folder
+    shuffle_seed: int
+    planned: list[Planned]
+    runs: list[Measured]
+    failed: dict[str, str] = field(default_factory=dict)  # run id -> reason
+    unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
+
+    @property
+    def simulated(self) -> bool:
+        """Is this a sweep of simulated runs? `collect.load` refuses records of the other kind."""
+        return any(p.machine is not None for p in self.planned)
+
+    @property
+    def not_run(self) -> list[Planned]:
+        known = {m.planned.id for m in self.runs} | set(self.failed) | set(self.unreadable)
+        return [p for p in self.planned if p.id not in known]
+
+    @property
+    def progress(self) -> str:
+        """How many of the planned runs there are, in words."""
+        words = f"{len(self.runs)} of {len(self.planned)} runs are complete"
+        for count, what in ((len(self.failed), "failed"), (len(self.unreadable), "unreadable")):
+            words += f", {count} {what}" if count else ""
+        return words + (f", {len(self.not_run)} not run yet" if self.not_run else "")
+
+
+def gather(experiment_dir: Path) -> Sweep:
+    """Read plan.json and every record it names. Raises BadInput when there is no plan or it is not one."""
+    results = Results(Path(experiment_dir))
+    plan = results.read_plan()
+    runs, failed, unreadable = [], {}, {}
+    for line in plan.runs:
+        if results.measured(line.id):
+            try:
+                runs.append(Measured(line, collect.load(results, line), *_preset(plan, line)))
+            except BadInput as error:
+                unreadable[line.id] = str(error)
+        elif results.failure(line.id).is_file():
+            failed[line.id] = _reason(results.failure(line.id))
+    return Sweep(
+        name=plan.experiment.name,
+        title=plan.experiment.title,
+        machine=plan.machine,
+        path=results.path.resolve(),
+        shuffle_seed=plan.shuffle_seed,
+        planned=plan.runs,
+        runs=runs,
+        failed=failed,
+        unreadable=unreadable,
+    )
+
+
+def _preset(plan: Plan, line: Planned) -> tuple[str | None, dict[str, Any]]:
+    """Name of the preset of a run, and the options it was given."""
+    source = plan.experiment.preset or {}
+    own = source.get("name")
+    name = line.fields.get(PRESET_NAME, own)
+    varied = {f.removeprefix(PRESET): v for f, v in line.fields.items() if f.startswith(PRESET)}
+    return name, {**(source.get("options", {}) if name == own else {}), **varied}
+
+
+def _reason(log: Path) -> str:
+    """The first line of the log of a failed run."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[0] if lines else "no reason given"

@@ -1,0 +1,91 @@
+"""The fields of plan.json: what was planned, in the order of measuring."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from spikemark.core.fields import no_boolean
+
+PLAN_VERSION = 1
+TIME_LIMIT_S = 3600.0
+
+
+Count = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]  # the mini-app's range of ranks and threads
+Repetition = Annotated[int, Field(ge=1, le=1000, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=2**53, strict=True)]
+TimeLimit = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=1e6, allow_inf_nan=False)]
+
+
+class SimulatedOn(BaseModel):
+    """Field `machine` of an experiment and of a run in its plan: the profile of a machine to simulate it on.
+
+    `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, as
+    are areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
+    their mean) take the place of the profile's. `rate_hz`: at which neurons without a rate of their own fire.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    profile: Annotated[str, Field(min_length=1)]
+    compute: Literal["model", "execute"] = "model"
+    ranks_per_node: Count = 1
+    compute_of: dict[str, Any] = {}
+    correlation: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=0.9999)] | None = None
+    cv: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=10)] | None = None
+    rate_hz: Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1e6)] | None = None
+
+    @property
+    def name(self) -> str:
+        """The profile's name, also where its file is given."""
+        return Path(self.profile).stem if self.profile.endswith((".yaml", ".yml")) else self.profile
+
+
+class PlanFields(BaseModel):
+    """Open to fields added within a version."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Planned(PlanFields):
+    """One run of the plan."""
+
+    id: str = Field(pattern="^[0-9A-Za-z]+$")  # names files
+    label: str
+    ranks: Count
+    threads: Count
+    seed: Seed
+    repetition: Repetition
+    fields: dict[str, Any]  # what the experiment varied
+    machine: SimulatedOn | None = None  # None: measured on the machine at hand
+
+
+class PlannedExperiment(PlanFields):
+    """The experiment as read, of which this is needed to measure and to report."""
+
+    name: str = Field(min_length=1)
+    title: str
+    preset: dict[str, Any] | None = None
+    machine: SimulatedOn | None = None
+    time_limit_s: TimeLimit = TIME_LIMIT_S
+
+
+class Plan(PlanFields):
+    """plan.json."""
+
+    format_version: int
+    experiment: PlannedExperiment
+    machine: str = Field(min_length=1)
+    shuffle_seed: Seed
+    runs: list[Planned]
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> "Plan":
+        ids = [run.id for run in self.runs]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two runs have the same id")
+        return self
+
+    def run(self, id: str) -> Planned | None:
+        """The run with this id, if the plan has it."""
+        return next((run for run in self.runs if run.id == id), None)

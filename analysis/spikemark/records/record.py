@@ -1,0 +1,204 @@
+"""Reads run records (miniapp/FORMAT.md, version 1) and refuses any that is not whole and consistent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.reading import read_json, read_text
+
+from .record_fields import FORMAT_VERSION, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMPUTE_PHASES = ("deliver", "update", "inject", "collocate")  # older records lack inject
+COUNT_COLUMNS = (
+    "neurons",
+    "synapses",
+    "spikes",
+    "synaptic_events",
+    "external_events",
+    "first_accesses",
+    "messages",
+    "bytes_sent",
+)
+SECONDS_COLUMNS = ("build_s", "simulate_s")
+WHOLE = "a finished run holds record.json and ranks.csv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One measured run: the record and the files beside it. Times are in seconds."""
+
+    path: Path
+    record: Record
+    ranks: "pd.DataFrame"  # one line per rank, columns as in ranks.csv; unknown values are NA
+    cycles: np.ndarray | None  # float32 memory map [rank, cycle, phase]; None if the run did not record it
+    spikes: np.ndarray | None  # uint32 memory map [spike, (gid, step)]; None if the run did not record it
+
+    @property
+    def schedule(self) -> str:
+        """The schedule's name; `lanes` where the description lists the lanes itself."""
+        schedule = self.record.description["schedule"]
+        return schedule if isinstance(schedule, str) else "lanes"
+
+    @property
+    def placement(self) -> str:
+        return self.record.description["placement"]
+
+    @property
+    def delay_ratio(self) -> int:
+        """D as run: the description's number, or for `auto` the longest period of a lane."""
+        value = self.record.description["delay_ratio"]
+        return value if isinstance(value, int) else max(lane.period for lane in self.record.lanes)
+
+    @property
+    def window(self) -> int:
+        """Cycles between two exchanges in which ranks wait for each other.
+
+        The shortest period of the lanes that span several ranks; where none does, the longest of all.
+        """
+        shared = [lane.period for lane in self.record.lanes if lane.ranks > 1]
+        return min(shared) if shared else max(lane.period for lane in self.record.lanes)
+
+    def phase(self, name: str) -> np.ndarray:
+        """Times of one phase, a float32 view [rank, cycle]; NaN throughout where it was not measured.
+
+        Raises BadInput for an unknown name or a run without cycles.npy.
+        """
+        if self.cycles is None:
+            raise BadInput(
+                f"{self.path}: no cycles.npy (record.cycles was false); run again with record.cycles=true"
+            )
+        if name not in self.record.phases:
+            raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
+        return self.cycles[:, :, self.record.phases.index(name)]
+
+    def compute(self) -> np.ndarray:
+        """Compute time c[m, s]: deliver + update + collocate, float64 [rank, cycle] (L26, 2.2).
+
+        Waits that the description injects count as compute time.
+
+        Raises BadInput for a run without cycles.npy or with a time that is not a number or is negative.
+        """
+        present = [name for name in COMPUTE_PHASES if name != "inject" or name in self.record.phases]
+        total = sum(self.phase(name).astype(np.float64) for name in present)
+        if not np.all(total >= 0):  # also false for NaN
+            rank, cycle = np.argwhere(~(total >= 0))[0]
+            raise BadInput(
+                f"{self.path / 'cycles.npy'}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
+                f" {cycle}; a time is a number >= 0"
+            )
+        return total
+
+
+def load(directory: str | Path) -> Run:
+    """Read and check the run record in `directory`.
+
+    Raises BadInput naming the file and what is wrong: a missing, truncated or foreign file, a field that is
+    missing or impossible, arrays and tables that do not fit the record.
+    """
+    path = Path(directory)
+    record = _read_record(path / "record.json")
+    wanted = record.description["record"]
+    cycles = spikes = None
+    if wanted.get("cycles", True):
+        cycles = _map_array(
+            path / "cycles.npy", np.float32, (record.ranks, record.timing.cycles, len(record.phases))
+        )
+    if wanted.get("spikes", False):
+        spikes = _map_array(path / "spikes.npy", np.uint32, (record.totals.spikes, 2))
+    return Run(path, record, _read_ranks(path / "ranks.csv", record), cycles, spikes)
+
+
+def _read_record(path: Path) -> Record:
+    content: Any = read_json(path, WHOLE)
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: holds {type(content).__name__}, a run record is one JSON object")
+    # These two first: with another version or an unfinished run, complaints about other fields would mislead.
+    version, status = content.get("format_version"), content.get("status")
+    if version != FORMAT_VERSION or isinstance(version, bool):
+        raise BadInput(
+            f"{path}: format_version={version!r}; this version of Spikemark reads {FORMAT_VERSION}"
+        )
+    if status != "complete":
+        raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
+    try:
+        return Record.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {first_complaint(error, 'record')}") from None
+
+
+def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        # numpy cannot map an array without elements
+        array = np.load(path, mmap_mode="r" if 0 not in shape else None, allow_pickle=False)
+    except FileNotFoundError:
+        raise BadInput(f"{path}: not found, although the run says it recorded it") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise BadInput(f"{path}: truncated or not a .npy file: {error}") from None
+    if array.dtype != np.dtype(dtype) or array.shape != shape:
+        raise BadInput(
+            f"{path}: holds {array.dtype} {list(array.shape)};"
+            f" record.json asks for {np.dtype(dtype)} {list(shape)}"
+        )
+    return array
+
+
+def ranks_contract():
+    """The pandera contract of ranks.csv: every column of FORMAT.md; further ones may follow."""
+    import pandera.pandas as pa
+
+    not_negative = pa.Check.ge(0)
+    columns = {"rank": pa.Column("int64", not_negative)}
+    columns |= {
+        name: pa.Column("Int64", not_negative, nullable=True) for name in (*COUNT_COLUMNS, "peak_bytes")
+    }
+    columns |= {name: pa.Column("float64", not_negative, nullable=True) for name in SECONDS_COLUMNS}
+    return pa.DataFrameSchema(columns, coerce=True, strict=False)
+
+
+def _read_ranks(path: Path, record: Record) -> "pd.DataFrame":
+    import io
+
+    import pandas as pd
+    from pandera.errors import SchemaErrors
+
+    lines = read_text(path, WHOLE).splitlines()
+    widths = {line.count(",") for line in lines}
+    if not lines or len(widths) != 1:  # pandas would fill a truncated line with missing values
+        raise BadInput(f"{path}: truncated: it is empty or its lines differ in their number of fields")
+    try:
+        table = pd.read_csv(io.StringIO("\n".join(lines)))
+        if "external_events" not in table:  # a record from before the field
+            table["external_events"] = pd.NA
+        table = ranks_contract().validate(table, lazy=True)
+    except SchemaErrors as error:
+        raise BadInput(f"{path}: {_contract_complaint(error)}") from None
+    except ValueError as error:
+        raise BadInput(f"{path}: not a table: {error}") from None
+    if sorted(table["rank"]) != list(range(record.ranks)):
+        raise BadInput(
+            f"{path}: rank={table['rank'].tolist()}; record.json has ranks 0 to {record.ranks - 1}"
+        )
+    for name in COUNT_COLUMNS:
+        total, column = getattr(record.totals, name), table[name]
+        if column.notna().all() and int(column.sum()) != total:
+            raise BadInput(
+                f"{path}: {name} adds up to {int(column.sum())}; record.json has totals.{name}={total}"
+            )
+    return table.sort_values("rank", ignore_index=True)
+
+
+def _contract_complaint(error: Any) -> str:
+    cases = error.failure_cases
+    missing = cases[cases["check"] == "column_in_dataframe"]
+    if len(missing):
+        return f"missing column {', '.join(missing['failure_case'].astype(str))}"
+    first = cases.iloc[0]
+    kind = "a number" if first["column"] in SECONDS_COLUMNS else "a whole number"
+    return f"{first['column']}={first['failure_case']}: allowed is {kind} >= 0"

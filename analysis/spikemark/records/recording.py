@@ -1,0 +1,132 @@
+"""Spikes with what is needed to read them: the populations, and the time recorded."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+
+from .record import Run
+
+#: Label -> names of the populations that are looked at as one.
+Groups = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Neurons `first` to `first + size - 1` of the network."""
+
+    name: str
+    area: str
+    first: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All spikes of the measured part of a run."""
+
+    spikes: np.ndarray  # uint32 [spike, (gid, step)], sorted by step; step 0 begins the warm-up
+    populations: list[Population]  # in the order of gids
+    resolution_ms: float  # one step
+    first_step: int  # of the measured part
+    steps: int  # of the measured part
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time recorded, s."""
+        return 1e-3 * self.resolution_ms * self.steps
+
+    @property
+    def gids(self) -> np.ndarray:
+        """[spike], neuron that fired."""
+        return self.spikes[:, 0]
+
+    @cached_property
+    def steps_since_start(self) -> np.ndarray:
+        """[spike], int64, steps since the start of the measured part."""
+        return self.spikes[:, 1].astype(np.int64) - self.first_step
+
+    def groups_of_spikes(self, groups: Groups) -> np.ndarray:
+        """[spike], number of the group that the spike's neuron is in, -1 for none.
+
+        Raises BadInput for a population that does not exist or is in two groups.
+        """
+        known = {p.name: i for i, p in enumerate(self.populations)}
+        number = np.full(len(self.populations), -1, dtype=np.int64)
+        for i, (label, names) in enumerate(groups.items()):
+            for name in names:
+                if name not in known:
+                    raise BadInput(f"group {label!r}: no population {name!r}; there are {', '.join(known)}")
+                if number[known[name]] != -1:
+                    raise BadInput(f"group {label!r}: population {name!r} is in another group too")
+                number[known[name]] = i
+        return np.repeat(number, [p.size for p in self.populations])[self.gids]
+
+    def sizes(self, groups: Groups) -> np.ndarray:
+        """[group], neurons."""
+        size = {p.name: p.size for p in self.populations}
+        return np.array([sum(size[name] for name in names) for names in groups.values()], dtype=np.int64)
+
+
+def recording(description: dict[str, Any], spikes: np.ndarray) -> Recording:
+    """The spikes, uint32 [spike, (gid, step)], of a run with this description.
+
+    Raises BadInput for a spike of a neuron or at a step that the description does not have.
+    """
+    populations, first = [], 0
+    for p in description["network"]["populations"]:
+        populations.append(Population(p["name"], p.get("area", p["name"]), first, p["size"]))
+        first += p["size"]
+    time = description["time"]
+    h = time.get("resolution_ms", 0.1)
+    first_step, steps = round(time.get("warmup_ms", 0) / h), round(time["simulate_ms"] / h)
+    for column, what, low, high in ((0, "gid", 0, first), (1, "step", first_step, first_step + steps)):
+        values = spikes[:, column]
+        if len(values) and not low <= values.min() <= values.max() < high:
+            raise BadInput(
+                f"spikes: {what} {values.min()} to {values.max()}; the description has {low} to {high - 1}"
+            )
+    return Recording(spikes, populations, h, first_step, steps)
+
+
+def of(run: Run) -> Recording:
+    """The recording of a run. Raises BadInput for a run without spikes."""
+    if run.spikes is None:
+        raise BadInput(
+            f"{run.path}: no spikes.npy (record.spikes was false); run again with record.spikes=true"
+        )
+    return recording(run.record.description, np.asarray(run.spikes))
+
+
+def by_population(recording: Recording) -> Groups:
+    """Every population on its own; empty ones are left out."""
+    return {p.name: [p.name] for p in recording.populations if p.size}
+
+
+def by_area(recording: Recording) -> Groups:
+    """The populations of an area together; areas without neurons are left out."""
+    neurons = Counter()
+    for p in recording.populations:
+        neurons[p.area] += p.size
+    return {a: [p.name for p in recording.populations if p.area == a] for a, n in neurons.items() if n}
+
+
+def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, float]:
+    """Mean firing rate of each group, spikes per neuron and second; groups without neurons are left out."""
+    groups = by_population(recording) if groups is None else groups
+    spikes = counts(recording.groups_of_spikes(groups), len(groups))
+    sizes = recording.sizes(groups)
+    return {
+        label: float(count / size / recording.seconds)
+        for label, count, size in zip(groups, spikes, sizes, strict=True)
+        if size
+    }
+
+
+def counts(group: np.ndarray, groups: int) -> np.ndarray:
+    """[groups], how many entries of `group` name each of them; -1 names none."""
+    return np.bincount(group[group >= 0], minlength=groups)

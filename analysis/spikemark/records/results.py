@@ -1,0 +1,114 @@
+"""The results folder of one experiment on one machine: which file lies where."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.reading import read_json
+
+from .plan import PLAN_VERSION, Plan
+
+
+@dataclass(frozen=True)
+class Results:
+    """`results/NAME/MACHINE`; `path` is that folder."""
+
+    path: Path
+
+    @property
+    def plan(self) -> Path:
+        """The experiment as read, the shuffle seed and the list of runs in the order of measuring."""
+        return self.path / "plan.json"
+
+    @property
+    def summary(self) -> Path:
+        """One row per run."""
+        return self.path / "summary.parquet"
+
+    @property
+    def phases(self) -> Path:
+        """One row per run and phase."""
+        return self.path / "phases.parquet"
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.path / "report.html"
+
+    @property
+    def workflow_log(self) -> Path:
+        """What Snakemake said during the last sweep."""
+        return self.path / "workflow.log"
+
+    def description(self, run: str) -> Path:
+        """The run description of run id `run`."""
+        return self.path / "descriptions" / f"{run}.json"
+
+    def compute_of(self, run: str) -> Path:
+        """Of a simulated run id `run`: description of the network whose compute times are taken, if any."""
+        return self.path / "descriptions" / f"{run}.compute-of.json"
+
+    def run(self, run: str) -> Path:
+        """The run record of run id `run`, a directory."""
+        return self.path / "runs" / run
+
+    def scorep(self, run: str) -> Path:
+        """What Score-P measured of run id `run`, with a record of its own."""
+        return self.path / "scorep" / run
+
+    def cachesim(self, run: str) -> Path:
+        """Misses of run id `run` in simulated caches."""
+        return self.path / "cachesim" / f"{run}.json"
+
+    def power(self, run: str) -> Path:
+        """Power that a meter outside read during run id `run`, and how it was placed."""
+        return self.path / "power" / f"{run}.json"
+
+    def failure(self, run: str) -> Path:
+        """Why run id `run` failed; its first line is the reason."""
+        return self.path / "failed" / f"{run}.log"
+
+    def job_log(self, run: str) -> Path:
+        """What the job of run id `run` said."""
+        return self.path / "log" / f"{run}.log"
+
+    def measured(self, run: str) -> bool:
+        """Whether the record is there; records appear whole or not at all."""
+        return (self.run(run) / "record.json").is_file()
+
+    def read_description(self, run: str) -> dict[str, Any]:
+        """The run description of run id `run`; raises BadInput if it is missing or is not one."""
+        try:
+            description = read_json(self.description(run))
+        except BadInput as error:
+            raise BadInput(f"{error}; a sweep writes it anew") from None
+        if not isinstance(description, dict):
+            raise BadInput(f"{self.description(run)}: not a run description; a sweep writes it anew")
+        return description
+
+    def read_plan(self) -> Plan:
+        """The plan; raises BadInput if it is missing or is not one."""
+        if not self.plan.is_file():
+            raise BadInput(f"{self.path}: no plan.json: not a results folder, or nothing was swept yet")
+        content = read_json(self.plan)
+        version = content.get("format_version") if isinstance(content, dict) else None
+        if version is None:
+            raise BadInput(f"{self.plan}: not a plan: one JSON object with format_version is needed")
+        if version != PLAN_VERSION or isinstance(version, bool):
+            raise BadInput(
+                f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
+            )
+        try:
+            return Plan.model_validate(content)
+        except ValidationError as error:
+            raise BadInput(f"{self.plan}: {first_complaint(error, 'plan')}") from None
+
+
+def holding(record: Path) -> tuple[Results, str] | None:
+    """The results folder that a run record lies in, and its run id; None for one that is in none."""
+    results, run = Results(record.resolve().parent.parent), record.resolve().name
+    inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
+    return (results, run) if inside else None

@@ -1,0 +1,138 @@
+"""The page of a comparison of machines, for a buyer: verdict, picture, table, assumptions."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from spikemark.core.files import write_atomically
+from spikemark.prediction import compare_show as words
+from spikemark.prediction import show
+from spikemark.prediction.compare import Comparison, factor
+from spikemark.prediction.machine import PARTS
+from spikemark.quantities.elements import Figure, KeyFigure, Section, Table
+from spikemark.quantities.words import counted, integer, number
+
+from . import page
+from .figures import machines as figures
+
+ASKED = (
+    "No run was made for this page: every number is computed from the profiles of the machines. It has an"
+    " interval, found by moving every value it depends on to its limits, one at a time, and it is as good as"
+    " the worst of them: measured, literature (published by others), assumed, or extrapolated (outside the"
+    " range in which predictions were validated)."
+)
+TRIED = "Numbers of nodes that were tried; one rank has the cores of its share of a node."
+
+
+def write(made: Comparison, path: Path) -> None:
+    """Write the page whole or not at all."""
+    write_atomically(Path(path), render(made))
+
+
+def render(made: Comparison) -> str:
+    """One HTML document that loads nothing."""
+    names = ", ".join(c.name for c in made.candidates)
+    return page.document(
+        what="comparison of machines for",
+        sweep=SimpleNamespace(
+            name=made.network.title, machine=names, title=f"{made.schedule}, {_wanted(made)}"
+        ),
+        sentence=words.verdict(made),
+        key_figures=_tiles(made),
+        broken=False,
+        warnings=[],
+        sections=[s for s in (_comparison(made), _picture(made), _tried(made), _assumed(made)) if s],
+    )
+
+
+def _wanted(made: Comparison) -> str:
+    return f"real-time factor {number(made.target)} wanted"
+
+
+def _tiles(made: Comparison) -> list[KeyFigure]:
+    found = []
+    for c in made.candidates:
+        if not c.usable:
+            found.append(KeyFigure(c.name, "missing", "", "does not fit into memory", missing=True))
+            continue
+        p = c.chosen
+        kind = p.figures["real_time_factor"].kind
+        nodes = counted(p.nodes, "node")
+        note = f"real-time factor {show.cell(p.figures['real_time_factor']).splitlines()[0]}, {c.certainty}"
+        found.append(KeyFigure(c.name, nodes, kind, note))
+    return found
+
+
+def _comparison(made: Comparison) -> Section:
+    heads = words.heads()
+    rows = [[cell.replace("\n", ", ") for cell in row] for row in words.rows(made)]
+    last = len(heads) - 1
+    return Section(
+        "machines", "What each machine needs", [ASKED],
+        tables=[("", Table(heads, rows, words=(0, 2, last)))], figures=_parts(made),
+    )  # fmt: skip
+
+
+def _parts(made: Comparison) -> list[Figure]:
+    bars = {
+        f"{c.name}, {c.chosen.nodes}": {part: c.chosen.figures[part].value for part in PARTS}
+        for c in made.candidates
+        if c.usable
+    }
+    if not bars:
+        return []
+    alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
+    rows = [
+        [name, *(show.phrase(c.chosen.figures[part]) for part in PARTS)]
+        for name, c in zip(bars, (c for c in made.candidates if c.usable), strict=True)
+    ]
+    return [Figure(
+        "parts", "Where the time goes", figures.parts(bars, made.target, "parts", alt), alt,
+        "Seconds per simulated second on the nodes of the table.",
+        Table(["machine, nodes", *PARTS], rows),
+    )]  # fmt: skip
+
+
+def _picture(made: Comparison) -> Section | None:
+    curves = {
+        c.name: points
+        for c in made.candidates
+        if (points := [(factor(p), e.value) for p in c.usable if (e := p.figures["energy_j"])])
+    }
+    if not curves:
+        return None
+    best = [(factor(p), e.value) for p in made.pareto if (e := p.figures["energy_j"])]
+    named = ", ".join(f"{p.machine} on {p.nodes}" for p in made.pareto)
+    alt = f"Energy against real-time factor; not beaten in both: {named}."
+    table = Table(
+        ["machine", "nodes", "real-time factor", "energy (J / s simulated)"],
+        [[p.machine, integer(p.nodes), *(show.phrase(p.figures[name]) for name in words.TRIED[:2])]
+         for p in made.pareto if p.figures["energy_j"]],
+    )  # fmt: skip
+    picture = Figure(
+        "pareto", "Time and energy", figures.pareto(curves, best, made.target, "pareto", alt), alt,
+        "One point per number of nodes; rings: no other machine or number of nodes is better in both.", table,
+    )  # fmt: skip
+    return Section("pareto-section", "Time against energy", figures=[picture])
+
+
+def _tried(made: Comparison) -> Section:
+    names = words.TRIED
+    heads = ["nodes", *(show.head(name) for name in names), "longest part"]
+    tables = []
+    for c in made.candidates:
+        rows = [
+            [
+                words.nodes(p),
+                *(show.phrase(p.figures[name]) for name in names),
+                p.slowest,
+            ]
+            for p in c.tried
+        ]
+        tables.append((c.title, Table(heads, rows, words=(0, len(names) + 1))))
+    missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
+    return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
+
+
+def _assumed(made: Comparison) -> Section:
+    lines = [tuple(line.partition(": ")[::2]) for line in words.lines(made)]
+    return Section("assumptions", "What this rests on", links=[(what, "", rest) for what, rest in lines])

@@ -1,0 +1,1 @@
+"""Carrying out runs: experiments, sweeps, single runs, simulated machines."""

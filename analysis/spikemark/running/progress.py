@@ -1,0 +1,71 @@
+"""Progress of a sweep: one line per finished run, and a bar below them on a terminal."""
+
+import json
+from typing import Any
+
+from spikemark.records.results import Results
+
+
+class Progress:
+    """Watches the results folder; use as a context manager and call `look` now and then.
+
+    Runs are found by the files they leave, so that it does not matter which machine measures them.
+    """
+
+    def __init__(self, results: Results, runs: list[dict[str, Any]], stream=None):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        self.results = results
+        self.console = Console(file=stream, highlight=False, soft_wrap=True)
+        self.total = len(runs)
+        self.pending = {run["id"]: run["label"] for run in runs if not results.measured(run["id"])}
+        self.done = self.total - len(self.pending)
+        self.failed: dict[str, str] = {}
+        columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self.bar = Bar(*columns, console=self.console, disable=not self.console.is_terminal, transient=True)
+        self.task = self.bar.add_task("", total=self.total, completed=self.done)
+
+    def __enter__(self) -> "Progress":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self.console.print(line, markup=False)
+
+    def look(self) -> None:
+        """Report the runs that have finished or failed since the last look."""
+        for run, label in list(self.pending.items()):
+            if self.results.measured(run):
+                self._finish(run, f"{label}  real-time factor {self._real_time_factor(run)}")
+            elif self.results.failure(run).is_file():
+                reason = (self.results.failure(run).read_text().splitlines() or ["no reason given"])[0]
+                self.fail(run, reason)
+
+    def fail(self, run: str, reason: str) -> None:
+        """Count a run as failed."""
+        self.failed[run] = reason
+        self._finish(run, f"{self.pending[run]}  FAILED: {reason}")
+
+    def _finish(self, run: str, text: str) -> None:
+        del self.pending[run]
+        self.done += 1
+        self.say(f"[{self.done}/{self.total}] {text}")
+        self.bar.update(self.task, completed=self.done)
+
+    def _real_time_factor(self, run: str) -> str:
+        try:
+            record = json.loads((self.results.run(run) / "record.json").read_text())
+            return format(record["timing"]["real_time_factor"], ".3g") + self._cost(run)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return "unreadable"
+
+    def _cost(self, run: str) -> str:
+        """What it took to simulate the run, if it was."""
+        path = self.results.run(run) / "simulation.json"
+        return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

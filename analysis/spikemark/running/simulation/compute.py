@@ -1,0 +1,121 @@
+"""Compute times that a simulated run is given: drawn from a machine's jitter, or replayed from a run.
+
+float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.models.recursion import Truth
+from spikemark.records import record
+
+if TYPE_CHECKING:
+    from spikemark.machines import Profile
+
+PHASES = ("deliver", "update", "collocate")
+WANTED = "the simulated jitter"
+LEAST = 0.01  # of the mean, a node's time; cycles, a correlation time
+NODES = 2**32  # streams of nodes lie beyond those of ranks
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """How compute times scatter about a rank's mean, and nodes about theirs; no units, but for the cycles.
+
+    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the ordinary cycles, the
+    minor mode's long ones apart; `correlation`, where given, is that from cycle to cycle instead.
+    """
+
+    cv: float
+    correlation_time: float = 1.0
+    minor_share: float = 0.0
+    minor_factor: float = 1.0
+    node_spread: float = 0.0
+    correlation: float | None = None
+
+    @classmethod
+    def of(cls, profile: "Profile", cv: float | None = None, correlation: float | None = None) -> "Jitter":
+        """Of a profile; `cv` and `correlation` override it. Raises BadInput naming what is unknown."""
+
+        def need(name: str) -> float:
+            return float(profile.need(f"jitter.{name}", WANTED).value)
+
+        return cls(
+            need("cv") if cv is None else cv,
+            need("correlation_time") if correlation is None else 1.0,
+            need("minor_share"),
+            need("minor_factor"),
+            need("node_spread"),
+            correlation,
+        )
+
+    def truth(self) -> Truth:
+        """Times of mean 1 that scatter so, the minor mode included: x = m (1 + cv z) / E[m]."""
+        mean = 1 + self.minor_share * (self.minor_factor - 1)
+        time = max(self.correlation_time, LEAST)
+        correlation = (time - 1) / (time + 1) if self.correlation is None else self.correlation
+        return Truth(1 / mean, self.cv / mean, correlation, 0.0, self.minor_share, self.minor_factor)
+
+
+def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_node: int = 1) -> np.ndarray:
+    """Times about the means `mean_s` [rank, phase]; the phases of a cycle scatter together.
+
+    A rank's times depend on the seed and its number alone, so that runs of other schedules, or of more ranks,
+    meet the same jitter. Ranks of one node share its deviation.
+    """
+    ranks = len(mean_s)
+    truth = jitter.truth()
+    times = np.empty((ranks, cycles, len(PHASES)), dtype=np.float32)
+    for rank in range(ranks):
+        node = _stream(seed, NODES + rank // ranks_per_node).standard_normal()
+        level = max(1 + jitter.node_spread * node, LEAST)
+        factor = level * truth.draw(_stream(seed, rank), 1, cycles)[0]
+        times[rank] = factor[:, None] * mean_s[rank]
+    return times
+
+
+def _stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=[seed, number]))
+
+
+def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
+    """The measured times of a run of as many ranks and cycles. Raises BadInput for any other."""
+    found = record.load(run)
+    if found.record.ranks != ranks:
+        raise BadInput(
+            f"compute={run}: has {found.record.ranks} ranks: allowed are as many as asked for, {ranks}"
+        )
+    times = np.stack([found.phase(name) for name in PHASES], axis=-1).astype(np.float32)
+    if times.shape[1] != cycles:
+        raise BadInput(
+            f"compute={run}: has {times.shape[1]} measured cycles: allowed are as many as described, {cycles}"
+        )
+    found.compute()  # refuses times that are none
+    return times
+
+
+def warmup(description: dict) -> int:
+    """Cycles before the measured ones, of a description that `cycles` takes."""
+    time = description["time"]
+    return round(time.get("warmup_ms", 0) / _cycle_ms(time))
+
+
+def _cycle_ms(time: dict) -> float:
+    return time.get("cycle_ms", time.get("resolution_ms", 0.1))
+
+
+def cycles(description: dict) -> int:
+    """Measured cycles of a description: time.simulate_ms / time.cycle_ms. BadInput where they do not tell."""
+    time = description.get("time")
+    try:
+        step = _cycle_ms(time)
+        found = round(time["simulate_ms"] / step)
+    except (AttributeError, KeyError, TypeError, ZeroDivisionError, ValueError, OverflowError):
+        raise BadInput("time: simulate_ms and cycle_ms must be numbers of milliseconds above 0") from None
+    if found < 1:
+        raise BadInput(f"time.simulate_ms={time['simulate_ms']!r}: allowed is at least one cycle, {step} ms")
+    return found

@@ -1,0 +1,121 @@
+"""Starting the mini-app under SimGrid, and telling whether it left a record: its exit status does not say."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_json
+from spikemark.core.launch import Launch
+from spikemark.core.process import watch
+
+from .platform import Platform
+
+LIMIT_S = 24 * 3600.0
+PROGRESS, LOOK_S = "progress", 0.2
+#: Called with cycles done and cycles in all.
+Advance = Callable[[int, int], None]
+MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
+
+
+class SimulationFailed(RuntimeError):
+    """No record; the message is the reason, in one line."""
+
+
+def version() -> str:
+    """SimGrid's own words. Raises BadInput where it is not installed."""
+    if not shutil.which("smpirun"):
+        raise BadInput(MISSING)
+    done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
+    return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def workspace(out: Path) -> Iterator[Path]:
+    """A folder beside `out` for everything until it is whole; gone afterwards, whatever happens."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.simulating-", dir=out.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(
+    folder: Path,
+    description: dict[str, Any],
+    built: Platform,
+    flags: list[str],
+    times: np.ndarray | None,
+    advance: Advance | None = None,
+) -> Path:
+    """Run the mini-app in the workspace `folder` and return the folder of its record.
+
+    `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. `advance`
+    is told meanwhile how many cycles rank 0 has done, the warm-up included, and of how many. Raises BadInput
+    for what the mini-app refuses, SimulationFailed where there is no whole record afterwards.
+    """
+    (folder / "platform.xml").write_text(built.xml)
+    (folder / "hosts").write_text(built.hosts)
+    write_json(folder / "run.json", description)
+    ranks = built.hosts.count("\n")
+    command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
+    command += [*flags, str(places.miniapp_smpi()), "run.json", "--out", "record"]
+    command += ["--progress", PROGRESS]
+    if times is not None:
+        np.save(folder / "compute.npy", times)
+        command += ["--compute-times", "compute.npy"]
+    start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1"})
+    with _told(folder / PROGRESS, advance):
+        status, output, errors = watch(start, LIMIT_S)
+    if not _whole(folder / "record"):
+        _explain(status, f"{output}\n{errors}")
+    return folder / "record"
+
+
+@contextlib.contextmanager
+def _told(file: Path, advance: Advance | None) -> Iterator[None]:
+    """Tells `advance` now and then what is in the file that the mini-app keeps."""
+    if advance is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK_S):
+            with contextlib.suppress(OSError, ValueError):
+                done, cycles = np.fromfile(file, dtype=np.uint32)
+                advance(int(done), int(cycles))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _whole(record: Path) -> bool:
+    try:
+        return json.loads((record / "record.json").read_text())["status"] == "complete"
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _explain(status: int | None, output: str) -> None:
+    lines = [line.strip() for line in output.splitlines()]
+    if said := [line.removeprefix("miniapp: ") for line in lines if line.startswith("miniapp: ")]:
+        raise BadInput(said[0])
+    lines = [line for line in lines if line and "/INFO]" not in line]
+    telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
+    raise SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])

@@ -1,0 +1,114 @@
+"""Where the compute times of a simulated run come from: a model, the kernels themselves, or another run."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.network.description import check
+
+from . import compute
+from .compute import Jitter
+
+if TYPE_CHECKING:
+    from spikemark.machines import Profile
+
+#: How spikes travel: these fields of a run hold for the description that its compute times are taken of, too.
+TRAVEL = ("delay_ratio", "schedule", "lag", "placement", "exchange", "wire")
+UNSCALED = "execute: compute times of this host as they are, since it has no profile (spikemark calibrate)"
+
+
+@dataclass(frozen=True)
+class Source:
+    """`times`: float32 [rank, cycle, phase] in seconds; None: the kernels' own, `factor` times as long."""
+
+    facts: dict[str, Any]
+    times: np.ndarray | None = None
+    factor: float = 1.0
+    assumptions: list[str] = field(default_factory=list)
+
+    @property
+    def flags(self) -> list[str]:
+        """For smpirun; hosts of the platform run at 1 Gf."""
+        measured = "yes" if self.times is None else "no"
+        return [
+            f"--cfg=smpi/simulate-computation:{measured}",
+            "--cfg=smpi/cpu-threshold:0",  # the shortest piece of computation counts
+            f"--cfg=smpi/host-speed:{self.factor:.6g}Gf",
+        ]
+
+
+@dataclass(frozen=True)
+class Place:
+    """How ranks lie on a machine."""
+
+    profile: "Profile"
+    ranks: int
+    ranks_per_node: int
+    threads: int
+
+    def phase_times(self, description: dict[str, Any], hz: float | dict[str, float] | None):
+        """Mean compute times of a description here (`prediction.phases`)."""
+        from spikemark.prediction import phases
+
+        return phases.phase_times(
+            description, self.profile, self.ranks, self.threads, ranks_per_node=self.ranks_per_node, hz=hz
+        )
+
+
+def model(
+    description: dict[str, Any],
+    of: dict[str, Any] | None,
+    place: Place,
+    jitter: Jitter,
+    seed: int,
+    hz: float | dict[str, float] | None = None,
+) -> Source:
+    """Drawn about the means that the kernel times predict for `of`, else for the description."""
+    travel = {name: description[name] for name in TRAVEL if name in description}
+    if of is not None:
+        check(of, "compute_of: ")
+    full = {**(description if of is None else of), **travel}
+    check(full)
+    found = place.phase_times(full, hz)
+    means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)
+    facts = {
+        "seed": seed,
+        "jitter": asdict(jitter),
+        "compute_of": "the description itself" if of is None else "another description",
+        "mean_s": {
+            name: [float(m.min()), float(m.max())] for name, m in zip(compute.PHASES, means.T, strict=True)
+        },
+    }
+    times = compute.draw(means, compute.cycles(description), jitter, seed, place.ranks_per_node)
+    return Source(facts, times, assumptions=list(found.assumptions))
+
+
+def execute(
+    description: dict[str, Any],
+    place: Place,
+    host: "Profile | None",
+    hz: float | dict[str, float] | None = None,
+) -> Source:
+    """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
+    if host is None:
+        return Source({"factor": 1.0}, assumptions=[UNSCALED])
+    check(description)
+    there = place.phase_times(description, hz)
+    here = Place(host, place.ranks, 1, 1).phase_times(description, hz)
+    factor = float(there.compute_s.sum() / here.compute_s.sum())
+    assumptions = list(dict.fromkeys([*there.assumptions, *here.assumptions]))
+    return Source({"factor": factor, "host": host.name}, None, factor, assumptions)
+
+
+def replay(description: dict[str, Any], run: Path, ranks: int) -> Source:
+    """Measured times of another run, cycle by cycle. Raises BadInput for other ranks or cycles."""
+    return Source({"run": str(run)}, compute.replayed(run, ranks, compute.cycles(description)))
+
+
+def refuse_options(mode: str, **options: Any) -> None:
+    """Raises BadInput for options that only `model` takes."""
+    if given := [name for name, value in options.items() if value is not None]:
+        raise BadInput(f"compute={mode}: {given[0]} is allowed with 'model' only")

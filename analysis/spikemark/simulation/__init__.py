@@ -1,6 +1,0 @@
-"""Runs of the mini-app on a simulated cluster (SimGrid SMPI): its platform, compute times, and the run."""
-
-from spikemark.simulation.run import digest, done, simulate
-from spikemark.simulation.smpirun import SimulationFailed
-
-__all__ = ["SimulationFailed", "digest", "done", "simulate"]

@@ -1,0 +1,177 @@
+"""Predictions held against what was published: DPSNN on four machines, NEST's multi-area model as a bound.
+
+DPSNN is another program, so that one factor per machine, on what a synapse, a neuron and a spike from outside
+take, is fitted to some rows; the others are held out. Entering a list is left as it is: it is an access to
+memory, in any program. NEST is a general simulator, which the mini-app should outrun; its times are an upper
+bound. Run as a module, this prints the tables of docs/prediction.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from spikemark import machines
+from spikemark.prediction import loads as counting
+from spikemark.prediction import machine, rates
+from spikemark.presets import dpsnn, mam
+from spikemark.studies.table import Column, StudyTable
+
+from .published_runs import MESSAGES, TABLES, WORK, Case, Network
+
+WITHIN = 25.0  # per cent, the goal for held-out rows
+GAP = "interconnect.gap"  # what a message costs
+KERNELS = "kernels."
+OF_WORK = [f"{KERNELS}{cores}.{time}" for cores in ("one_core", "full_node")
+           for time in ("t_next", "update", "external")]  # fmt: skip
+LARGEST = 1e4  # of a fitted factor, and its inverse
+NO_RING = {"node.l2": 0.0, "node.l3": 0.0}  # DPSNN queues events by neuron, so that cache.py is not for it
+#: Real-time factors of NEST 3.9, multi-area model in its ground state on JURECA-DC by nodes, 2 ranks of 64
+#: threads on each: digitised from the figure in doc/htmldoc/static/img of mlober/nest-simulator@ae6d107a3.
+NEST_MAM = {4: 74.2, 8: 32.99, 12: 21.95, 16: 17.37, 24: 12.37, 32: 10.52}
+NEST_SOURCE = "NEST 3.9 on JURECA-DC, digitised from its documentation (mlober/nest-simulator@ae6d107a3)"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A case with its prediction in s with one factor, and with a second one on the cost of a message."""
+
+    case: Case
+    one_s: float
+    two_s: float
+    communication: float  # per cent of the latter
+
+    def error(self, predicted_s: float) -> float:
+        """Predicted over published, minus 1, per cent."""
+        return round(100 * (predicted_s / self.case.published_s - 1), 1)
+
+    @property
+    def role(self) -> str:
+        named = {WORK: "work fitted", MESSAGES: "message fitted", "": "held out"}
+        return named[self.case.fitted]
+
+
+@lru_cache(maxsize=4)
+def _network(network: Network) -> tuple[dict, rates.Rates]:
+    """DPSNN's exchange is that of `neighbor`: sizes to all partners, then spikes to those that get any."""
+    given = {"neurons": network.neurons, "columns": network.columns, "state": network.state}
+    description = dpsnn.describe(**given, simulate_ms=1000.0, exchange="neighbor")
+    return description, rates.of(description, network.hz, "dpsnn", {})
+
+
+@lru_cache(maxsize=4)
+def _loads(network: Network, ranks: int) -> counting.Loads:
+    description, hz = _network(network)
+    return counting.read(description, ranks, 1, hz.hz)
+
+
+def predicted(case: Case, profile, factors: dict[str, float]) -> dict[str, float]:
+    """Seconds per simulated second, by part."""
+    scaled = {**NO_RING, KERNELS: case.crowding, **dict.fromkeys(OF_WORK, factors[WORK])}
+    scaled[GAP] = factors.get(MESSAGES, 1.0)
+    loads, (description, _) = _loads(case.network, case.ranks), _network(case.network)
+    return machine.numbers(loads, description, profile, min(case.each, case.ranks), scaled)
+
+
+def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]]:
+    """Predictions of all cases of a table, and the factors by machine.
+
+    One factor on the work, the same for machines that have the same nodes; then a second one, of each
+    machine, on what a message costs. A factor makes the mean of log(predicted / published) of its rows 0.
+    """
+    profiles = known_profiles(sorted({case.machine for case in cases}))
+    work = _fit([c for c in cases if c.fitted == WORK], profiles, lambda f: {WORK: f})
+    factors = {}
+    for name in dict.fromkeys(case.machine for case in cases):
+        factors[name] = {WORK: work}
+        rows = [c for c in cases if c.machine == name and c.fitted == MESSAGES]
+        if rows:
+            factors[name][MESSAGES] = _fit(rows, profiles, lambda f: {WORK: work, MESSAGES: f})
+    found = []
+    for case in cases:
+        profile = profiles[case.machine]
+        one, two = (predicted(case, profile, f) for f in ({WORK: work}, factors[case.machine]))
+        share = 100 * two["exchange"] / two["real_time_factor"]
+        found.append(Checked(case, *(case.simulated_s * p["real_time_factor"] for p in (one, two)), share))
+    return found, factors
+
+
+def _fit(rows: list[Case], profiles: dict, factors: Callable[[float], dict[str, float]]) -> float:
+    from scipy.optimize import brentq
+
+    def deviation(logarithm: float) -> float:
+        chosen = factors(float(np.exp(logarithm)))
+        found = [predicted(c, profiles[c.machine], chosen)["real_time_factor"] for c in rows]
+        return float(np.mean(np.log(found) - np.log([c.published_s / c.simulated_s for c in rows])))
+
+    return float(np.exp(brentq(deviation, -np.log(LARGEST), np.log(LARGEST), xtol=1e-4)))
+
+
+def known_profiles(names: list[str]) -> dict:
+    """Profiles by name, what is unknown assumed."""
+    return {name: machines.filled(machines.load(name)) for name in names}
+
+
+def dpsnn_table(name: str, cases: list[Case] | None = None) -> StudyTable:
+    """Published and predicted times of one of TABLES, errors, and which rows were held out."""
+    found, factors = check(TABLES[name]() if cases is None else cases)
+    second = any(MESSAGES in f for f in factors.values())
+    rows = [
+        {
+            "case": c.case.label, "role": c.role, "published_s": c.case.published_s,
+            "one_s": c.one_s, "one_error": c.error(c.one_s),
+            **({"two_s": c.two_s, "two_error": c.error(c.two_s)} if second else {}),
+            **({"published_communication": c.case.communication, "communication": c.communication}
+               if c.case.communication is not None else {}),
+        }
+        for c in found
+    ]  # fmt: skip
+    columns = [
+        Column("case", "run"), Column("role", "row"), Column("published_s", "published (s)", "literature"),
+        Column("one_s", "one factor (s)", "modelled"), Column("one_error", "error (%)", "modelled", 2),
+        Column("two_s", "two factors (s)", "modelled"), Column("two_error", "error (%)", "modelled", 2),
+        Column("published_communication", "communication (%)", "literature", 2),
+        Column("communication", "communication (%)", "modelled", 2),
+    ]  # fmt: skip
+    columns = [c for c in columns if any(c.name in row for row in rows)]
+    said = [f"{profile}: {_said(f)}" for profile, f in factors.items()]
+    notes = [f"Fitted: {'; '.join(said)}."]
+    return StudyTable(name.lower().replace(" ", "_"), f"DPSNN, {name}", columns, rows, notes)
+
+
+def _said(factors: dict[str, float]) -> str:
+    names = {WORK: "times of synapses, neurons and input", MESSAGES: "cost of a message"}
+    return ", ".join(f"{names[name]} times {factor:.3g}" for name, factor in factors.items())
+
+
+def nest_table() -> StudyTable:
+    """The multi-area model on JURECA-DC: the mini-app as predicted, NEST as published."""
+    description = mam.describe(full=True, schedule="conventional")  # as NEST
+    hz = rates.of(description, None, "mam", {})
+    profile = known_profiles(["jureca-dc"])["jureca-dc"]
+    rows = []
+    for nodes, factor in NEST_MAM.items():
+        loads = counting.read(description, 2 * nodes, 64, hz.hz)
+        mine = machine.numbers(loads, description, profile, 2)["real_time_factor"]
+        rows.append({"nodes": nodes, "nest": factor, "predicted": mine, "ahead": factor / mine})
+    columns = [
+        Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),
+        Column("predicted", "mini-app", "modelled"), Column("ahead", "NEST over mini-app", "modelled", 2),
+    ]  # fmt: skip
+    return StudyTable(
+        "nest", "Real-time factor of the multi-area model on JURECA-DC", columns, rows, [NEST_SOURCE]
+    )
+
+
+def markdown(table: StudyTable) -> str:
+    """As docs/prediction.md shows it."""
+    shown = table.shown()
+    heads = [f"{head} ({kind})" if kind else head for head, kind in shown.heads]
+    lines = [f"**{table.title}.** {' '.join(table.notes)}", ""]
+    lines += [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *shown.rows)]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print("\n\n".join(markdown(t) for t in (*map(dpsnn_table, TABLES), nest_table())))

@@ -1,0 +1,119 @@
+"""Files that may hold anything: what is taken, and one line for what is not."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spikemark.core.errors import BadInput, shown
+from spikemark.core.reading import MAX_DEPTH, check_plain, read_json
+from spikemark.core.yaml_file import read_yaml
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@given(values)
+def test_json_comes_back_as_written(tmp_path_factory, value):
+    path = tmp_path_factory.getbasetemp() / "value.json"
+    path.write_text(json.dumps(value))
+    assert read_json(path) == value
+
+
+def refusal(read, path, text: str | bytes) -> str:
+    """The line that refuses a file of this content."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(BadInput) as error:
+        read(path)
+    line = str(error.value)
+    assert "\n" not in line and line.startswith(f"{path}: ") and len(line) < len(str(path)) + 250
+    return line
+
+
+BAD_JSON = {
+    "cut": ('{"a": [1, 2', "truncated or not JSON at line 1, column 12"),
+    "empty": ("", "line 1, column 1"),
+    "not UTF-8": (b'{"a": "\xff"}', "not UTF-8 at byte 7"),
+    "key twice": ('{"b": {"a": 1, "a": 2}}', "'a' stands twice"),
+    "endless": ("[" * 100_000, "nested more than 100"),
+    "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
+    "long number": ("1" * 5000, "4300"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_JSON)
+def test_bad_json(tmp_path, case):
+    text, reason = BAD_JSON[case]
+    assert reason in refusal(read_json, tmp_path / "bad.json", text)
+
+
+def test_json_as_deep_as_allowed(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    assert read_json(tmp_path / "deep.json")
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(BadInput, match=r"none\.json: not found; look elsewhere"):
+        read_json(tmp_path / "none.json", "look elsewhere")
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+        read_json(tmp_path)
+
+
+BAD_YAML = {
+    "not YAML": ("a: [", "not YAML"),
+    "key twice": ("a: 1\nb:\n  c: 1\n  c: 2\n", "line 4: the key 'c' stands twice"),
+    "key twice in braces": ("{a: 1, 'a': 2}", "'a' stands twice"),
+    "date": ("set: {x: 2024-01-01}", "set.x: a value of the type date is not allowed"),
+    "date as key": ("set: {2024-01-01: 1}", "set: the key datetime.date(2024, 1, 1) is not allowed"),
+    "mixed keys": ("a: {b: 1, 2: 3}", "a: the key 2 is not allowed"),
+    "binary": ("a: !!binary aGVsbG8=", "a: a value of the type bytes"),
+    "set": ("a: [!!set {x, y}]", "a.0: a value of the type set"),
+    "not a date at all": ("a: 2024-13-45", "not YAML"),
+    "wrong value behind a tag": ("a: !!bool maybe", "not YAML"),
+    "wrong number behind a tag": ("a: !!int ''", "not YAML"),
+    "infinite": ("a: [1, .inf]", "a.1: inf is not allowed"),
+    "not a number": ("a: .nan", "a: nan is not allowed"),
+    "half a character": ('a: "\\ud800"', "half a character"),
+    "half a character in a key": ('"\\ud800": 1', "is not allowed: keys are text"),
+    "list as key": ("{[1]: 2}", "not YAML"),
+    "endless": ("[" * 3000, "nested more than 100"),
+    "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
+    "holds itself": ("a: &a [*a]", "nested more than 100"),
+    "bomb": (
+        "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12)),
+        "more than 1000000 values",
+    ),
+    "long number": ("a: " + "1" * 5000, "not YAML"),
+    "not UTF-8": (b"a: \xff", "not UTF-8"),
+    "two documents": ("a: 1\n---\nb: 2\n", "not YAML"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_YAML)
+def test_bad_yaml(tmp_path, case):
+    text, reason = BAD_YAML[case]
+    assert reason in refusal(read_yaml, tmp_path / "bad.yaml", text)
+
+
+def test_yaml_that_repeats_itself_on_purpose(tmp_path):
+    path = tmp_path / "good.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]\n")
+    first = {"x": 1, "y": 2}
+    assert read_yaml(path) == {"a": first, "b": {"x": 1, "y": 3}, "c": [first, first]}
+
+
+@pytest.mark.parametrize("value", [object(), {"a": {1}}, {"a": [math.inf]}, {1: 2}, b"x", (1,)])
+def test_not_plain(tmp_path, value):
+    with pytest.raises(BadInput, match="is not allowed"):
+        check_plain(value, tmp_path)
+
+
+def test_values_are_shown_in_one_short_line():
+    assert shown("a\nb") == r"'a\nb'"
+    for long in ("x" * 10_000, 10**5000, list(range(10_000))):
+        assert len(shown(long)) < 100

@@ -1,0 +1,78 @@
+"""Maxima of normals: published check values, exact cases, Monte Carlo."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spikemark.core.errors import BadInput
+from spikemark.models import order_statistics as model
+
+
+@pytest.fixture
+def published(data):
+    return pd.read_csv(data / "lober_order_statistics.csv")
+
+
+def test_published_values(published):
+    for row in published.to_dict("records"):
+        m = int(row["M"])
+        assert model.expected_maximum(m) == pytest.approx(row["xi_M_exact"], abs=6e-6)
+        assert model.blom(m) == pytest.approx(row["xi_M_blom_a0.375"], abs=6e-6)
+        assert model.upper_fraction(0.95, m) == pytest.approx(row["p_needed_for_95pct"], abs=6e-6)
+        assert model.upper_fraction(0.99, m) == pytest.approx(row["p_needed_for_99pct"], abs=6e-6)
+        for name, value in row.items():
+            if "p=" in name:
+                p = float(name.split("p=")[1])
+                assert model.probability_maximum_above(p, m) == pytest.approx(value, abs=6e-6)
+
+
+def test_closed_forms():
+    assert model.expected_maximum(1) == 0
+    assert model.expected_maximum(2) == pytest.approx(1 / math.sqrt(math.pi), abs=1e-9)
+    assert model.expected_maximum(3) == pytest.approx(1.5 / math.sqrt(math.pi), abs=1e-9)
+
+
+def test_many_ranks_follow_bloms_approximation():
+    for m in (1_000, 100_000, 10_000_000):
+        assert model.expected_maximum(m) == pytest.approx(model.blom(m), rel=0.02)
+
+
+def test_interval_holds_the_maxima_of_a_simulation():
+    rng = np.random.default_rng(1)
+    for m in (1, 2, 8, 64):
+        maxima = rng.normal(3.0, 0.5, (40_000, m)).max(axis=1)
+        low, high = model.interval_of_maxima(3.0, 0.5, m, 0.9)
+        assert np.mean(maxima < low) == pytest.approx(0.05, abs=0.005)
+        assert np.mean(maxima > high) == pytest.approx(0.05, abs=0.005)
+
+
+@given(level=st.floats(1e-6, 1 - 1e-6), m=st.integers(1, 100_000))
+def test_upper_fraction_inverts_equation_12(level, m):
+    assert model.probability_maximum_above(model.upper_fraction(level, m), m) == pytest.approx(
+        level, rel=1e-9
+    )
+
+
+@given(m=st.integers(1, 10_000))
+def test_more_ranks_wait_longer(m):
+    assert model.expected_maximum(m) < model.expected_maximum(m + 1)
+
+
+@pytest.mark.parametrize("m", [0, -1, 1.5])
+def test_impossible_ranks(m):
+    for function in (model.expected_maximum, model.blom):
+        with pytest.raises(BadInput, match=f"m={m}"):
+            function(m)
+
+
+def test_impossible_probabilities():
+    with pytest.raises(BadInput, match=r"p=1\.5"):
+        model.probability_maximum_above(1.5, 2)
+    with pytest.raises(BadInput, match="level=1"):
+        model.interval_of_maxima(0, 1, 2, 1)
+    with pytest.raises(BadInput, match="sd=-1"):
+        model.interval_of_maxima(0, -1, 2)

@@ -1,0 +1,148 @@
+"""The recursion of lanes: published cases, the Monte Carlo table, an event by event evaluation."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic import compute_times, write_run
+
+from spikemark.core.errors import BadInput
+from spikemark.models import order_statistics, statistics
+from spikemark.models.recursion import Lane, Truth, evaluate, lanes_of
+from spikemark.records import record
+
+MONTE_CARLO_D = 10
+
+
+def step_by_step(c: np.ndarray, lane: Lane) -> np.ndarray:
+    """When each rank ends, by the recursion as it is written down: one lane of all ranks, whole windows."""
+    ranks, cycles = c.shape
+    windows = c.reshape(ranks, cycles // lane.period, lane.period).sum(axis=2)
+    done = []  # F[m, k]
+    for k in range(windows.shape[1]):
+        ready = np.zeros(ranks) if k == 0 else done[k - 1].copy()
+        if k - 1 - lane.lag >= 0:
+            ready = np.maximum(ready, done[k - 1 - lane.lag].max() + lane.exchange_s)
+        done.append(ready + windows[:, k])
+    return np.full(ranks, done[-1].max() + lane.exchange_s)
+
+
+@given(
+    ranks=st.integers(2, 5),
+    windows=st.integers(1, 7),
+    period=st.integers(1, 4),
+    lag=st.integers(0, 3),
+    exchange_s=st.sampled_from([0.0, 0.4]),
+    seed=st.integers(0, 99),
+)
+def test_one_lane_follows_the_recursion(ranks, windows, period, lag, exchange_s, seed):
+    c = np.random.default_rng(seed).random((ranks, windows * period))
+    lane = Lane(period, lag, exchange_s=exchange_s)
+    course = evaluate(c, [lane])
+    assert course.end_s == pytest.approx(step_by_step(c, lane))
+    transport = 0 if lag else windows * exchange_s
+    assert c.sum(axis=1) + course.waiting_s.sum(axis=1) + transport == pytest.approx(course.end_s)
+    assert (course.waiting_s >= 0).all()
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_without_a_lag_it_is_waiting_for_the_slowest(window):
+    c = compute_times(4, 100, 1e-3, 0.1, 0.5, 0.05, seed=3)
+    course = evaluate(c, [Lane(window)])
+    assert course.waiting_per_cycle_s == pytest.approx(statistics.waiting_per_cycle_s(c, window))
+    assert course.end_s == pytest.approx(statistics.runtime_s(c, window))
+
+
+def test_ranks_alone_and_empty_lists_make_nobody_wait():
+    c = compute_times(3, 20, 1e-3, 0.1, 0, 0, seed=1)
+    for lanes in ([], [Lane(1, group=(0, 1, 2))]):
+        course = evaluate(c, lanes)
+        assert not course.waiting_s.any()
+        assert course.end_s == pytest.approx(c.sum(axis=1))
+
+
+def test_groups_wait_for_their_own_and_then_for_all():
+    c = np.array([[1.0, 1.0], [2.0, 1.0], [5.0, 1.0], [3.0, 1.0]])
+    near, far = Lane(1, group=(0, 0, 1, 1)), Lane(2)
+    waiting = evaluate(c, [near, far]).waiting_s
+    assert waiting[:, 0].tolist() == [1, 0, 0, 2]
+    assert waiting[:, 1].tolist() == [3, 3, 0, 0]  # 3 at the far lane, the near ones are even
+    interleaved = evaluate(c[[0, 2, 1, 3]], [Lane(1, group=(7, 4, 7, 4)), far]).waiting_s
+    assert interleaved[[0, 2, 1, 3]].tolist() == waiting.tolist()
+
+
+def test_leading_axes_are_runs_of_their_own():
+    c = Truth(1.0, 0.1, 0.5).draw(np.random.default_rng(2), 4, 30, runs=3)
+    together = evaluate(c, [Lane(5, 1)])
+    for run in range(3):
+        assert together.waiting_s[run] == pytest.approx(evaluate(c[run], [Lane(5, 1)]).waiting_s)
+
+
+@pytest.mark.parametrize(
+    ("correlation", "conventional", "structure_aware", "overlapped"),
+    [(0.0, 0.26, 0.081, 0.007), (0.9, 0.26, 0.22, 0.074), (0.99, 0.26, 0.255, 0.19)],
+)
+def test_monte_carlo_table(correlation, conventional, structure_aware, overlapped):
+    """M = 128, D = 10, CV 0.1: excess over the mean compute time, of which the table has two digits."""
+    c = Truth(1.0, 0.1, correlation).draw(np.random.default_rng(5), 128, 8000)
+    d = MONTE_CARLO_D
+    found = [evaluate(c, [lane]).excess for lane in (Lane(1), Lane(d), Lane(d // 2, 1))]
+    assert found == pytest.approx([conventional, structure_aware, overlapped], rel=0.05, abs=0.001)
+    assert found[0] == pytest.approx(0.1 * order_statistics.expected_maximum(128), rel=0.05)
+
+
+def test_drawn_times_have_the_moments_asked_for():
+    truth = Truth(2.0, 0.2, 0.8, rank_sd_s=0.5)
+    c = truth.draw(np.random.default_rng(1), 200, 2000)
+    deviation = c - c.mean(axis=1, keepdims=True)
+    assert c.mean() == pytest.approx(2.0, abs=0.12)
+    assert c.mean(axis=1).std() == pytest.approx(0.5, rel=0.15)
+    assert deviation.std() == pytest.approx(0.2, rel=0.03)
+    assert c[:, 0].std() == pytest.approx(np.hypot(0.5, 0.2), rel=0.15)  # stationary from the first cycle
+    assert (deviation[:, 1:] * deviation[:, :-1]).mean() / deviation.var() == pytest.approx(0.8, abs=0.02)
+
+
+def test_truth_of_a_description():
+    inject = {"mean_us": 1500, "sd_us": 150, "correlation": 0.9, "rank_sd_us": 20, "wait": "sleep"}
+    given = {"inject": {**inject, "minor_mode": {"share": 0.25, "factor": 3}}}
+    truth = Truth.of(given)
+    assert truth == Truth(1.5e-3, pytest.approx(1.5e-4), 0.9, pytest.approx(2e-5), 0.25, 3)
+    c = Truth(1.0, 0.0, minor_share=0.25, minor_factor=3).draw(np.random.default_rng(1), 10, 4000)
+    assert set(np.unique(c)) == {1.0, 3.0}
+    assert (c == 3).mean() == pytest.approx(0.25, abs=0.02)
+    assert Truth.of({}) == Truth(0, 0)
+
+
+def test_lanes_of_a_run(tmp_path):
+    run = record.load(write_run(tmp_path / "run", schedule="structure_aware", ranks=2, cycles=100))
+    lanes = lanes_of(run)
+    assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
+    measured = statistics.measured_waiting_per_cycle_s(run).mean()
+    assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
+
+
+def test_lanes_between_some_of_the_ranks_are_refused(tmp_path):
+    path = write_run(tmp_path / "run", schedule="structure_aware", ranks=4, cycles=100)
+    content = json.loads((path / "record.json").read_text())
+    content["lanes"][1] |= {"ranks": 3, "groups": 2}  # as of a lane from and to areas of three ranks
+    (path / "record.json").write_text(json.dumps(content))
+    with pytest.raises(BadInput, match="lane far has 2 groups of up to 3 of 4 ranks"):
+        lanes_of(record.load(path))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Lane(0), "period=0"),
+        (lambda: Lane(1, -1), "lag=-1"),
+        (lambda: Lane(1, exchange_s=float("nan")), "exchange_s=nan"),
+        (lambda: evaluate(np.zeros(3), []), r"\[3\]"),
+        (lambda: evaluate(np.zeros((0, 3)), []), r"\[0, 3\]"),
+        (lambda: evaluate(np.zeros((2, 3)), [Lane(1, group=(0,))]), "1 ranks: the compute times have 2"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(BadInput, match=message):
+        call()

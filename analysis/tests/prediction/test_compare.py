@@ -1,0 +1,380 @@
+"""`spikemark predict --machine` and `spikemark compare`: answers, words, page, and what is refused."""
+
+import json
+import re
+
+import pytest
+from html_page import Page
+from small_machine import Machine, Value
+
+from spikemark import machines
+from spikemark.core.errors import BadInput
+from spikemark.prediction import asked, compare_show
+from spikemark.prediction.compare import compare
+from spikemark.presets import mam_benchmark
+from spikemark.quantities.words import number
+from spikemark.report import machines_page
+
+OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
+
+
+def priced(**changes):
+    return Machine().with_(**changes)
+
+
+def dear(name="dear", **changes):
+    """A faster machine that takes more power."""
+    quick = {f"kernels__full_node__{k}": v for k, v in (("t_first", 30), ("t_next", 0.8))}
+    return Machine(name, priced(**quick, power__core=100, price__node_hour=9, **changes).values)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr("spikemark.prediction.compare.NODES", (1, 2, 4, 8))
+
+
+@pytest.fixture
+def network():
+    return asked.of_preset("mam-benchmark", options=list(OPTIONS))
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """The command line finds the made-up machines."""
+    found = {"made-up": Machine(), "dear": dear(), "unpriced": Machine("unpriced", Machine().with_(
+        price__node_hour=None).values)}  # fmt: skip
+    monkeypatch.setattr(machines, "load", found.__getitem__)
+    monkeypatch.setattr(machines, "filled", lambda profile: profile, raising=False)
+
+
+def test_the_fewest_nodes_that_reach_the_target(network):
+    made = compare(network, [Machine(), dear()], target=0.2, schedule="conventional")
+    for c in made.candidates:
+        factors = [p.figures["real_time_factor"].value for p in c.tried]
+        reached = [p.nodes for p, f in zip(c.tried, factors, strict=True) if f <= 0.2]
+        assert c.needed.nodes == min(reached) and c.needed is c.chosen
+    slow, quick = made.candidates
+    assert quick.needed.nodes <= slow.needed.nodes
+
+
+def test_a_target_nobody_reaches(network):
+    made = compare(network, [Machine()], target=1e-6)
+    (only,) = made.candidates
+    assert only.needed is None and only.chosen is only.fastest and only.certainty == "not reached"
+    assert "does not reach" in compare_show.verdict(made)
+
+
+@pytest.fixture
+def large():
+    return asked.of_preset("mam-benchmark", options=["areas=8", "neurons_per_area=60000", "indegree=4000"])
+
+
+def test_how_sure_it_is_is_said(large):
+    """The target reached by all of the interval, by the value, or by its lower end alone."""
+    network = large
+    (c,) = compare(network, [Machine()], target=1e-6).candidates
+    figures = [p.figures["real_time_factor"] for p in c.tried]
+    last, target = figures[-1], {}
+    target["perhaps reached"] = (last.value + last.high) / 2
+    target["possible, not expected"] = (last.low + min(f.value for f in figures)) / 2
+    target["reached"] = 2 * max(f.high for f in figures)
+    for certainty, wanted in target.items():
+        made = compare(network, [Machine()], target=wanted)
+        assert made.candidates[0].certainty == certainty
+        assert ("its interval holds the target" in compare_show.verdict(made)) == ("not" in certainty)
+        assert ("which is not certain" in compare_show.verdict(made)) == ("perhaps" in certainty)
+    made = compare(network, [Machine()], target=(figures[0].value + figures[0].high) / 2)
+    assert made.candidates[0].needed.nodes == 1 and made.candidates[0].sure.nodes == 2
+    assert "which is not certain (2 nodes would be)" in compare_show.verdict(made)
+
+
+def test_the_verdict_says_what_intervals_do_not_hold(large):
+    alone = compare(large, [Machine()], target=100.0)
+    several = compare(large, [Machine()], target=1e-6)
+    assert compare_show.BEYOND not in compare_show.verdict(alone)
+    assert compare_show.BEYOND in compare_show.verdict(several)
+
+
+def test_nobody_beats_the_pareto_points(network):
+    made = compare(network, [Machine(), dear()], target=0.5)
+    points = [p for c in made.candidates for p in c.usable]
+
+    def both(p):
+        return p.figures["real_time_factor"].value, p.figures["energy_j"].value
+
+    for p in points:
+        beaten = any(all(x < y for x, y in zip(both(q), both(p), strict=True)) for q in points)
+        assert beaten == (p not in made.pareto)
+
+
+def test_machines_without_the_memory_are_out(network):
+    small = Machine("small", Machine().with_(node__memory=1e-4).values)
+    made = compare(network, [Machine(), small], target=0.5)
+    assert made.candidates[1].usable == []
+    assert "small has too little memory" in compare_show.verdict(made)
+    assert compare_show.content(made)["machines"][1]["chosen"] is None
+
+
+def test_more_ranks_than_areas_take_groups(network, monkeypatch):
+    monkeypatch.setattr("spikemark.prediction.compare.NODES", (8, 12, 999))
+    made = compare(network, [Machine()], target=1e-6, schedule="structure_aware")
+    placements = {p.nodes: p.placement for p in made.candidates[0].tried}
+    assert placements[8] == "area" and placements[12] == "area_group"
+    assert list(placements) == [8, 12]  # not beyond MOST_RANKS
+
+
+def test_the_verdict_is_made_of_the_numbers(network):
+    made = compare(network, [Machine(), dear()], target=0.2)
+    words = compare_show.verdict(made)
+    for c in made.candidates:
+        assert c.name in words and f"{c.needed.nodes} node" in words
+    assert "the least energy" in words and "the least money" in words
+    assert "would help most" in words
+
+
+def test_ranks_are_named_where_a_node_has_several(network):
+    one, four = (compare(network, [Machine()], target=0.2, ranks_per_node=n) for n in (1, 4))
+    found = four.candidates[0].needed
+    assert found.ranks == 4 * found.nodes
+    assert compare_show.rows(four)[0][1] == f"{found.nodes} ({found.ranks} ranks)"
+    assert f" ({found.ranks} ranks, " in compare_show.verdict(four)
+    assert f"{found.nodes} ({found.ranks} ranks)" in machines_page.render(four)
+    assert "ranks" not in compare_show.rows(one)[0][1] and " ranks, " not in compare_show.verdict(one)
+
+
+def test_predict_on_a_machine(spikemark, known):
+    arguments = ["predict", "--machine", "made-up", "--preset", "mam-benchmark", "--ranks", "2,8"]
+    arguments += [a for o in OPTIONS for a in ("--option", o)]
+    status, output, errors = spikemark(*arguments, "--threads", "16", "--schedule", "structure_aware")
+    assert (status, errors) == (0, "")
+    for text in ("real-time factor", "8 ranks", "measured", "depends most on", "rates: of the description"):
+        assert text in output
+    status, output, _ = spikemark(*arguments, "--json")
+    content = json.loads(output)
+    assert [p["ranks"] for p in content["predictions"]] == [2, 8]
+    assert content["predictions"][0]["threads"] == 16  # all cores
+
+
+def test_no_number_is_cut_however_many_there_are(spikemark, known):
+    arguments = ["predict", "--machine", "made-up", "--preset", "mam-benchmark", "--threads", "1", "--ranks"]
+    arguments += [",".join(map(str, range(1, 11))), *(a for o in OPTIONS for a in ("--option", o))]
+    status, output, _ = spikemark(*arguments)
+    assert status == 0 and "…" not in output
+    content = json.loads(spikemark(*arguments, "--json")[1])
+    for prediction in content["predictions"]:
+        assert number(prediction["figures"]["real_time_factor"]["value"]) in output
+    assert output.count("real-time factor ") >= 3  # tables
+
+
+def test_predict_a_description(spikemark, known, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(mam_benchmark.describe(areas=2, neurons_per_area=500)))
+    status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2", "--json")
+    assert (status, errors) == (0, "")
+    assert json.loads(output)["network"] == "run.json"
+
+
+def test_compare_prints_and_writes_a_page(spikemark, known, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["compare", "made-up", "dear", "--preset", "mam-benchmark", "--target-rtf", "0.2"]
+    arguments += [a for o in OPTIONS for a in ("--option", o)]
+    status, output, errors = spikemark(*arguments, "--html", page)
+    assert (status, errors) == (0, "")
+    assert "limited by" in output and "needs" in output
+    shown = Page(page.read_text())
+    assert shown.text
+    for text in ("Where the time goes", "Time against energy", "What this rests on", "made-up", "dear"):
+        assert text in page.read_text()
+    status, output, _ = spikemark(*arguments, "--json")
+    content = json.loads(output)
+    assert [m["name"] for m in content["machines"]] == ["made-up", "dear"] and content["pareto"]
+
+
+def test_a_price_can_be_given(known):
+    from spikemark.cli.predict import _priced
+
+    class Assuming(Machine):
+        def assume(self, path, value, unit, why):
+            return Machine(self.name, {**self.values, path: Value(value, unit, "assumed", why)})
+
+    (found,) = _priced([Assuming()], ["made-up=7"])
+    assert found.get("price.node_hour").value == 7
+    with pytest.raises(BadInput, match="price='made-up=8': made-up has been given one already"):
+        _priced([Assuming()], ["made-up=7", "made-up=8"])
+
+
+NEEDED = ("--preset", "mam-benchmark")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("predict", "--machine", "made-up", "--ranks", "2"), "one network is needed"),
+        (
+            ("predict", "--machine", "made-up", "--preset", "brain", "--ranks", "2"),
+            "preset='brain': known are",
+        ),
+        (("predict", "--machine", "made-up", *NEEDED), "ranks: missing"),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2,x"), "ranks='2,x'"),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--threads", "17"),
+            "threads=17: a node",
+        ),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "99999"), "ranks=99999: predictions were"),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--option", "areas"), "option='areas'"),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--group-period", "2"), "only without"),
+        (("predict", "--machine", "made-up", "--preset", "dpsnn", "--ranks", "2", "--rate", "-1"), "rate=-1"),
+        (("predict", "--ranks", "2"), "RUN_DIR: missing; or give --machine"),
+        (("predict", "run", "--threads", "2", "--schedule", "conventional"), "threads: only with --machine"),
+        (("compare", "made-up", "made-up", *NEEDED), "each only once"),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "9" * 5000), "up to 64 whole numbers"),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--threads", "0"),
+            "--threads='0'; allowed",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--delay-ratio", "0"),
+            "--delay-ratio='0'",
+        ),
+        (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--lag", "0"), "--lag='0'; allowed"),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--ranks-per-node", "0"),
+            "--ranks-per-node='0'",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--placement", ""),
+            "placement='': known",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--option", "cycle_ms=0.15"),
+            "cycle_ms=0.15: a multiple of the resolution",
+        ),
+        (
+            ("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", *2 * ("--option", "areas=4")),
+            "option='areas=4': areas is given twice",
+        ),
+        (
+            ("predict", "--machine", "made-up", "--preset", "dpsnn", "--ranks", "2", "--rate", "1e300"),
+            "1e+300",
+        ),
+        (("compare", "made-up", *NEEDED, "--html", "."), "--html: . is a folder; allowed: a file"),
+        (("compare", "made-up", *NEEDED, "--html", "/proc/a.html"), "spikemark: /proc/a.html: No such file"),
+        (("compare", "made-up", *NEEDED, "--target-rtf", "0"), "target_rtf=0.0: a real-time factor above 0"),
+        (("compare", "made-up", *NEEDED, "--ranks-per-node", "17"), "ranks_per_node=17: a node of made-up"),
+        (("compare", "made-up", *NEEDED, "--price", "made-up=cheap"), "price='made-up=cheap': MACHINE=EUR"),
+    ],
+)
+def test_bad_questions_are_refused_in_one_line(spikemark, known, arguments, complaint):
+    status, output, errors = spikemark(*arguments)
+    assert (status, output) == (2, "")
+    assert complaint in errors and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("[]", "run description=[]; allowed: a mapping of fields"),
+        ("{}", "missing"),
+        ('{"time": {}, "network": {"populations": []}}', "populations"),
+        ('{"time": {}, "network": {"populations": [{"name": "a", "size": -1}]}}', "size=-1"),
+        ('RUN, "wire": "thin"}', "wire"),
+        ('RUN, "delay_ratio": "long"}', "delay_ratio"),
+        ('RUN, "schedule": [{}]}', "schedule"),
+        ('RUN, "schedule": "quick"}', "schedule='quick'"),
+        ('{"time": {}, "network": {"populations": [POPULATION], "projections": [{}]}}', "projections"),
+        ('RUN, "schedule": []}', "schedule=[]; allowed: "),
+        (
+            'RUN, "schedule": [{"name": "a", "period": 0}]}',
+            "schedule.0.period=0; allowed: greater than or equal to 1 or 'D' or 'auto'",
+        ),
+        ('TIME{"cycle_ms": 0.15}}', "cycle_ms=0.15: a multiple"),
+        ('TIME{"cycle_ms": Infinity}}', "time.cycle_ms=inf; all"),
+        ('TIME{"resolution_ms": 1e-300}}', "_ms=1e-300; allowed"),
+        ('RUN, "wire": {"far": "aer12"}}', "no lane 'far'"),
+        ('RUN, "exchange": {"far": "p2p"}}', "no lane 'far'"),
+        ('RUN, "exchange": "pigeon"}', "exchange: 'pigeon' for"),
+        ('RUN, "placement": ""}', "placement='': known are"),
+    ],
+)  # fmt: skip
+def test_files_that_are_no_descriptions(spikemark, known, tmp_path, content, complaint):
+    path = tmp_path / "run.json"
+    one = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
+    for word, text in ("RUN", "TIME{}"), ("TIME", '{"network": {"populations": [POPULATION]}, "time": '):
+        content = content.replace(word, text)
+    path.write_text(content.replace("POPULATION", json.dumps(one)))
+    status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
+    assert (status, output) == (2, "")
+    assert complaint in errors and errors.count("\n") == 1
+
+
+POPULATIONS = [{"name": n, "size": 100, "neuron": {"model": "ignore_and_fire"}} for n in "ab"]
+PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "complaint"),
+    [
+        ("populations.0.neuron.rate_hz", "x", "network.populations.0.neuron.rate_hz='x'; allowed: a valid"),
+        ("populations.0.neuron.rate_hz", None, "rate_hz=None; allowed: a valid number"),
+        ("populations.0.neuron.rate_hz", 20_000, "rate=20000: rates in Hz from 0 to 10000, a spike in every"),
+        ("projections.0.delay.max", "x", "network.projections.0.delay.max='x'; allowed: a valid number"),
+        ("projections.0.delay.max", float("inf"), "delay.max=inf; allowed: "),
+        ("projections.0.delay", {"mean": 1, "min": 3, "max": 2}, "delay: min=3: at most the longest, 2 ms"),
+        ("projections.0.delay.distribution", "flat", "delay.distribution='flat'; allowed: 'normal', "),
+        ("projections.0.weight", "x", "projections.0.weight='x'; allowed: a valid number or a mapping"),
+        ("projections.0.weight", {"sd": 1}, "network.projections.0.weight.mean: missing"),
+        ("projections.0.indegree", 10**12, "projections.0.indegree=1000000000000; allowed: less than"),
+        ("projections.0.source", "c", "network.projections.0: no population 'c'"),
+        ("populations.0.external", {"rate_hz": 1e300}, "external.rate_hz=1e+300; allowed: less than"),
+    ],
+)
+def test_values_that_no_run_has(spikemark, known, tmp_path, where, value, complaint):
+    network = json.loads(json.dumps({"populations": POPULATIONS, "projections": [PROJECTION]}))
+    *groups, last = where.split(".")
+    at = network
+    for part in groups:
+        at = at[int(part)] if isinstance(at, list) else at[part]
+    at[last] = value
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"time": {}, "network": network}))
+    status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
+    assert (status, output) == (2, "")
+    assert complaint in errors and errors.count("\n") == 1
+
+
+def test_every_synapse_finds_a_lane(spikemark, known, tmp_path):
+    path = tmp_path / "run.json"
+    lanes = [{"name": "near", "group": "area"}]
+    content = {
+        "time": {},
+        "schedule": lanes,
+        "network": {"populations": POPULATIONS, "projections": [PROJECTION]},
+    }
+    path.write_text(json.dumps(content))
+    status, _, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
+    assert status == 2 and "schedule: no lane for the synapses from 'a' to 'b'" in errors
+    content["network"]["projections"][0]["target"] = "a"  # areas that have nothing to tell each other
+    path.write_text(json.dumps(content))
+    status, output, _ = spikemark("predict", path, "--machine", "made-up", "--ranks", "2", "--json")
+    (found,) = json.loads(output)["predictions"]
+    assert status == 0 and found["figures"]["waiting"]["value"] == found["figures"]["exchange"]["value"] == 0
+
+
+def test_every_number_has_interval_and_kind(network):
+    def numbers(at):
+        if isinstance(at, dict) and "value" in at:
+            assert {"interval", "kind", "unit"} <= at.keys()
+            return 1
+        return (
+            sum(map(numbers, at.values() if isinstance(at, dict) else at))
+            if isinstance(at, dict | list)
+            else 0
+        )
+
+    content = compare_show.content(compare(network, [Machine(), dear()], target=0.2))
+    tried = [one for machine in content["machines"] for one in machine["tried"]]
+    assert numbers(tried) == len(tried) * len(compare_show.TRIED) > 0
+    page_text = machines_page.render(compare(network, [Machine(), dear()], target=0.2))
+    rows = re.findall(r"<tr>.*?</tr>", page_text, re.DOTALL)
+    predicted = [row for row in rows if "measured" in row]
+    assert len(predicted) > len(tried)  # tables under the pictures, too

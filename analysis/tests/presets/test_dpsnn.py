@@ -1,0 +1,201 @@
+"""Preset dpsnn: the published numbers reach the description, on the grid of columns too."""
+
+import math
+from collections import Counter, defaultdict
+
+import pytest
+
+from spikemark.core.errors import BadInput
+from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
+
+STATES = list(dpsnn_cells.EFFICACY_MV)
+
+#: Probabilities of the public configuration of Pastorelli et al. 2019, first quadrant by offset (x, y).
+PUBLISHED = {
+    0.4: [
+        [0.595238, 0.0488095, 0.00416667, 0.000595238],
+        [0.0488095, 0.0172619, 0.00238095, 0],
+        [0.00416667, 0.00238095, 0.000595238, 0],
+        [0.000595238, 0, 0, 0],
+    ],
+    0.6: [
+        [0.344037, 0.0650229, 0.0123853, 0.00240826, 0.000344037],
+        [0.0650229, 0.0326835, 0.00825688, 0.00172018, 0.000344037],
+        [0.0123853, 0.00825688, 0.00309633, 0.000688073, 0.000344037],
+        [0.00240826, 0.00172018, 0.000688073, 0.000344037, 0],
+        [0.000344037, 0.000344037, 0.000344037, 0, 0],
+    ],
+}
+
+
+def incoming(description: dict) -> dict[str, list[dict]]:
+    """Projections by the name of their target."""
+    found = defaultdict(list)
+    for projection in description["network"]["projections"]:
+        found[projection["target"]].append(projection)
+    return found
+
+
+def kind(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def synapses(description: dict) -> int:
+    sizes = {p["name"]: p["size"] for p in description["network"]["populations"]}
+    return sum(p["indegree"] * sizes[p["target"]] for p in description["network"]["projections"])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_homogeneous_network(state):
+    description = dpsnn.describe(state=state)
+    sizes = {kind(p["name"]): p["size"] for p in description["network"]["populations"]}
+    assert sizes == {"F": 4096, "B": 12288, "I": 4096}
+    assert synapses(description) == 20_480 * 1125
+    for target, projections in incoming(description).items():
+        received = {kind(p["source"][0]): p for p in projections}
+        assert {s: p["indegree"] for s, p in received.items()} == {"F": 225, "B": 675, "I": 225}
+        place = "FBI".index(kind(target))
+        for source, p in received.items():
+            assert p["weight"]["mean"] == dpsnn_cells.EFFICACY_MV[state][source][place]
+            assert p["weight"]["sd"] == pytest.approx(abs(p["weight"]["mean"]) / 4)
+            longest = 20 if source == "I" else 80
+            assert p["delay"]["max"] == longest
+            assert math.exp(-longest / p["delay"]["mean"]) == pytest.approx(0.05)
+    assert description["time"]["resolution_ms"] == description["time"]["cycle_ms"] == 1
+    assert description["wire"] == "aer12"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_external_input_has_the_mean_and_variance_of_spread_efficacies(state):
+    description = dpsnn.describe(state=state, resolution_ms=0.1, stimulation=1)
+    for p in description["network"]["populations"]:
+        place = "FBI".index(kind(p["name"]))
+        J, c, given = dpsnn_cells.EXTERNAL_MV[state][place], dpsnn_cells.RELATIVE_SD, p["external"]
+        rate = (3.16676, 3.16676, 3)[place] * 400
+        assert given["synapses"] * given["rate_hz"] * given["weight"] == pytest.approx(rate * J)
+        assert given["synapses"] * given["rate_hz"] * given["weight"] ** 2 == pytest.approx(
+            rate * J**2 * (1 + c**2)
+        )
+
+
+def test_only_excitatory_neurons_adapt():
+    for p in dpsnn.describe()["network"]["populations"]:
+        assert p["neuron"]["model"] == "lif_sfa"
+        assert (p["neuron"]["g_c_mV_per_ms"] > 0) == (kind(p["name"]) != "I")
+
+
+def test_stimulation_is_of_foreground_cells_alone():
+    plain, more = (dpsnn.describe(state="sw", stimulation=s)["network"]["populations"] for s in (1, 1.5))
+    ratios = [b["external"]["weight"] / a["external"]["weight"] for a, b in zip(plain, more, strict=True)]
+    assert ratios == pytest.approx([1.5, 1, 1])
+    assert dpsnn.describe(state="sw") == dpsnn.describe(state="sw", stimulation=dpsnn.STIMULATION["sw"])
+
+
+@pytest.mark.parametrize("reach", PUBLISHED)
+def test_the_stencil_is_the_published_one(reach):
+    shares = dpsnn_columns.stencil("exponential", reach)
+    whole = sum(shares.values())
+    side = len(PUBLISHED[reach])
+    assert max(x for x, _ in shares) == side - 1
+    for (x, y), share in shares.items():
+        assert share == shares[-x, y] == shares[y, x]
+    for y in range(side):
+        for x in range(side):
+            assert 0.9 * shares.get((x, y), 0) / whole == pytest.approx(PUBLISHED[reach][y][x], rel=1e-5)
+
+
+def test_the_edge_of_the_grid_is_open():
+    # The original engine reports 20.44 million synapses for 4 x 4 columns of 1250 neurons.
+    assert synapses(dpsnn.describe(columns="4x4")) == pytest.approx(20.44e6, rel=1e-3)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("kernel", dpsnn_columns.KERNELS)
+def test_grid_of_columns(kernel, state):
+    width, height, reach = 7, 9, 0.5
+    description = dpsnn.describe(columns=f"{width}x{height}", kernel=kernel, reach=reach, state=state)
+    assert [p["area"] for p in description["network"]["populations"][::3]] == [
+        f"x{x}y{y}" for y in range(height) for x in range(width)
+    ]
+    assert {p["size"] for p in description["network"]["populations"]} == {250, 750}
+    shares = dpsnn_columns.stencil(kernel, reach)
+    for target, projections in incoming(description).items():
+        x, y = map(int, target.partition("-")[0][1:].split("y"))
+        present = {
+            (x + dx, y + dy): share
+            for (dx, dy), share in shares.items()
+            if 0 <= x + dx < width and 0 <= y + dy < height
+        }
+        excitatory = 900 * sum(present.values()) / sum(shares.values())
+        received = Counter()
+        for p in projections:
+            kinds = {kind(name) for name in p["source"]}
+            columns = {tuple(map(int, name.partition("-")[0][1:].split("y"))) for name in p["source"]}
+            received["I" if kinds == {"I"} else "E"] += p["indegree"]
+            place = "FBI".index(kind(target))
+            assert {dpsnn_cells.EFFICACY_MV[state][k][place] for k in kinds} == {p["weight"]["mean"]}
+            if kinds == {"I"}:
+                assert columns == {(x, y)}
+                continue
+            (share,) = {present[column] for column in columns}  # a pool is columns of equal probability
+            pool = sum(dpsnn_cells.INDEGREES[k] for k in kinds) * len(columns)
+            assert abs(p["indegree"] - pool * share / sum(shares.values())) < 1
+        assert received["I"] == 225
+        assert abs(received["E"] - excitatory) <= 1
+
+
+def test_kernels_differ_and_fall():
+    by_kernel = [dpsnn_columns.stencil(kernel, 1) for kernel in dpsnn_columns.KERNELS]
+    assert len({frozenset(shares.items()) for shares in by_kernel}) == len(dpsnn_columns.KERNELS)
+    for shares in by_kernel:
+        nearest_first = sorted(shares, key=lambda offset: math.hypot(*offset))
+        assert [shares[o] for o in nearest_first] == sorted(shares.values(), reverse=True)
+        assert shares[0, 0] == 1000
+    assert dpsnn_columns.stencil("gaussian", 1)[1, 0] == round(1000 * math.exp(-0.5))
+    assert dpsnn_columns.stencil("gaussian", 1)[2, 0] == round(1000 * math.exp(-2))
+
+
+def test_scale_takes_neurons_and_leaves_indegrees():
+    for options in ({}, {"columns": "3x3"}):
+        full, small = (dpsnn.describe(**options, scale=scale)["network"] for scale in (1, 0.1))
+        assert full["projections"] == small["projections"]
+        ratio = sum(p["size"] for p in small["populations"]) / sum(p["size"] for p in full["populations"])
+        assert ratio == pytest.approx(0.1)
+
+
+def test_full_is_the_published_run():
+    homogeneous, grid = dpsnn.describe(full=True), dpsnn.describe(full=True, columns="24x24")
+    assert sum(p["size"] for p in homogeneous["network"]["populations"]) == 20_480
+    assert sum(p["size"] for p in grid["network"]["populations"]) == 720_000
+    assert synapses(grid) == pytest.approx(0.8e9, rel=0.02)  # Pastorelli et al. 2019, table 2
+    assert homogeneous["time"]["simulate_ms"] == grid["time"]["simulate_ms"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"state": "up"}, "state='up': Input should be 'aw' or 'sw'"),
+        ({"kernel": "flat"}, "kernel='flat': Input should be 'exponential' or 'gaussian'"),
+        ({"columns": "24"}, "columns='24': width x height"),
+        ({"columns": "0x3"}, "columns='0x3'"),
+        ({"columns": "200x200"}, "columns='200x200': width x height, as 24x24, of at most 10000 columns"),
+        ({"columns": "4x4", "neurons": 100}, "neurons=100: with columns, neurons_per_column says how many"),
+        ({"neurons_per_column": 100}, "neurons_per_column=100: only with columns"),
+        (
+            {"columns": "90x90", "neurons_per_column": 1_000_000},
+            "neurons_per_column=1000000: 8100000000 neurons",
+        ),
+        ({"neurons": 4}, "neurons=4"),
+        ({"scale": 0.0001}, r"scale=0\.0001: at least 5 neurons"),
+        ({"reach": 0}, "reach=0"),
+        ({"stimulation": -1}, "stimulation=-1"),
+        ({"weight_classes": 1}, "weight_classes=1: 0, or at least 2"),
+        ({"resolution_ms": 2}, "resolution_ms=2"),
+        ({"resolution_ms": 0.3}, r"resolution_ms=0\.3: a whole number of steps in 1 ms"),
+        ({"full": 1}, "full=1: true or false"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(BadInput, match=message) as caught:
+        dpsnn.describe(**options)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,52 @@
+import math
+
+import pytest
+from scipy import stats
+
+from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"value": None},
+        {"value": 1.0, "reason": "why"},
+        {"value": 1.0, "low": 0.5},
+        {"value": 1.0, "high": 2.0},
+        {"value": 1.0, "kind": "guessed"},
+    ],
+)
+def test_what_says_two_things_is_refused(wrong):
+    with pytest.raises(ValueError):
+        Quantity(**wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_travels_through_arithmetic(kind):
+    first, second = with_half(5.0, 0.3, "J", kind), with_half(2.0, 0.4, "J", kind)
+    found = difference(first, second).times(1e3, "mJ")
+    assert (found.kind, found.unit) == (kind, "mJ")
+    assert found.value == pytest.approx(3000) and found.half == pytest.approx(500)
+
+
+def test_what_is_missing_stays_missing_with_its_reason():
+    nothing = missing("no meter", "J")
+    assert not nothing and nothing.times(2.0) == nothing
+    for found in (difference(nothing, with_half(1.0, None)), difference(with_half(1.0, None), nothing)):
+        assert found == nothing
+    assert nothing.content() == {"value": None, "interval": None, "unit": "J", "reason": "no meter"}
+
+
+def test_an_unknown_interval_is_not_an_interval_of_no_width():
+    assert with_half(1.0, None).interval is None
+    assert difference(with_half(3.0, 1.0), with_half(1.0, None)) == Quantity(2.0)
+    assert Quantity(0.0)
+
+
+def test_mean_has_the_t_interval():
+    values = [1.0, 2.0, 4.0, 5.0]
+    found = mean(values, "s", "measured")
+    low, high = stats.t.interval(0.95, 3, 3.0, stats.sem(values))
+    assert found.value == 3.0 and found.interval == pytest.approx((max(low, 0), high))
+    assert mean([-1.0, 1.0]).low < -1
+    assert mean([2.0]) == Quantity(2.0) and not mean([]) and math.isfinite(mean([1.0, 1.0]).high)

@@ -1,0 +1,53 @@
+import io
+import json
+
+from spikemark.quantities import terminal
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import MINUS, percent
+
+COLUMNS = [
+    Column("schedule", "schedule"),
+    Column("waiting_us", "waiting (µs)", "measured"),
+    Column("share", "share", "modelled", words=percent),
+    Column("runs", "runs", "counted"),
+    Column("range", "lowest–highest"),
+    Column("exact", "exact"),
+]
+ROWS = [
+    {
+        "schedule": "conventional",
+        "waiting_us": Quantity(12.34, 11.0, 14.0),
+        "share": 0.25,
+        "runs": 1200,
+        "range": (1.0, 2.0),
+        "exact": True,
+    },
+    {"schedule": "overlapped", "waiting_us": missing("not timed", mark="–"), "share": -0.5, "range": None},
+]
+TABLE = Table(COLUMNS, ROWS, "Waiting", "waiting", ["One note."])
+
+
+def test_cells_read_as_people_read_them():
+    first, second = TABLE.cells
+    assert first == ["conventional", "12.3 (11.0–14.0)", "25\u202f%", "1\u202f200", "1.00–2.00", "yes"]
+    assert second == ["overlapped", "–", f"{MINUS}50\u202f%", "", "", ""]
+
+
+def test_columns_of_words_are_told_from_columns_of_numbers():
+    assert TABLE.words == (0,)
+    assert Table([*COLUMNS[:1], Column("why", "why")], [{"schedule": "a", "why": "b"}]).words == (0, 1)
+
+
+def test_the_same_numbers_reach_json_markdown_and_the_terminal():
+    content = json.loads(json.dumps(TABLE.content()))
+    assert content["rows"][0]["waiting_us"] == {"value": 12.34, "low": 11.0, "high": 14.0}
+    assert content["rows"][1]["waiting_us"] is None and "not timed" in content["missing"][0]
+    assert content["rows"][0]["range"] == [1.0, 2.0]
+    stream = io.StringIO()
+    terminal.show(TABLE, stream=stream)
+    for text in (stream.getvalue(), TABLE.markdown()):
+        for cell in (cell for row in TABLE.cells for cell in row):
+            assert cell in text
+    assert "measured" in stream.getvalue() and "One note." in stream.getvalue()
+    assert TABLE.markdown().splitlines()[1].startswith("| --- | ---: |")

@@ -1,0 +1,297 @@
+"""One run of a plan, with stand-ins for the mini-app that fail in every way."""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from spikemark import report
+from spikemark.core.errors import BadInput
+from spikemark.records import collect
+from spikemark.records.results import Results
+from spikemark.running import sweep
+from spikemark.running.experiment import Experiment, expand
+from spikemark.running.measure import RunFailed, measure
+from spikemark.running.progress import Progress
+
+WRITE = """
+mkdir -p "$3"
+echo '{{"status": "{status}", "ranks": {ranks}, "threads": 1}}' > "$3/record.json"
+"""
+
+
+def plan(folder, time_limit_s=60):
+    """A results folder with the plan of one run on two ranks, and its id."""
+    chosen = Experiment(
+        name="x",
+        title="x",
+        preset={"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10}},
+        grid=[{"schedule": "conventional"}],
+        ranks=2,
+        shuffle_seed=1,
+        time_limit_s=time_limit_s,
+    )
+    results = Results(folder)
+    runs = expand(chosen)
+    sweep.plan(chosen, runs, results)
+    return results, runs[0].id
+
+
+@pytest.fixture
+def planned(tmp_path):
+    return plan(tmp_path / "results")
+
+
+@pytest.fixture
+def miniapp(tmp_path, monkeypatch):
+    """Returns a function that makes a shell script stand in for the mini-app."""
+
+    def stand_in(body: str) -> None:
+        path = tmp_path / "miniapp"
+        path.write_text(f"#!{shutil.which('bash')}\n{body}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("SPIKEMARK_MINIAPP", str(path))
+
+    return stand_in
+
+
+FAILURES = {
+    "message": ("echo first >&2; echo 'seed: 7 is not allowed' >&2; exit 2", "seed: 7 is not allowed"),
+    "signal": ("kill -SEGV $$", "SIGSEGV"),
+    "silent": ("exit 3", "exit status 3 without a message"),
+    "no record": ("exit 0", "no valid record"),
+    "half a record": ('mkdir -p "$3"; echo "{" > "$3/record.json"', "no valid record"),
+    "not complete": (WRITE.format(status="running", ranks=2), "not complete"),
+    "singletons": (WRITE.format(status="complete", ranks=1), "asked for 2 ranks, the record says 1"),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_failure_leaves_a_reason_and_nothing_else(case, planned, miniapp):
+    results, run = planned
+    body, reason = FAILURES[case]
+    miniapp(body)
+    with pytest.raises(RunFailed, match=reason):
+        measure(results, run)
+    log = results.failure(run).read_text().splitlines()
+    assert reason in log[0]
+    assert "run: conventional ranks=2 seed=1" in log
+    assert any(line.startswith("command: ") and "mpirun" in line for line in log)
+    assert not results.run(run).exists()
+    assert list((results.path / "unchecked").iterdir()) == []
+
+
+def test_time_limit_ends_the_run(miniapp, tmp_path):
+    results, run = plan(tmp_path / "results", time_limit_s=0.5)
+    miniapp("exec sleep 47.12")
+    with pytest.raises(RunFailed, match=r"not finished within the time limit of 0\.5 s"):
+        measure(results, run)
+    assert "time limit" in results.failure(run).read_text()
+    assert running("sleep 47.12") == b""
+
+
+def running(command: str) -> bytes:
+    return subprocess.run(["pgrep", "-f", command], capture_output=True).stdout
+
+
+def test_success_keeps_the_record_and_removes_an_old_failure(planned, miniapp):
+    results, run = planned
+    miniapp("exit 3")
+    with pytest.raises(RunFailed):
+        measure(results, run)
+    results.run(run).mkdir(parents=True)  # as Snakemake does before a job
+    miniapp(WRITE.format(status="complete", ranks=2))
+    assert measure(results, run) == results.run(run)
+    assert results.measured(run)
+    assert not results.failure(run).exists()
+    start = json.loads((results.run(run) / "launch.json").read_text())
+    assert start["command"][0] == "mpirun"
+    assert start["environment"]["OMP_NUM_THREADS"] == "1"
+
+
+def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
+    results, run = planned
+    miniapp(f"touch {tmp_path}/started-$OMPI_COMM_WORLD_RANK; exec sleep 47.11")
+    job = subprocess.Popen(
+        [sys.executable, "-m", "spikemark", "run", results.path, run], stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 20
+    while len(list(tmp_path.glob("started-*"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    job.terminate()
+    _, errors = job.communicate(timeout=20)
+    assert job.returncode == 130
+    assert errors.decode() == "spikemark: interrupted: the same command goes on from here\n"
+    assert running("sleep 47.11") == b""
+    assert not results.run(run).exists()
+    assert not results.failure(run).exists()
+
+
+def test_unknown_run(planned):
+    with pytest.raises(BadInput, match=r"'none' is not in .*plan\.json"):
+        measure(planned[0], "none")
+
+
+def no_miniapp(results, run, monkeypatch):
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
+
+
+def no_description(results, run, monkeypatch):
+    results.description(run).unlink()
+
+
+def list_as_description(results, run, monkeypatch):
+    results.description(run).write_text("[]")
+
+
+def cut_description(results, run, monkeypatch):
+    results.description(run).write_text(results.description(run).read_text()[:100])
+
+
+def foreign_file(results, run, monkeypatch):
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "notes.txt").write_text("mine")
+
+
+def measured(results, run, monkeypatch):
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "record.json").write_text("{}")
+
+
+REFUSALS = {
+    no_miniapp: "/nowhere/miniapp is not an executable file",
+    no_description: r"\.json: not found",
+    list_as_description: "not a run description",
+    cut_description: "truncated or not JSON",
+    foreign_file: r"holds 'notes\.txt'",
+    measured: "measured already; move or delete",
+    None: "'bogus' is not allowed: one of mpirun, srun",
+}
+
+
+@pytest.mark.parametrize("fault", REFUSALS)
+def test_what_cannot_start_changes_nothing(fault, planned, miniapp, monkeypatch):
+    results, run = planned
+    miniapp(WRITE.format(status="complete", ranks=2))
+    results.failure(run).parent.mkdir()
+    results.failure(run).write_text("an earlier reason")
+    if fault:
+        fault(results, run, monkeypatch)
+    before = tree(results)
+    with pytest.raises(BadInput, match=REFUSALS[fault]) as refusal:
+        measure(results, run, "mpirun" if fault else "bogus")
+    assert "\n" not in str(refusal.value)
+    assert tree(results) == before
+
+
+def tree(results):
+    """Every file and folder of the results, with what it holds."""
+    return {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
+
+
+def test_rest_of_a_record_is_replaced(planned, miniapp):
+    results, run = planned
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / "ranks.csv").write_text("old")
+    miniapp("exit 3")
+    with pytest.raises(RunFailed):
+        measure(results, run)
+    assert (results.run(run) / "ranks.csv").is_file()  # until there is something better
+    miniapp(WRITE.format(status="complete", ranks=2))
+    measure(results, run)
+    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
+
+
+def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
+    results, run = planned
+    other = results.run(run)
+    miniapp(
+        f"mkdir -p {other}; echo other > {other}/record.json\n" + WRITE.format(status="complete", ranks=2)
+    )
+    with pytest.raises(OSError, match="not empty"):
+        measure(results, run)
+    assert (other / "record.json").read_text() == "other\n"
+    assert list((results.path / "unchecked").iterdir()) == []
+
+
+LINE = {"id": "ab", "label": "x", "ranks": 1, "threads": 1, "seed": 1, "repetition": 1, "fields": {}}
+PLAN = {
+    "format_version": 1,
+    "experiment": {"name": "x", "title": "x"},
+    "machine": "here",
+    "shuffle_seed": 1,
+    "runs": [LINE],
+}
+BAD_PLANS = {
+    "empty file": ("", "not JSON"),
+    "list": ("[]", "not a plan"),
+    "nothing": ({}, "not a plan"),
+    "other version": ({**PLAN, "format_version": 99}, "format_version 99"),
+    "version true": ({**PLAN, "format_version": True}, "format_version True"),
+    "no runs": ({k: v for k, v in PLAN.items() if k != "runs"}, "runs: missing"),
+    "runs a number": ({**PLAN, "runs": 5}, "runs=5"),
+    "run a number": ({**PLAN, "runs": [5]}, r"runs\.0=5"),
+    "run without fields": ({**PLAN, "runs": [{}]}, r"runs\.0\.id: missing"),
+    "run leads elsewhere": ({**PLAN, "runs": [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"),
+    "ranks true": ({**PLAN, "runs": [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"),
+    "run twice": ({**PLAN, "runs": [LINE, LINE]}, "same id"),
+    "experiment a number": ({**PLAN, "experiment": 5}, "experiment=5"),
+    "endless time limit": (
+        {**PLAN, "experiment": {"name": "x", "title": "x", "time_limit_s": 3e6}},
+        r"experiment\.time_limit_s=3000000\.0",
+    ),
+    "deep": ("[" * 100_000, "nested"),
+    "deep, but not too deep for Python": ('{"a":' * 150 + "1" + "}" * 150, "nested more than 100"),
+    "long number": ("1" * 5000, "5000 digits|integer string conversion"),
+    "key twice": ('{"runs": [], "runs": []}', "'runs' stands twice"),
+    "not UTF-8": (b"\xff", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PLANS)
+def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
+    content, reason = BAD_PLANS[case]
+    content = json.dumps(content) if isinstance(content, dict) else content
+    (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    for read in (
+        lambda: Results(tmp_path).read_plan(),
+        lambda: measure(Results(tmp_path), "ab"),
+        lambda: collect.collect(Results(tmp_path)),
+        lambda: report.build(tmp_path, tmp_path / "report.html"),
+    ):
+        with pytest.raises(BadInput, match=reason) as refusal:
+            read()
+        assert "\n" not in str(refusal.value)
+        assert str(tmp_path / "plan.json") in str(refusal.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_good_plan(tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "added_later": 1}))
+    plan = Results(tmp_path).read_plan()
+    assert plan.runs[0].model_dump() == {**LINE, "machine": None}  # measured here
+    assert plan.run("ab") is plan.runs[0]
+    assert plan.run("ac") is None
+
+
+@pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
+def test_progress_survives_any_record(planned, record):
+    results, run = planned
+    entries = [{"id": run, "label": "this run"}]
+    stream = io.StringIO()
+    with Progress(results, entries, stream) as progress:
+        results.run(run).mkdir(parents=True)
+        (results.run(run) / "record.json").write_bytes(record)
+        progress.look()
+    assert stream.getvalue() == "[1/1] this run  real-time factor unreadable\n"
+
+
+def test_plan_replaces_what_is_no_plan(tmp_path):
+    (tmp_path / "plan.json").write_bytes(b"\xff")
+    results, run = plan(tmp_path)
+    assert results.read_plan().run(run).ranks == 2

@@ -1,0 +1,233 @@
+"""Experiments on simulated machines: their fields, their runs, and pages that never call them measured."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fake_simulation import write
+from html_page import Page
+from pydantic import ValidationError
+from synthetic import write_run
+
+from spikemark import report
+from spikemark.core.errors import BadInput
+from spikemark.records import collect
+from spikemark.records.experiment_fields import one_line
+from spikemark.records.results import Results
+from spikemark.running import sweep
+from spikemark.running.experiment import Experiment, expand
+from spikemark.running.measure import RunFailed, measure
+from spikemark.running.progress import Progress
+
+OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+
+
+def experiment(machine: dict | None = None, **changes) -> Experiment:
+    content = {
+        "name": "x",
+        "title": "x",
+        "machine": {"profile": "jureca-dc", **(machine or {})},
+        "preset": {
+            "name": "mam-benchmark",
+            "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10, "warmup_ms": 0},
+        },
+        "set": {"time.simulate_ms": 20},
+        "grid": [{"schedule": ["conventional", "structure_aware"], "delay_ratio": 10}],
+        "ranks": 4,
+        "seeds": [1, 2],
+        "shuffle_seed": 1,
+    }
+    return Experiment.model_validate({**content, **changes})
+
+
+def planned(folder: Path, chosen: Experiment) -> tuple[Results, list[str]]:
+    results, runs = Results(folder), expand(chosen)
+    sweep.plan(chosen, runs, results)
+    return results, [run.id for run in runs]
+
+
+def test_an_axis_of_the_machine_changes_the_run_and_not_its_description(fake):
+    chosen = experiment(grid=[{"machine.correlation": [0, 0.9], "machine.cv": 0.1}], seeds=1)
+    runs = expand(chosen)
+    assert sorted(run.machine.correlation for run in runs) == [0, 0.9]
+    assert {run.machine.cv for run in runs} == {0.1}
+    assert runs[0].description == runs[1].description
+    assert "machine" not in runs[0].description
+    assert {run.label for run in runs} == {f"correlation={c} cv=0.1 ranks=4 seed=1" for c in (0, 0.9)}
+
+
+def test_identity_follows_the_values_of_the_profile(fake):
+    before = {run.id for run in expand(experiment())}
+    assert {run.id for run in expand(experiment())} == before
+    fake.latency = 2.0
+    assert not before & {run.id for run in expand(experiment())}
+    plain = expand(experiment().model_copy(update={"machine": None}))
+    assert not before & {run.id for run in plain}
+
+
+def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
+    chosen = experiment({"compute_of": {"preset.neurons_per_area": 5000}}, seeds=1)
+    results, ids = planned(tmp_path, chosen)
+    measure(results, ids[0])
+    (call,) = fake.calls
+    assert {p["size"] for p in call["description"]["network"]["populations"]} == {50}
+    assert {p["size"] for p in call["compute_of"]["network"]["populations"]} == {5000}
+    assert call["compute_of"]["schedule"] == call["description"]["schedule"]
+
+
+def test_results_lie_under_the_name_of_the_profile(fake):
+    assert sweep.folder(experiment(), None, None).path.name == "jureca-dc"
+    assert sweep.folder(experiment({"profile": "a/b/mine.yaml"}), None, None).path.name == "mine"
+    several = experiment(grid=[{"machine.profile": ["jureca-dc", "supermuc-ng"]}])
+    assert sweep.folder(several, None, None).path.name == "simulated"
+    assert sweep.folder(several, "named", None).path.name == "named"
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"machine": {"profile": "jureca-dc", "compute": "guess"}}, "machine.compute: 'guess'"),
+        (
+            {"machine": {"profile": "jureca-dc", "nodes": 3}},
+            "unknown field 'machine.nodes': allowed are profile",
+        ),
+        ({"machine": {"profile": "jureca-dc", "cv": True}}, "machine.cv: True"),
+        ({"machine": {"profile": "jureca-dc", "correlation": 1}}, "machine.correlation: 1"),
+        ({"grid": [{"machine.speed": 1}]}, "'machine.speed' cannot be set: allowed are machine.profile"),
+        ({"machine": None, "grid": [{"machine.cv": 1}]}, "'machine.cv' cannot be set"),
+        (
+            {"machine": {"profile": "jureca-dc", "compute_of": {"ranks": 3}}},
+            "'ranks' cannot be set",
+        ),
+    ],
+)
+def test_bad_input_names_the_field(changes, named):
+    with pytest.raises(ValidationError) as error:
+        Experiment.model_validate({**experiment().model_dump(exclude={"description"}), **changes})
+    assert named in one_line(error.value)
+
+
+@pytest.mark.parametrize(
+    ("machine", "named"),
+    [
+        ({"machine.cv": -1}, r"grid: machine\.cv=-1"),
+        ({"machine.profile": "nowhere"}, "machine 'nowhere' not found"),
+    ],
+)
+def test_bad_values_of_an_axis(machine, named, fake):
+    with pytest.raises(BadInput, match=named):
+        expand(experiment(grid=[machine]))
+
+
+def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
+    results, ids = planned(tmp_path, experiment({"ranks_per_node": 2}))
+    path = measure(results, ids[0])
+    assert {p.name for p in path.iterdir()} >= {"record.json", "simulation.json", "launch.json"}
+    (call,) = fake.calls
+    assert (call["machine"], call["ranks"], call["ranks_per_node"]) == ("jureca-dc", 4, 2)
+    assert json.loads((path / "launch.json").read_text())["machine"] == "jureca-dc"
+    with pytest.raises(BadInput, match="measured already"):
+        measure(results, ids[0])
+    seeds = {measure(results, id) and fake.calls[-1]["seed"] for id in ids[1:]}
+    assert len(seeds) == 2  # equal for all schedules of a seed, so that these meet the same jitter
+
+
+@pytest.mark.parametrize(
+    "error", [BadInput("SimGrid is missing"), RuntimeError("deadlock"), OSError("disk full")]
+)
+def test_what_cannot_be_simulated_leaves_a_reason(error, fake, tmp_path):
+    results, ids = planned(tmp_path, experiment())
+    fake.fails = error
+    with pytest.raises(RunFailed, match=str(error)):
+        measure(results, ids[0])
+    assert results.failure(ids[0]).read_text().startswith(f"{error}\n")
+    assert not results.run(ids[0]).exists()
+
+
+@pytest.mark.parametrize(
+    ("variable", "missing"), [("PATH", "libsimgrid-dev"), ("SPIKEMARK_MINIAPP_SMPI", "must name an exec")]
+)
+def test_what_is_missing_is_said_once_before_anything_is_simulated(
+    variable, missing, fake, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(variable, "/nowhere")
+    chosen = experiment()
+    with pytest.raises(BadInput, match=missing):
+        sweep.sweep(chosen, expand(chosen), Results(tmp_path / "results"), report.conclude)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
+    import time
+
+    from spikemark.running.simulation import run as simulation
+
+    results, ids = planned(tmp_path, experiment(time_limit_s=0.2))
+    monkeypatch.setattr(simulation, "simulate", lambda *_, **__: time.sleep(60))
+    with pytest.raises(RunFailed, match=r"time limit of 0\.2 s"):
+        measure(results, ids[0])
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_measured_and_simulated_records_do_not_mix(simulated, fake, tmp_path):
+    """A record of the other kind in the place of a run is named and left out."""
+    chosen = experiment() if simulated else experiment().model_copy(update={"machine": None})
+    results, ids = planned(tmp_path, chosen)
+    runs = [results.read_plan().run(id) for id in ids]
+    for run in runs:
+        description = results.read_description(run.id)
+        write(results.run(run.id), description, 4, "jureca-dc", "measured" if simulated else "simulated")
+    found = collect.collect(results)
+    assert len(found.runs) == 0 and len(found.complaints) == len(ids)
+    assert all("record.kind" in line and "the plan says" in line for line in found.complaints)
+    report.build(results.path, results.report)
+    assert f"0 of {len(ids)}" in Page(results.report.read_text()).text
+
+
+@pytest.fixture
+def page(fake, tmp_path) -> Page:
+    """Of four simulated runs, whose records warn of more ranks than cores here."""
+    results, ids = planned(tmp_path / "jureca-dc", experiment())
+    for id in ids:
+        path = measure(results, id)
+        record = json.loads((path / "record.json").read_text())
+        (path / "record.json").write_text(json.dumps({**record, "warnings": [OVERSUBSCRIBED]}))
+    headline = str(report.build(results.path, results.report))
+    assert "On the simulated machine" in headline and "measured" not in headline
+    return Page(results.report.read_text(encoding="utf-8"))
+
+
+def test_the_page_says_simulated_and_nowhere_measured(page):
+    assert not re.search(r"\b[Mm]easured\b", page.text)
+    assert "simulated: spikes and messages are those of the real program" in page.text
+    assert "profile jureca-dc" in page.text
+    assert page.loads == []
+
+
+def test_the_page_shows_what_simulating_cost_and_assumed(page):
+    assert "10.0 s for 4 runs, 2.50 s each" in page.text
+    assert "gap: 0.3 us" in page.text and "SimGrid 3.32" in page.text
+
+
+def test_more_ranks_than_cores_here_do_not_matter(page):
+    """The real-time factors are shown, not withheld."""
+    assert "with more ranks × threads than cores, which are" not in page.text
+    assert re.search(
+        r"real-time factor of [\d.]+ against [\d.]+ for the conventional one on 4 ranks", page.text
+    )
+
+
+def test_progress_tells_the_cost(fake, tmp_path, capsys):
+    results, ids = planned(tmp_path, experiment())
+    entries = [run.model_dump() for run in results.read_plan().runs]
+    with Progress(results, entries) as progress:
+        measure(results, ids[0])
+        progress.look()
+    assert "simulated in 2.5 s" in capsys.readouterr().out
+
+
+def test_a_record_from_before_the_field_is_measured(tmp_path):
+    from spikemark.records import record
+
+    assert record.load(write_run(tmp_path / "run")).record.kind == "measured"

@@ -1,0 +1,270 @@
+"""Writes a synthetic but format-true run directory (miniapp/FORMAT.md): the planted truth of the tests.
+
+Compute times are Gaussian with the given mean, coefficient of variation, serial correlation and spread of the
+rank means; waiting follows from them by the rule of the barrier, and the counts from a network that is
+really drawn.
+"""
+
+import copy
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import brute_force
+import numpy as np
+from small_network import describe
+
+from spikemark.network import indegree
+
+PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
+SHARES = (0.55, 0.35, 0.10)  # of the compute time: deliver, update, collocate
+EXCHANGE_S = 2e-6
+RANK_COLUMNS = [
+    "rank",
+    "neurons",
+    "synapses",
+    "spikes",
+    "synaptic_events",
+    "external_events",
+    "first_accesses",
+    "messages",
+    "bytes_sent",
+    "peak_bytes",
+    "build_s",
+    "simulate_s",
+]
+
+
+def compute_times(
+    ranks: int, cycles: int, mean_s: float, cv: float, ar1: float, rank_sd: float, seed: int
+) -> np.ndarray:
+    """Compute times in seconds, [rank, cycle]; `rank_sd` is the SD of the rank means relative to the mean."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((ranks, cycles))
+    if ar1:
+        noise[:, 1:] *= np.sqrt(1 - ar1**2)
+        for k in range(1, cycles):
+            noise[:, k] += ar1 * noise[:, k - 1]
+    means = mean_s * (1 + rank_sd * rng.standard_normal((ranks, 1)))
+    return np.maximum(means + cv * mean_s * noise, 0.01 * mean_s)
+
+
+def phase_times(compute: np.ndarray, window: int, barrier: bool = True) -> np.ndarray:
+    """[rank, cycle, phase] in seconds: all ranks wait at the end of each window for the last."""
+    ranks, cycles = compute.shape
+    times = np.zeros((ranks, cycles, len(PHASES)))
+    times[:, :, :3] = compute[:, :, None] * np.array(SHARES)
+    lumped = compute.reshape(ranks, cycles // window, window).sum(axis=2)
+    waiting = lumped.max(axis=0) - lumped
+    ends = slice(window - 1, None, window)
+    times[:, ends, 3] = waiting
+    if ranks > 1:
+        times[:, ends, 4] = EXCHANGE_S
+    if not barrier:
+        times[:, :, 4] += times[:, :, 3]
+        times[:, :, 3] = np.nan
+    return times
+
+
+def write_run(
+    directory,
+    *,
+    schedule: str = "conventional",
+    placement: str | None = None,
+    delay_ratio: int = 10,
+    ranks: int = 2,
+    threads: int = 1,
+    cycles: int = 1000,
+    mean_s: float = 50e-6,
+    cv: float = 0.1,
+    ar1: float = 0.0,
+    rank_sd: float = 0.0,
+    seed: int = 1,
+    description: dict | None = None,
+    **overrides,
+) -> Path:
+    """Write `record.json`, `cycles.npy`, `ranks.csv` under `directory` (created) and return it.
+
+    `overrides` replace fields of the record; `__` separates levels: `timing__real_time_factor=3.0`.
+    `description` gives the network and the `record` switches; time, schedule, placement and D come from the
+    arguments.
+    """
+    structure_aware = schedule == "structure_aware"
+    window = delay_ratio if structure_aware else 1
+    if cycles % window:
+        raise ValueError(f"cycles={cycles} is not a multiple of delay_ratio={delay_ratio}")
+    placement = placement or ("round_robin" if schedule == "conventional" else "area")
+    run = (
+        copy.deepcopy(description) if description else describe(areas=max(2, ranks), delay_ratio=delay_ratio)
+    )
+    cycle_ms = run["time"].get("cycle_ms", run["time"].get("resolution_ms", 0.1))
+    run["time"] = {"resolution_ms": 0.1, "warmup_ms": 0, **run["time"]}
+    run["time"].update(cycle_ms=cycle_ms, simulate_ms=round(cycles * cycle_ms, 9))
+    run.update(seed=seed, schedule=schedule, placement=placement, delay_ratio=delay_ratio)
+    run.setdefault("exchange", "alltoallv")
+    run["record"] = {"cycles": True, "spikes": False, "barrier": True, **run.get("record", {})}
+
+    seconds = cycles * cycle_ms / 1e3
+    counts = brute_force.count(run, schedule, placement, ranks, threads, seconds, seed)
+    barrier = run["record"]["barrier"]
+    times = phase_times(compute_times(ranks, cycles, mean_s, cv, ar1, rank_sd, seed), window, barrier)
+    windows = cycles // window
+    per_rank = _rank_rows(counts, times, ranks, windows)
+    record = _record(run, counts, times, per_rank, ranks, threads, seconds, window)
+    for key, value in overrides.items():
+        *path, last = key.split("__")
+        at = record
+        for step in path:
+            at = at[step]
+        at[last] = value
+
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    if run["record"]["cycles"]:
+        np.save(directory / "cycles.npy", times.astype(np.float32))
+    with open(directory / "ranks.csv", "w", newline="") as stream:
+        writer = csv.DictWriter(stream, RANK_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(per_rank)
+    (directory / "record.json").write_text(json.dumps(record, indent=1))
+    return directory
+
+
+def _rank_rows(counts, times, ranks, windows) -> list[dict]:
+    messages = windows * (ranks - 1)
+    simulate = np.nansum(times, axis=(1, 2))
+    return [
+        {
+            "rank": r,
+            "neurons": int(counts.neurons[r]),
+            "synapses": int(counts.synapses[r]),
+            "spikes": int(counts.spikes[r]),
+            "synaptic_events": int(counts.synaptic_events[r]),
+            "external_events": 0,
+            "first_accesses": int(counts.first_accesses[r]),
+            "messages": messages,
+            "bytes_sent": 8 * (messages + int(counts.spikes[r]) * (ranks - 1)),
+            "peak_bytes": 20_000_000 + 24 * int(counts.synapses[r]),
+            "build_s": 0.05,
+            "simulate_s": float(simulate[r]),
+        }
+        for r in range(ranks)
+    ]
+
+
+def _phase_summary(times, barrier) -> dict:
+    totals = times.sum(axis=1)
+    summary = {
+        n: {"mean_s": float(t.mean()), "max_s": float(t.max())} for n, t in zip(PHASES, totals.T, strict=True)
+    }
+    if not barrier:
+        summary["synchronise"] = {"mean_s": None, "max_s": None, "reason": "record.barrier is false"}
+    return summary
+
+
+def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
+    cycle_ms = run["time"]["cycle_ms"]
+    area = {p["name"]: p.get("area", p["name"]) for p in run["network"]["populations"]}
+    size = {p["name"]: p["size"] for p in run["network"]["populations"]}
+
+    def lane(name, period, back_end, sharing, inside):
+        shortest, synapses = [], 0
+        for p in run["network"].get("projections", []):
+            sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
+            near = all(area[s] == area[p["target"]] for s in sources)
+            if inside is None or near == inside:
+                shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
+                synapses += round(indegree.mean(p)) * size[p["target"]]
+        spans = sharing > 1
+        least = min(shortest) if shortest else None
+        return {
+            "name": name,
+            "period": period,
+            "lag": 0,
+            "exchange": back_end if spans else "self",
+            "ranks": sharing,
+            "groups": ranks // sharing,
+            "slack": None if least is None else round(least - period * cycle_ms, 9),
+            "shortest_delay_ms": least,
+            "synapses": synapses,
+            "windows": cycles // period,
+            "messages": totals["messages"] if spans else 0,
+            "bytes_sent": totals["bytes_sent"] if spans else 0,
+            "spikes_sent": totals["spikes"] * (sharing - 1),
+        }
+
+    if run["schedule"] != "structure_aware":
+        return [lane("world", 1, run["exchange"], ranks, None)]
+    return [lane("near", 1, "self", 1, True), lane("far", window, run["exchange"], ranks, False)]
+
+
+def _record(run, counts, times, per_rank, ranks, threads, seconds, window) -> dict:
+    cycles = times.shape[1]
+    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:9]}
+    totals["external_events"] = 0
+    simulate = max(row["simulate_s"] for row in per_rank)
+    peak = sum(row["peak_bytes"] for row in per_rank)
+    network = json.dumps([run["seed"], run["network"], run["time"]], sort_keys=True)
+    digest = hashlib.sha256(network.encode()).hexdigest()
+    return {
+        "format_version": 1,
+        "status": "complete",
+        "checksum": digest[:16],
+        "spike_checksum": digest[16:32],
+        "description": run,
+        "provenance": {
+            "commit": "0" * 40,
+            "dirty": False,
+            "compiler": "synthetic 1.0",
+            "flags": "-O2",
+            "mpi_library": "synthetic MPI 3.1",
+            "version": "0.1.0",
+            "started": "2026-01-01T00:00:00Z",
+        },
+        "host": {
+            "name": "synthetic",
+            "system": "Linux",
+            "cpu": "synthetic CPU",
+            "cores": 2,
+            "threads_per_core": 1,
+            "sockets": 1,
+            "memory_bytes": 8 * 2**30,
+            "cache_bytes": {"L1d": 32768, "L2": 1048576, "L3": None},
+            "virtual_machine": True,
+            "nodes": 1,
+            "foreign_load": 0.1,
+            "binding": [[r] for r in range(ranks)],
+        },
+        "warnings": ["virtual machine: times may be disturbed by other guests"],
+        "ranks": ranks,
+        "threads": threads,
+        "totals": totals,
+        "timing": {
+            "build_s": 0.05,
+            "simulate_s": simulate,
+            "model_s": seconds,
+            "real_time_factor": simulate / seconds,
+            "cycles": cycles,
+            "timer_overhead": 6 * 25e-9 * cycles / simulate,
+            "timer_read_s": 25e-9,
+            "phases": _phase_summary(times, run["record"]["barrier"]),
+        },
+        "memory": {
+            "peak_bytes": peak,
+            "bytes_per_synapse": peak / totals["synapses"] if totals["synapses"] else None,
+            "parts": {
+                "neurons": 16 * totals["neurons"],
+                "synapses": 8 * totals["synapses"],
+                "lists": 8 * counts.lists,
+                "routes": 4 * counts.lists,
+                "ring": 160 * totals["neurons"],
+                "buffers": 65536 * ranks,
+                "log": times.size * 4,
+            },
+        },
+        "lanes": _lanes(run, ranks, cycles, window, totals),
+        "phases": PHASES,
+        "meters": [],
+        "energy": None,
+    }
