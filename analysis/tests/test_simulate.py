@@ -215,6 +215,10 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
             ["--compute", "execute", "--set", "delay_ratio=20"],
             "lane far has windows of 20 cycles; its shortest delay allows 10",
         ),
+        (
+            ["--compute", "execute", "--host", "epyc-vm", "--set", "delay_ratio=20"],
+            "lane far has windows of 20 cycles; its shortest delay allows 10",
+        ),
         (["--set", "time.simulate_ms=0"], "time.simulate_ms=0: allowed is at least one cycle"),
         (["--set", "nothing"], "--set nothing: allowed is FIELD=VALUE"),
         (["--set", "time.simulate_ms=1e300"], "cycles: allowed are 200000000 compute times in all"),
