@@ -314,6 +314,10 @@ def test_an_earlier_run_is_replaced(tmp_path, machine):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_folder_may_have_spaces_in_its_name(tmp_path, machine):
+    assert simulate(tmp_path / "my runs" / "the first", machine, "conventional").record.ranks == RANKS
+
+
 def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):
     out = tmp_path / "out"
     assert not simulation.done(out, machine)
