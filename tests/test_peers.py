@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from fake_peers import script
+from stand_in import script
 
 from spikemark import cli, launch
 from spikemark.peers import programs

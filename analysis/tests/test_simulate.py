@@ -281,9 +281,8 @@ def test_an_interrupt_leaves_nothing_behind(files):
     process = subprocess.Popen(
         [sys.executable, "-m", "spikemark", *arguments], env={**os.environ}, stderr=subprocess.PIPE, text=True
     )
-    until = time.monotonic() + 60
     while not (started := list(files["out"].parent.glob(".out.simulating-*/compute.npy"))):
-        assert process.poll() is None and time.monotonic() < until, process.communicate()
+        assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130, process.communicate()
