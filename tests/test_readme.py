@@ -36,7 +36,7 @@ def checkout(tmp_path):
 def run(script: str, folder: Path) -> subprocess.CompletedProcess:
     environment = {**os.environ, "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # also on a machine with one core
     return subprocess.run(
-        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=300, env=environment
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=600, env=environment
     )
 
 

@@ -32,7 +32,7 @@ def start(*arguments, ranks=None, threads=1, program=MINIAPP, **environment):
         env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         stdin=subprocess.DEVNULL,
     )
 

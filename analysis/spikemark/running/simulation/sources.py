@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network import lanes
 from spikemark.network.description import check
 
 from . import compute
@@ -92,10 +93,14 @@ def execute(
     host: "Profile | None",
     hz: float | dict[str, float] | None = None,
 ) -> Source:
-    """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
+    """What the kernels need here, scaled by what they are predicted to need there and alone on this host.
+
+    The description is checked first, so that the line for a wrong one is the same on every host.
+    """
+    check(description)
+    lanes.read(description, place.ranks, *lanes.chosen(description, None, None))
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
-    check(description)
     there = place.phase_times(description, hz)
     here = Place(host, place.ranks, 1, 1).phase_times(description, hz)
     factor = float(there.compute_s.sum() / here.compute_s.sum())
