@@ -5,7 +5,6 @@
 #include "record/provenance.h"
 #include "record/warnings.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /// A number, or null where it is unknown.

@@ -4,7 +4,6 @@
 #include "measurement/clock.h"
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +11,11 @@ const char *counters_phase(int phase) {
     return phase < n_phases ? phase_names[phase] : "thread_wait";
 }
 
-/// "a, b, c": what a meter can tell.
-static void list_quantities(const struct meter *meter, char *text, size_t bytes) {
-    size_t n = 0;
-    for (int q = 0; meter->quantities[q].name && n < bytes; q++)
-        n += (size_t)snprintf(text + n, bytes - n, "%s%s", q ? ", " : "", meter->quantities[q].name);
+/// What a meter can tell.
+static struct name_list list_quantities(const struct meter *meter) {
+    struct name_list list = {"", 0};
+    for (int q = 0; meter->quantities[q].name; q++) name_list_add(&list, meter->quantities[q].name);
+    return list;
 }
 
 static bool is_quantity(const struct meter *meter, const char *name) {
@@ -27,12 +26,10 @@ static bool is_quantity(const struct meter *meter, const char *name) {
 
 bool counters_check(const struct description *description, struct error *error) {
     const struct meter *papi = meter_find("papi");
-    char names[300];
-    list_quantities(papi, names, sizeof names);
     for (int i = 0; i < description->n_counters; i++)
         if (!is_quantity(papi, description->counters[i]))
             return error_set(error, "record.counters.%d: \"%.60s\"; allowed: %s", i, description->counters[i],
-                             names);
+                             list_quantities(papi).text);
     return true;
 }
 
@@ -57,7 +54,7 @@ static void open_all(struct counters *counters, const struct description *descri
 }
 
 /// Names of all counters that the calling thread can read.
-static void list_readable(char *text, size_t bytes) {
+static struct name_list list_readable(void) {
     const struct meter *papi = meter_find("papi");
     const char *names[meter_channels_max];
     struct meter_request all = {.names = names};
@@ -67,14 +64,13 @@ static void list_readable(char *text, size_t bytes) {
     }
     struct meter_handle *handle = ALLOC(struct meter_handle, 1);
     meter_open(handle, papi, &all);
-    size_t n = 0;
-    *text = '\0';
-    for (int i = 0; i < handle->n_channels && n < bytes; i++)
-        if (handle->channel[i].status == meter_ok)
-            n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", handle->channel[i].name);
-    if (n == 0) snprintf(text, bytes, "none");
+    struct name_list list = {"", 0};
+    for (int i = 0; i < handle->n_channels; i++)
+        if (handle->channel[i].status == meter_ok) name_list_add(&list, handle->channel[i].name);
+    if (list.length == 0) name_list_add(&list, "none");
     meter_close(handle);
     free(handle);
+    return list;
 }
 
 /// Refuses the first counter that was asked for and cannot be read.
@@ -84,11 +80,9 @@ static void require_all(struct counters *counters, struct error *error) {
         for (int i = 0; i < papi->n_channels; i++) {
             if (papi->channel[i].status == meter_ok) continue;
             const struct meter_channel channel = papi->channel[i];
-            char readable[300];
             meter_close(&counters->thread[0]->papi); // a thread counts with one meter at a time
-            list_readable(readable, sizeof readable);
             error_set(error, "--require-counters: %s is %s (%s); what exists here: %s", channel.name,
-                      meter_status_name(channel.status), channel.reason, readable);
+                      meter_status_name(channel.status), channel.reason, list_readable().text);
             return;
         }
     }

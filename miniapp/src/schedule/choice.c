@@ -32,16 +32,15 @@ static const char *shown(const json_t *value, char text[80]) {
 /// Refuses what is asked for in `role` ("", "inner " or "outer "), naming the back-ends that would do.
 static bool refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
                    const struct lane_plan *lane, int ranks, struct error *error) {
-    char allowed[600] = "", text[80];
-    size_t n = 0;
-    for (int i = 0; exchange_backends[i] && n < sizeof allowed; i++) {
+    struct name_list allowed = {"", 0};
+    char text[80];
+    for (int i = 0; exchange_backends[i]; i++) {
         const struct exchange_backend *b = exchange_backends[i];
-        if (!serves(b, ranks) || (*role && (b->broadcast || b->composed))) continue;
-        n += (size_t)snprintf(allowed + n, sizeof allowed - n, n ? ", %s" : "%s", b->name);
+        if (serves(b, ranks) && !(*role && (b->broadcast || b->composed))) name_list_add(&allowed, b->name);
     }
     return error_set(error, "exchange: %s%s for lane %s on %d rank(s)%s%s; allowed: %s", role,
                      shown(value, text), lane->name, ranks, asked && asked->absent ? ", and " : "",
-                     asked && asked->absent ? asked->absent : "", allowed);
+                     asked && asked->absent ? asked->absent : "", allowed.text);
 }
 
 /// One of the two exchanges that a composed one holds.
@@ -97,13 +96,11 @@ static bool choose_exchange(struct lane_plan *lane, const struct description *de
 
 static bool choose_wire(struct lane_plan *lane, const struct description *description, struct error *error) {
     json_t *value = chosen(description, "wire", lane->name);
-    char allowed[200] = "", text[80];
-    size_t n = 0;
+    char text[80];
     lane->wire = wire_find(value ? json_is_string(value) ? json_string_value(value) : "" : "compact");
     if (lane->wire) return true;
-    for (int i = 0; wire_formats[i]; i++)
-        n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s", wire_formats[i]->name);
-    return error_set(error, "wire: %s for lane %s; allowed: %s", shown(value, text), lane->name, allowed);
+    return error_set(error, "wire: %s for lane %s; allowed: %s", shown(value, text), lane->name,
+                     registry_names(wire_formats).text);
 }
 
 void choice_fill_in(struct description *description, const struct schedule *schedule) {

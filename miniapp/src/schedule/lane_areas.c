@@ -1,7 +1,7 @@
 #include "schedule/lane_areas.h"
 
 #include "base/alloc.h"
-#include <stdio.h>
+#include "base/registry.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +15,15 @@ static uint32_t find(const struct network *network, const char *name) {
 /// Refuses one of the names in a field.
 static bool refuse(const struct fields *lane, const char *field, const json_t *name,
                    const struct network *network, struct error *error) {
-    char allowed[400] = "", *shown = json_dumps(name, JSON_ENCODE_ANY | JSON_COMPACT);
-    size_t n = 0;
-    for (uint32_t p = 0, area = 0; p < network->n_populations && n < sizeof allowed - 40; p++) {
+    char *shown = json_dumps(name, JSON_ENCODE_ANY | JSON_COMPACT);
+    struct name_list allowed = {"", 0};
+    for (uint32_t p = 0, area = 0; p < network->n_populations; p++) {
         if (network->populations[p].area != area) continue; // areas are numbered by first appearance
-        n += (size_t)snprintf(allowed + n, sizeof allowed - n, area ? ", %.30s" : "%.30s",
-                              network->populations[p].area_name);
+        name_list_add(&allowed, network->populations[p].area_name);
         area++;
     }
     error_set(error, "%s%s: %.60s; allowed: an area of the network, or a list of them, none twice: %s",
-              lane->path, field, shown ? shown : "nothing", allowed);
+              lane->path, field, shown ? shown : "nothing", allowed.text);
     free(shown);
     return false;
 }

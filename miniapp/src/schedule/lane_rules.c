@@ -1,5 +1,7 @@
 #include "schedule/lane_rules.h"
 
+#include "base/registry.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -50,17 +52,14 @@ const struct schedule_rule *const schedule_rules[] = {&conventional, &placement_
 
 static bool find(struct schedule_rule *rule, const struct description *description, const char *name,
                  struct error *error) {
-    char allowed[500] = "";
-    size_t n = 0;
-    for (int i = 0; schedule_rules[i]; i++) {
-        if (strcmp(schedule_rules[i]->name, name) == 0) {
-            *rule = *schedule_rules[i];
-            return true;
-        }
-        n += (size_t)snprintf(allowed + n, sizeof allowed - n, "%s, ", schedule_rules[i]->name);
+    const struct schedule_rule *found = registry_find(schedule_rules, name);
+    if (found) {
+        *rule = *found;
+        return true;
     }
-    snprintf(allowed + n, sizeof allowed - n, "or a list of lanes");
-    return description_refuse_name(description, "schedule", allowed, error);
+    struct name_list allowed = registry_names(schedule_rules);
+    name_list_add(&allowed, "or a list of lanes");
+    return description_refuse_name(description, "schedule", allowed.text, error);
 }
 
 /// A field that is an integer from 1 or one of two words that stand for the values `a` and `b`.

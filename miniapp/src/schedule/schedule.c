@@ -3,21 +3,14 @@
 #include "schedule/choice.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool schedule_placement(const struct description *description, const struct placement_rule **rule,
                         struct error *error) {
-    char allowed[500] = "";
-    size_t n = 0;
     struct schedule_rule schedule;
     if (!lane_rules_read(&schedule, description, error)) return false;
     *rule = placement_find(description->placement ? description->placement : schedule.placement);
-    if (!*rule) {
-        for (int i = 0; placement_rules[i]; i++)
-            n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s",
-                                  placement_rules[i]->name);
-        return description_refuse_name(description, "placement", allowed, error);
-    }
+    if (!*rule)
+        return description_refuse_name(description, "placement", registry_names(placement_rules).text, error);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;
