@@ -86,6 +86,13 @@ static void a_spike_survives_the_wire(void **state) {
     }
 }
 
+static void a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists(void **state) {
+    (void)state;
+    assert_int_equal(spike_format(UINT32_MAX).step_bits, 32);
+    assert_int_equal(spike_format((uint64_t)5000 * 1000000).step_bits, 32);
+    assert_true(spike_lists_limit(spike_format((uint64_t)1 << 33)) == 1);
+}
+
 static void the_checksum_of_a_spike_is_splitmix64(void **state) {
     (void)state;
     // First outputs of splitmix64 seeded with 0 and with 1234567 (the reference implementation's).
@@ -143,6 +150,7 @@ int main(void) {
         cmocka_unit_test(below_is_the_high_product),
         cmocka_unit_test(normal_has_mean_0_and_variance_1),
         cmocka_unit_test(a_spike_survives_the_wire),
+        cmocka_unit_test(a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists),
         cmocka_unit_test(the_checksum_of_a_spike_is_splitmix64),
         cmocka_unit_test(a_variant_is_found_by_its_name),
         cmocka_unit_test(a_list_of_many_long_names_ends_in_dots),

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "description/description.h"
 #include "transport/agree.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,15 @@ json_t *load_run(const char *path, const char *const *overrides, int n_overrides
         if (!error_stands(error)) text = json_dumps(run, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
         if (!text) error_set(error, "%s: cannot be read as JSON", path);
         bytes = text ? strlen(text) + 1 : 0;
+        if (bytes > INT_MAX)
+            error_set(error, "%s: %llu bytes; allowed: at most %d, which MPI can count", path, bytes,
+                      INT_MAX);
         json_decref(run);
     }
-    if (!agree(world, error)) return NULL;
+    if (!agree(world, error)) {
+        free(text);
+        return NULL;
+    }
     MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
     if (rank != 0) text = alloc(bytes, 1);
     MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);

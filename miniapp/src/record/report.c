@@ -78,11 +78,11 @@ static json_t *timing(const struct report *report) {
     double simulate_s = LARGEST(report, simulate_s);
     double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
     double overhead = (double)report->measured->clock_reads * report->clock_read_s / simulate_s;
-    json_t *all = json_pack("{so so so so si ss so so so}", "build_s", known(LARGEST(report, build_s)),
+    json_t *all = json_pack("{so so so so sI ss so so so}", "build_s", known(LARGEST(report, build_s)),
                             "simulate_s", known(simulate_s), "model_s", known(model_s), "real_time_factor",
-                            known(simulate_s / model_s), "cycles", (int)d->cycles, "clock", clock_name(),
-                            "timer_overhead", known(overhead), "timer_read_s", known(report->clock_read_s),
-                            "phases", phases(report));
+                            known(simulate_s / model_s), "cycles", (json_int_t)d->cycles, "clock",
+                            clock_name(), "timer_overhead", known(overhead), "timer_read_s",
+                            known(report->clock_read_s), "phases", phases(report));
     json_t *more =
         json_pack("{so so so so so so}", "counter_read_s", known(report->counters->read_s),
                   "counter_overhead", known(counter_overhead(report, simulate_s)), "simulate_started_s",
@@ -136,10 +136,10 @@ static json_t *lane(const struct report *report, int l) {
     }
     double h = d->given.resolution_ms, shortest = plan->shortest_delay ? plan->shortest_delay * h : NAN;
     double window = (double)plan->period * (plan->lag + 1) * d->steps_per_cycle * h;
-    return json_pack("{ss si si ss so ss si si so so sI sI sI sI sI sI}", "name", plan->name, "period",
-                     (int)plan->period, "lag", (int)plan->lag, "exchange", plan->exchange.backend->name,
-                     "composed", exchange(plan), "wire", plan->wire->name, "ranks", plan->groups.largest,
-                     "groups", plan->groups.groups, "slack",
+    return json_pack("{ss sI sI ss so ss si si so so sI sI sI sI sI sI}", "name", plan->name, "period",
+                     (json_int_t)plan->period, "lag", (json_int_t)plan->lag, "exchange",
+                     plan->exchange.backend->name, "composed", exchange(plan), "wire", plan->wire->name,
+                     "ranks", plan->groups.largest, "groups", plan->groups.groups, "slack",
                      known(nearbyint((shortest - window) * 1e9) / 1e9), "shortest_delay_ms", known(shortest),
                      "synapses", (json_int_t)sum.synapses, "windows", (json_int_t)sum.windows, "messages",
                      (json_int_t)sum.messages, "bytes_sent", (json_int_t)sum.bytes, "spikes_sent",

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "run/build_lists.h"
+#include "run/limits.h"
 #include "transport/agree.h"
 #include <omp.h>
 #include <stdlib.h>
@@ -13,21 +14,6 @@ int build_threads(int wanted) {
 #pragma omp atomic
     threads++;
     return threads;
-}
-
-/// Refuses, before anything large is allocated, threads whose synapses could not be packed.
-static bool check_synapses(const struct model *model, struct error *error) {
-    const struct network *network = &model->description->network;
-    struct synapse_format format;
-    for (int t = 0; t < model->threads; t++) {
-        uint64_t neurons = 0;
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            neurons += placement_share(model->placement, p, model->rank, t).count;
-        if (!synapse_format(&format, (uint32_t)neurons, network->longest_delay, model->weights,
-                            model->n_classes, error))
-            return false;
-    }
-    return true;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -173,24 +159,10 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
         struct lane *lane = &model->lanes[model->n_lanes];
         const struct lane_plan *plan = &schedule->lanes[model->n_lanes];
         if (!lane_connect(lane, plan, world, error)) return false;
-        lane->format = spike_format(plan->period * model->description->steps_per_cycle);
+        lane->format = spike_format((uint64_t)plan->period * model->description->steps_per_cycle);
         lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
     }
     return true;
-}
-
-/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step.
-static void check_numbers(const struct model *model, struct error *error) {
-    for (int l = 0; l < model->n_lanes; l++) {
-        const struct lane *lane = &model->lanes[l];
-        if (lane->backend->broadcast && lane->plan->shortest_delay > 0 &&
-            model->neurons > spike_lists_limit(lane->format))
-            error_set(error,
-                      "exchange: \"%s\" for lane %s: %u neurons on a rank; allowed: %llu, which a four-byte "
-                      "spike can name beside the step, so take more ranks or shorter windows",
-                      lane->backend->name, lane->plan->name, model->neurons,
-                      (unsigned long long)spike_lists_limit(lane->format));
-    }
 }
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
@@ -201,7 +173,7 @@ bool build(struct model *model, const struct description *description, const str
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     classify_weights(model);
-    if (read_models(model, error)) check_synapses(model, error);
+    if (read_models(model, error)) limits_check_share(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
 #pragma omp parallel num_threads(model->threads)
@@ -211,12 +183,14 @@ bool build(struct model *model, const struct description *description, const str
     }
     uint32_t *gids = number_neurons(model);
 
-    check_numbers(model, error);
+    limits_check_lanes(model, error);
     struct wanted *wanted = ALLOC_ZERO(struct wanted, (size_t)model->n_lanes);
     if (!error_stands(error)) build_tables(model, wanted, error);
     bool built = agree(world, error);
-    for (int l = 0; built && l < model->n_lanes; l++)
-        lane_open(&model->lanes[l], &wanted[l], gids, model->neurons);
+    for (int l = 0; built && l < model->n_lanes; l++) {
+        lane_open(&model->lanes[l], &wanted[l], gids, model->neurons, error);
+        built = agree(world, error);
+    }
     for (int l = 0; l < model->n_lanes; l++) {
         free(wanted[l].gids);
         free(wanted[l].per_owner);

@@ -68,15 +68,17 @@ static void open_windows(struct lane *lane, const struct wanted *wanted) {
     free(sources);
 }
 
-void lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n) {
+bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
+               struct error *error) {
     const bool broadcast = lane->backend->broadcast;
-    routes_open(&lane->routes, lane->comm, wanted, own_gids, n, broadcast);
+    if (!routes_open(&lane->routes, lane->comm, wanted, own_gids, n, broadcast, error)) return false;
     if (broadcast) {
         search_open(&lane->search, lane->ranks, wanted->per_owner, lane->routes.number);
         free(lane->routes.number);
         lane->routes.number = NULL;
     }
     open_windows(lane, wanted);
+    return true;
 }
 
 void lane_close(struct lane *lane) {

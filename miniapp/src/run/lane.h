@@ -47,8 +47,9 @@ struct lane {
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error);
 
 /// Collective over the lane. `wanted` are this rank's lists, `own_gids` its `n` neurons in their order on the
-/// rank, `steps` those of a cycle.
-void lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n);
+/// rank. Fails, on all ranks of the lane alike, as routes_open() does.
+bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
+               struct error *error);
 void lane_close(struct lane *lane);
 
 /// The first window begins at `step`.
