@@ -85,3 +85,7 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
             error, "--ranks, --threads: only with --explain; a run takes mpirun -n and OMP_NUM_THREADS");
     return true;
 }
+
+void options_close(struct options *options) {
+    free(options->overrides);
+}

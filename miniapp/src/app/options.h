@@ -22,7 +22,8 @@ struct options {
 
 extern const char *const options_help;
 
-/// Reads the command line; strings are borrowed from it.
+/// Reads the command line; strings are borrowed from it. Close the options in any case.
 bool options_read(struct options *options, int argc, char **argv, struct error *error);
+void options_close(struct options *options);
 
 #endif

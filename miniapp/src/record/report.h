@@ -21,7 +21,7 @@ struct report {
     const char *sysfs;              ///< read in place of /sys
     const struct rank_tally *ranks; ///< [model->ranks]
     double clock_read_s;
-    char started[32]; ///< ISO 8601, UTC
+    const char *started; ///< ISO 8601, UTC
 };
 
 /// Writes record.json and ranks.csv into the partial directory.

@@ -155,14 +155,16 @@ static void build_tables(struct model *model, struct wanted *wanted, struct erro
 static bool connect_lanes(struct model *model, MPI_Comm world, struct error *error) {
     const struct schedule *schedule = model->schedule;
     model->lanes = ALLOC_ZERO(struct lane, (size_t)schedule->n_lanes);
-    for (; model->n_lanes < schedule->n_lanes; model->n_lanes++) {
-        struct lane *lane = &model->lanes[model->n_lanes];
-        const struct lane_plan *plan = &schedule->lanes[model->n_lanes];
-        if (!lane_connect(lane, plan, world, error)) return false;
+    bool connected = true;
+    for (int l = 0; connected && l < schedule->n_lanes; l++) {
+        struct lane *lane = &model->lanes[l];
+        const struct lane_plan *plan = &schedule->lanes[l];
+        connected = lane_connect(lane, plan, world, error);
         lane->format = spike_format((uint64_t)plan->period * model->description->steps_per_cycle);
         lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
+        model->n_lanes++;
     }
-    return true;
+    return connected;
 }
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
@@ -209,7 +211,7 @@ void build_close(struct model *model) {
         for (int t = 0; t < model->threads; t++) synapse_table_close(&model->lanes[l].tables[t]);
         lane_close(&model->lanes[l]);
     }
-    for (int t = 0; t < model->threads; t++) close_part(model->parts[t]);
+    for (int t = 0; model->parts && t < model->threads; t++) close_part(model->parts[t]);
     free(model->lanes);
     free(model->parts);
     free(model->weights);

@@ -64,7 +64,8 @@ struct model {
 /// The number of threads that a parallel region gets when it asks for `wanted`.
 int build_threads(int wanted);
 
-/// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks.
+/// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks. Close
+/// the model also after a failure; one set to zero may be closed, too.
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error);
 

@@ -16,7 +16,7 @@ struct compute_times {
 };
 
 /// Reads the part of one rank from a .npy file: float32 [ranks, cycles, n_compute_phases], seconds.
-/// \param path may be NULL: no file.
+/// \param path may be NULL: no file. Close them in any case.
 bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
                         struct error *error);
 

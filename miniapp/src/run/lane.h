@@ -43,7 +43,7 @@ struct lane {
 };
 
 /// Collective over `world`: makes the lane's communicator, and tests the back-end with a little known data.
-/// Fails, on all ranks alike, where it spans nodes and must not, or loses data.
+/// Fails, on all ranks alike, where it spans nodes and must not, or loses data. Close the lane in any case.
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error);
 
 /// Collective over the lane. `wanted` are this rank's lists, `own_gids` its `n` neurons in their order on the
