@@ -5,9 +5,9 @@
 #include "fake_sysfs.h"
 #include "support.h"
 
-#include "assembly/counters.h"
-#include "assembly/meters.h"
 #include "measurement/energy.h"
+#include "record/meters.h"
+#include "run/counters.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "transport/exchange.h"
 
 #include "transport/exchange/rma_window.h"
+#include "transport/mpi_count.h"
 #include <string.h>
 
 enum { header = 1, first_room = 15 }; // words: a block starts as one cache line
@@ -63,8 +64,8 @@ static uint32_t gather(struct rma_doubling *x, const struct outbox *outbox) {
     for (int m = 1; m < ranks; m *= 2) {
         int above = (exchange->rank + m) % ranks, blocks = m < ranks - m ? m : ranks - m;
         size_t words = (size_t)blocks * (header + x->room);
-        MPI_Put(own, (int)words, MPI_UINT32_T, above, (MPI_Aint)block(x, m), (int)words, MPI_UINT32_T,
-                x->window.handle);
+        const int n = mpi_count(words, "words of a step");
+        MPI_Put(own, n, MPI_UINT32_T, above, (MPI_Aint)block(x, m), n, MPI_UINT32_T, x->window.handle);
         MPI_Win_fence(0, x->window.handle);
         exchange->traffic.messages++;
         exchange->traffic.bytes += words * sizeof *own;

@@ -16,6 +16,7 @@
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,8 +98,10 @@ static void open(struct exchange *exchange) {
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct shared *x = (struct shared *)exchange;
     uint32_t *index = index_of(x, exchange->rank), *words = words_of(x, exchange->rank);
-    index[0] = 0;
-    for (int rank = 0; rank < exchange->ranks; rank++) index[rank + 1] = index[rank] + outbox->count[rank];
+    uint64_t sum = index[0] = 0;
+    for (int rank = 0; rank < exchange->ranks; rank++)
+        index[rank + 1] = (uint32_t)(sum += outbox->count[rank]);
+    mpi_count(sum, "words of a segment");
     if (index[exchange->ranks] > x->room) {
         x->segments[exchange->rank][x->half] = index[exchange->ranks];
         return;
