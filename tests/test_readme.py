@@ -15,7 +15,7 @@ from spikemark.waiting.whatif import COMBINED
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-FIVE_MINUTES = README[README.index("## Five minutes") : README.index("## Where to go on")]
+FIVE_MINUTES = README[README.index("## Five minutes") : README.index("## Where to go next")]
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
