@@ -4,6 +4,7 @@
 #include "measurement/simulated.h"
 #include "record/provenance.h"
 #include "record/warnings.h"
+#include "schedule/lane_json.h"
 #include <math.h>
 #include <string.h>
 
@@ -90,17 +91,7 @@ static json_t *memory(const struct results *results) {
                      known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
 }
 
-/// The exchange of a lane: its name, or an object where it is composed of others.
-static json_t *exchange(const struct lane_plan *plan) {
-    const struct exchange_spec *spec = &plan->exchange;
-    if (!spec->backend->composed) return json_null();
-    return json_pack("{ss ss si}", "inner", spec->inner->name, "outer", spec->outer->name, "group",
-                     spec->group);
-}
-
 static json_t *lane(const struct results *results, int l) {
-    const struct description *d = results->description;
-    const struct lane_plan *plan = results->model->lanes[l].plan;
     struct lane_tally sum = {0};
     for (int r = 0; r < results->model->ranks; r++) {
         const struct lane_tally *own = &results->ranks[r].lanes[l];
@@ -111,16 +102,14 @@ static json_t *lane(const struct results *results, int l) {
         sum.connections = own->connections > sum.connections ? own->connections : sum.connections;
         sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
     }
-    double h = d->given.resolution_ms, shortest = plan->shortest_delay ? plan->shortest_delay * h : NAN;
-    double window = (double)plan->period * (plan->lag + 1) * d->steps_per_cycle * h;
-    return json_pack("{ss sI sI ss so ss si si so so sI sI sI sI sI sI}", "name", plan->name, "period",
-                     (json_int_t)plan->period, "lag", (json_int_t)plan->lag, "exchange",
-                     plan->exchange.backend->name, "composed", exchange(plan), "wire", plan->wire->name,
-                     "ranks", plan->groups.largest, "groups", plan->groups.groups, "slack",
-                     known(nearbyint((shortest - window) * 1e9) / 1e9), "shortest_delay_ms", known(shortest),
-                     "synapses", (json_int_t)sum.synapses, "windows", (json_int_t)sum.windows, "messages",
-                     (json_int_t)sum.messages, "bytes_sent", (json_int_t)sum.bytes, "spikes_sent",
-                     (json_int_t)sum.spikes, "connections", (json_int_t)sum.connections);
+    json_t *all = lane_json(results->model->lanes[l].plan, results->description);
+    json_t *counts = json_pack("{sI sI sI sI sI sI}", "synapses", (json_int_t)sum.synapses, "windows",
+                               (json_int_t)sum.windows, "messages", (json_int_t)sum.messages, "bytes_sent",
+                               (json_int_t)sum.bytes, "spikes_sent", (json_int_t)sum.spikes, "connections",
+                               (json_int_t)sum.connections);
+    json_object_update(all, counts);
+    json_decref(counts);
+    return all;
 }
 
 static json_t *lanes(const struct results *results) {

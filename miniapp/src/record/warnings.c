@@ -1,6 +1,7 @@
 #include "record/warnings.h"
 
 #include "measurement/simulated.h"
+#include "schedule/lane_json.h"
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +127,7 @@ json_t *warnings(const struct results *results) {
                                model->placement->rule->name));
     for (int l = 0; l < model->n_lanes; l++) {
         const struct lane_plan *plan = &model->schedule->lanes[l];
-        if (plan->lag > 0 && plan->groups.largest > 1 && !plan->exchange.backend->start)
+        if (lane_blocks(plan))
             json_array_append_new(list, json_sprintf("lane %s: exchange %s blocks, so nothing overlaps",
                                                      plan->name, plan->exchange.backend->name));
     }

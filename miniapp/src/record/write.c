@@ -11,16 +11,16 @@ static bool write_arrays(const struct results *results, struct run_directory *di
     const struct description *d = results->description;
     const bool first = results->model->rank == 0;
     if (d->given.record_cycles != 0) {
-        FILE *file = first ? run_directory_file(directory, "cycles.npy", error) : NULL;
+        FILE *file = first ? run_directory_file(directory, &run_file_cycles, error) : NULL;
         if (!agree(world, error)) return false;
         bool written = arrays_write_cycles(&results->measured->log, world, file);
-        if (file) run_directory_close_file("cycles.npy", file, written, error);
+        if (file) run_directory_close_file(&run_file_cycles, file, written, error);
     }
     if (d->given.record_spikes != 0) {
-        FILE *file = first ? run_directory_file(directory, "spikes.npy", error) : NULL;
+        FILE *file = first ? run_directory_file(directory, &run_file_spikes, error) : NULL;
         if (!agree(world, error)) return false;
         bool written = arrays_write_spikes(&results->measured->trace, world, file);
-        if (file) run_directory_close_file("spikes.npy", file, written, error);
+        if (file) run_directory_close_file(&run_file_spikes, file, written, error);
     }
     return true;
 }
@@ -29,11 +29,11 @@ static bool write_arrays(const struct results *results, struct run_directory *di
 static bool gather_counters(const struct results *results, struct meter_sums *sums,
                             struct run_directory *directory, MPI_Comm world, struct error *error) {
     const bool write = results->description->record_counters && results->model->rank == 0;
-    FILE *file = write ? run_directory_file(directory, "counters.csv", error) : NULL;
+    FILE *file = write ? run_directory_file(directory, &run_file_counters, error) : NULL;
     if (!agree(world, error)) return false;
     bool written =
         meter_sums_gather(sums, results->counters, (double)results->measured->peak_bytes, world, file);
-    if (file) run_directory_close_file("counters.csv", file, written, error);
+    if (file) run_directory_close_file(&run_file_counters, file, written, error);
     return true;
 }
 
@@ -42,17 +42,17 @@ static void gather_energy(const struct results *results, struct energy_record *e
                           struct run_directory *directory, struct error *error) {
     energy_record_gather(energy, results->reader, results->measured->span);
     if (results->model->rank != 0 || !energy_record_any(energy)) return;
-    FILE *file = run_directory_file(directory, "energy.csv", error);
-    if (file) run_directory_close_file("energy.csv", file, energy_record_write(energy, file), error);
+    FILE *file = run_directory_file(directory, &run_file_energy, error);
+    if (file) run_directory_close_file(&run_file_energy, file, energy_record_write(energy, file), error);
 }
 
 /// Writes the files that rank 0 makes of what it has gathered.
 static bool write_files(const struct results *results, struct run_directory *directory, struct error *error) {
-    FILE *file = run_directory_file(directory, "ranks.csv", error);
-    if (!file || !run_directory_close_file("ranks.csv", file, results_write_ranks(results, file), error))
+    FILE *file = run_directory_file(directory, &run_file_ranks, error);
+    if (!file || !run_directory_close_file(&run_file_ranks, file, results_write_ranks(results, file), error))
         return false;
-    file = run_directory_file(directory, "record.json", error);
-    return file && run_directory_close_file("record.json", file, record_json_write(results, file), error);
+    file = run_directory_file(directory, &run_file_record, error);
+    return file && run_directory_close_file(&run_file_record, file, record_json_write(results, file), error);
 }
 
 bool record_write(struct results *results, struct run_directory *directory, MPI_Comm world,
