@@ -5,7 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/registry.h"
-#include "base/rng_lanes.h"
+#include "base/rng_vector.h"
 #include "base/spike.h"
 #include <string.h>
 
@@ -27,16 +27,16 @@ static void philox_gives_the_known_answers(void **state) {
     }
 }
 
-static void lanes_draw_the_same_words(void **state) {
+static void vectors_draw_the_same_words(void **state) {
     (void)state;
     static const uint64_t seeds[] = {0, 1, 0xfedcba9876543210u, UINT64_MAX};
     static const uint32_t firsts[] = {0, 5, 1000000, UINT32_MAX - 3}; // the last one wraps around
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
         for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
-            uint32_t word[4][rng_lanes], by_neuron[4][rng_lanes];
-            rng_draw_lanes(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
-            rng_draw_neurons(seeds[s], rng_neuron, 77, firsts[f], 3, 123456789, by_neuron[0], rng_lanes);
-            for (uint32_t i = 0; i < rng_lanes; i++) {
+            uint32_t word[4][rng_elements], by_neuron[4][rng_elements];
+            rng_draw_vector(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
+            rng_draw_neurons(seeds[s], rng_neuron, 77, firsts[f], 3, 123456789, by_neuron[0], rng_elements);
+            for (uint32_t i = 0; i < rng_elements; i++) {
                 struct rng_words drawn = rng_draw(seeds[s], rng_neuron, 77, 123456789, firsts[f] + i);
                 for (int w = 0; w < 4; w++) assert_int_equal(word[w][i], drawn.word[w]);
                 drawn = rng_draw(seeds[s], rng_neuron, 77, firsts[f] + 3 * i, 123456789);
@@ -146,7 +146,7 @@ static void a_list_of_many_long_names_ends_in_dots(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(lanes_draw_the_same_words),
+        cmocka_unit_test(vectors_draw_the_same_words),
         cmocka_unit_test(below_is_the_high_product),
         cmocka_unit_test(normal_has_mean_0_and_variance_1),
         cmocka_unit_test(a_spike_survives_the_wire),

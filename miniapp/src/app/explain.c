@@ -1,43 +1,8 @@
 #include "app/explain.h"
 
 #include "app/estimate.h"
-#include "measurement/meter.h"
-#include "neuron/model.h"
-#include <math.h>
+#include "schedule/lane_json.h"
 #include <stdio.h>
-
-#define LIST(title, table)                                                                                   \
-    printf("%s\n", title);                                                                                   \
-    for (int i = 0; table[i]; i++) printf("  %-16s  %s\n", table[i]->name, table[i]->summary);
-
-static void explain_exchanges(void) {
-    printf("exchange\n");
-    for (int i = 0; exchange_backends[i]; i++) {
-        const struct exchange_backend *b = exchange_backends[i];
-        printf("  %-16s  %s%s%s\n", b->name, b->summary, b->absent ? "; absent: " : "",
-               b->absent ? b->absent : "");
-    }
-}
-
-static void explain_meters(void) {
-    printf("meter\n");
-    for (int i = 0; meters[i]; i++) {
-        const struct meter *m = meters[i];
-        printf("  %-16s  %s%s%s (", m->name, m->summary, m->absent ? "; absent: " : "",
-               m->absent ? m->absent : "");
-        for (int q = 0; m->quantities[q].name; q++) printf("%s%s", q ? ", " : "", m->quantities[q].name);
-        printf(")\n");
-    }
-}
-
-void explain_list(void) {
-    LIST("placement", placement_rules)
-    LIST("schedule", schedule_rules)
-    LIST("wire", wire_formats)
-    explain_exchanges();
-    LIST("neuron model", neuron_models)
-    explain_meters();
-}
 
 static void explain_memory(const struct description *description, const struct placement *placement,
                            const struct schedule *schedule) {
@@ -65,15 +30,13 @@ static const char *plural(unsigned long long n) {
 
 static void explain_lane(const struct lane_plan *lane, const struct description *d) {
     const double h = d->given.resolution_ms;
-    const double window = (double)lane->period * (lane->lag + 1) * d->steps_per_cycle * h;
     const struct exchange_spec *exchange = &lane->exchange;
     printf("lane       %-8s every %u cycle%s, lag %u, %s", lane->name, lane->period, plural(lane->period),
            lane->lag, exchange->backend->name);
     if (exchange->backend->composed)
         printf(" of %s and %s in groups of %d", exchange->inner->name, exchange->outer->name,
                exchange->group);
-    if (lane->lag > 0 && lane->groups.largest > 1 && !exchange->backend->start)
-        printf(" (it blocks, so nothing overlaps)");
+    if (lane_blocks(lane)) printf(" (it blocks, so nothing overlaps)");
     if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
     if (lane_areas_bound(&lane->areas))
         printf(" over %d of %d rank%s", lane->groups.largest, lane->groups.ranks,
@@ -85,42 +48,45 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
     if (lane->shortest_delay == 0)
         printf("no delay to keep\n");
     else
-        printf("delays from %.10g ms, slack %.10g ms\n", lane->shortest_delay * h,
-               nearbyint((lane->shortest_delay * h - window) * 1e9) / 1e9);
+        printf("delays from %.10g ms, slack %.10g ms\n", lane->shortest_delay * h, lane_slack_ms(lane, d));
+}
+
+double explain_external_events(const struct description *d) {
+    double per_step = 0;
+    for (uint32_t p = 0; p < d->network.n_populations; p++)
+        per_step += d->network.populations[p].external.mean * d->network.populations[p].size;
+    return per_step * 1e3 / d->given.resolution_ms;
+}
+
+bool explain_synapses_are_expected(const struct network *network) {
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        if (network->projections[i].indegree.above) return true;
+    return false;
 }
 
 /// How input is summed, and how much of it comes from outside.
 static void explain_input(const struct description *d) {
     const struct network *network = &d->network;
-    double events = 0; // per step
-    for (uint32_t p = 0; p < network->n_populations; p++)
-        events += network->populations[p].external.mean * network->populations[p].size;
+    const double events_per_s = explain_external_events(d);
     printf("input      weights in units of %.4g, summed in %d bits", network->weight_unit,
            network->narrow_input ? 16 : 32);
     if (network->normal) printf(", one for each synapse (eight bytes)");
-    if (events > 0)
-        printf(", and %.4g events from outside per simulated second", events * 1e3 / d->given.resolution_ms);
+    if (events_per_s > 0) printf(", and %.4g events from outside per simulated second", events_per_s);
     printf("\n");
 }
 
 /// The schedule, and D where a lane uses it.
 static void explain_schedule(const struct description *d, const struct schedule *schedule) {
-    bool used = false;
-    for (int l = 0; l < schedule->n_lanes; l++)
-        used = used || schedule->rule.lanes[l].period == period_delay_ratio;
-    if (used)
+    if (schedule_uses_delay_ratio(schedule))
         printf("schedule   %s, D = %u\n", schedule->rule.name, d->delay_ratio);
     else
         printf("schedule   %s\n", schedule->rule.name);
 }
 
-void explain_run(const struct description *d, const struct placement *placement,
-                 const struct schedule *schedule) {
+void explain_print(const struct description *d, const struct placement *placement,
+                   const struct schedule *schedule) {
     const struct network *network = &d->network;
     uint32_t fewest = UINT32_MAX, most = 0;
-    bool random = false;
-    for (uint32_t i = 0; i < network->n_projections; i++)
-        random = random || network->projections[i].indegree.above;
     for (int rank = 0; rank < placement->ranks; rank++) {
         uint32_t n = placement_neurons(placement, rank);
         fewest = n < fewest ? n : fewest;
@@ -129,7 +95,8 @@ void explain_run(const struct description *d, const struct placement *placement,
     printf("network    %u neurons in %u population%s and %u area%s, %llu synapses%s, seed %llu\n",
            network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
            plural(network->n_areas), (unsigned long long)network_synapses(network),
-           random ? " expected, since in-degrees are random" : "", (unsigned long long)network->seed);
+           explain_synapses_are_expected(network) ? " expected, since in-degrees are random" : "",
+           (unsigned long long)network->seed);
     printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);

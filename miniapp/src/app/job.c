@@ -3,7 +3,7 @@
 #include "app/load.h"
 #include "base/alloc.h"
 #include "measurement/clock.h"
-#include "record/record.h"
+#include "record/write.h"
 #include "transport/agree.h"
 #include <stdlib.h>
 #include <time.h>
@@ -59,34 +59,34 @@ bool job_build(struct job *job, const struct options *options, const struct layo
 
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     struct host host;
-    struct report report = {.description = &job->description,
-                            .model = &job->model,
-                            .measured = &job->measured,
-                            .host = &host,
-                            .counters = &job->counters,
-                            .power = &job->power,
-                            .sysfs = sysfs_root(),
-                            .started = job->started};
+    struct results results = {.description = &job->description,
+                              .model = &job->model,
+                              .measured = &job->measured,
+                              .host = &host,
+                              .counters = &job->counters,
+                              .reader = &job->reader,
+                              .sysfs = sysfs_root(),
+                              .started = job->started};
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
-    power_open(&job->power, &job->description, report.sysfs, world);
-    power_begin(&job->power);
+    energy_reader_open(&job->reader, &job->description, results.sysfs, world);
+    energy_reader_begin(&job->reader);
     simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
-    power_end(&job->power);
+    energy_reader_end(&job->reader);
     job->simulated = true;
 
-    report.clock_read_s = clock_cost();
+    results.clock_read_s = clock_cost();
     host_read(&host);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
-    report.ranks = ranks;
-    const bool written = record_write(&report, &job->directory, world, error);
+    results.ranks = ranks;
+    const bool written = record_write(&results, &job->directory, world, error);
     free(ranks);
     return written;
 }
 
 void job_close(struct job *job) {
     run_directory_close(&job->directory);
-    power_close(&job->power);
+    energy_reader_close(&job->reader);
     counters_close(&job->counters);
     compute_times_close(&job->times);
     progress_close(&job->progress, job->simulated);

@@ -8,7 +8,7 @@
 #include "app/layout.h"
 #include "app/options.h"
 #include "record/run_directory.h"
-#include "run/power.h"
+#include "run/energy_reader.h"
 #include "run/simulate.h"
 
 /// In a job set to zero nothing is open. Large: allocate it.
@@ -20,7 +20,7 @@ struct job {
     struct counters counters;
     struct compute_times times;
     struct progress progress;
-    struct power power;
+    struct energy_reader reader;
     struct model model;
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank

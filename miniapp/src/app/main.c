@@ -3,6 +3,7 @@
 
 #include "app/explain.h"
 #include "app/job.h"
+#include "app/list.h"
 #include "base/alloc.h"
 #include "record/provenance.h"
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
     if (!job_plan(job, options, layout, world, error))
         status = status_bad_input;
     else if (options->action == action_explain && rank == 0)
-        explain_run(&job->description, &job->placement, &job->schedule);
+        (options->json ? explain_print_json : explain_print)(&job->description, &job->placement,
+                                                             &job->schedule);
     else if (options->action == action_run && !job_build(job, options, layout, world, error))
         status = status_bad_input;
     else if (options->action == action_run && !job_run(job, world, error))
@@ -27,10 +29,10 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
 }
 
 /// Prints what needs no description.
-static void tell(enum action action) {
-    if (action == action_list)
-        explain_list();
-    else if (action == action_help)
+static void tell(const struct options *options) {
+    if (options->action == action_list)
+        (options->json ? list_print_json : list_print)();
+    else if (options->action == action_help)
         fputs(options_help, stdout);
     else
         printf("miniapp %s, commit %s, %s %s\n", provenance_version, provenance_commit, provenance_compiler,
@@ -50,7 +52,7 @@ int main(int argc, char **argv) {
     else if (options.action == action_run || options.action == action_explain)
         status = run(&options, &layout, MPI_COMM_WORLD, rank, &error);
     else if (rank == 0)
-        tell(options.action);
+        tell(&options);
 
     if (rank == 0 && error_stands(&error)) fprintf(stderr, "miniapp: %s\n", error.text);
     options_close(&options);

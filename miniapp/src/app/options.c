@@ -12,8 +12,8 @@ const char *const options_help =
     "      --require-counters   refuse to run where a counter in record.counters cannot be read\n"
     "      --compute-times FILE.npy   how long ranks compute, in the build for SimGrid\n"
     "      --progress FILE   where to keep how many cycles are done\n"
-    "  miniapp --explain RUN.json [--ranks R] [--threads T] [--set ...]   what would run\n"
-    "  miniapp --list      placements, schedules, exchanges, neuron models and meters\n"
+    "  miniapp --explain RUN.json [--ranks R] [--threads T] [--json] [--set ...]   what would run\n"
+    "  miniapp --list [--json]   placements, schedules, exchanges, neuron models and meters\n"
     "  miniapp --version   version, commit and compiler\n"
     "\n"
     "Under mpirun -n R it runs on R ranks; OMP_NUM_THREADS sets the threads of each.\n"
@@ -52,6 +52,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
             i++;
         } else if (strcmp(argv[i], "--require-counters") == 0) {
             options->require_counters = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            options->json = true;
         } else if (strcmp(argv[i], "--list") == 0) {
             options->action = action_list;
         } else if (strcmp(argv[i], "--explain") == 0) {
@@ -61,10 +63,10 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         } else if (strcmp(argv[i], "--version") == 0) {
             options->action = action_version;
         } else if (argv[i][0] == '-' || options->description) {
-            return error_set(
-                error, "%s: unexpected; allowed: %s", argv[i],
-                "RUN.json --out DIR [--set field=value]... [--require-counters] "
-                "[--compute-times FILE.npy] [--progress FILE] | --explain RUN.json | --list | --help");
+            return error_set(error, "%s: unexpected; allowed: %s", argv[i],
+                             "RUN.json --out DIR [--set field=value]... [--require-counters] "
+                             "[--compute-times FILE.npy] [--progress FILE] | --explain RUN.json [--json] | "
+                             "--list [--json] | --help");
         } else {
             options->description = argv[i];
         }
@@ -80,6 +82,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
         return error_set(error, "--progress: only with a run; see miniapp --help");
     if (options->action != action_run && options->require_counters)
         return error_set(error, "--require-counters: only with a run; see miniapp --help");
+    if (options->json && options->action != action_explain && options->action != action_list)
+        return error_set(error, "--json: only with --explain or --list; see miniapp --help");
     if (options->action != action_explain && (options->ranks || options->threads))
         return error_set(
             error, "--ranks, --threads: only with --explain; a run takes mpirun -n and OMP_NUM_THREADS");

@@ -17,6 +17,7 @@ struct options {
     const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
     int ranks, threads;    ///< for --explain; 0: as started
+    bool json;             ///< print JSON; of --list and --explain
     bool require_counters; ///< refuse to run without those that are asked for
 };
 

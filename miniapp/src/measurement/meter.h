@@ -1,5 +1,5 @@
 /// \file
-/// Meters: whatever can be read besides clocks.
+/// Meters: sources of values other than clocks. (What meters of threads count, counters.h keeps.)
 ///
 /// A meter is one file under meter/, exporting one `const struct meter`, and one line in meter.c. Opening one
 /// finds out what is there and says of each channel whether it can be read and, if not, why. A value that

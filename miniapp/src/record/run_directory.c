@@ -1,18 +1,13 @@
 #include "record/run_directory.h"
 
 #include "base/alloc.h"
+#include "base/registry.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/// All that a record may hold; the last one is added by the workflow.
-static const char *const record_files[] = {"record.json",  "ranks.csv",  "cycles.npy", "spikes.npy",
-                                           "counters.csv", "energy.csv", "launch.json"};
-
-enum { n_record_files = sizeof record_files / sizeof *record_files };
 
 static const char *const allowed =
     "a directory that is new, empty, or an earlier run's record and nothing else";
@@ -22,16 +17,10 @@ static char *join(const char *a, const char *b) {
     return strcat(strcpy(joined, a), b);
 }
 
-static bool is_record_file(const char *name) {
-    for (int i = 0; i < n_record_files; i++)
-        if (strcmp(name, record_files[i]) == 0) return true;
-    return false;
-}
-
 /// Removes a record and its directory; a file that is not a record's makes it fail, and stays.
 static bool remove_record(const char *path) {
-    for (int i = 0; i < n_record_files; i++) {
-        char *slashed = join(path, "/"), *file = join(slashed, record_files[i]);
+    for (int i = 0; run_files[i]; i++) {
+        char *slashed = join(path, "/"), *file = join(slashed, run_files[i]->name);
         unlink(file);
         free(slashed);
         free(file);
@@ -49,8 +38,10 @@ static bool may_take(const char *path, bool *record) {
     bool foreign = false;
     for (struct dirent *entry; (entry = readdir(directory));) {
         const char *name = entry->d_name;
-        *record = *record || strcmp(name, "record.json") == 0;
-        foreign = foreign || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !is_record_file(name));
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        const struct run_file *known = registry_find(run_files, name);
+        *record = *record || known == &run_file_record;
+        foreign = foreign || !known;
     }
     rewinddir(directory);
     size_t entries = 0;
@@ -99,8 +90,9 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
     return true;
 }
 
-FILE *run_directory_file(const struct run_directory *directory, const char *name, struct error *error) {
-    char *slashed = join(directory->partial, "/"), *path = join(slashed, name);
+FILE *run_directory_file(const struct run_directory *directory, const struct run_file *which,
+                         struct error *error) {
+    char *slashed = join(directory->partial, "/"), *path = join(slashed, which->name);
     FILE *file = fopen(path, "wb");
     if (!file) error_set(error, "--out: %s: %s", path, strerror(errno));
     free(slashed);
@@ -108,11 +100,11 @@ FILE *run_directory_file(const struct run_directory *directory, const char *name
     return file;
 }
 
-bool run_directory_close_file(const char *name, FILE *file, bool written, struct error *error) {
+bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error) {
     written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
     int reason = errno;
     written = fclose(file) == 0 && written;
-    return written || error_set(error, "--out: %s: not written: %s", name, strerror(reason));
+    return written || error_set(error, "--out: %s: not written: %s", which->name, strerror(reason));
 }
 
 bool run_directory_commit(struct run_directory *directory, struct error *error) {

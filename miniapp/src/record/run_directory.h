@@ -5,6 +5,7 @@
 #define RECORD_RUN_DIRECTORY_H
 
 #include "base/error.h"
+#include "record/run_files.h"
 #include <stdio.h>
 
 struct run_directory {
@@ -18,10 +19,11 @@ struct run_directory {
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error);
 
 /// Opens a file of the record for writing.
-FILE *run_directory_file(const struct run_directory *directory, const char *name, struct error *error);
+FILE *run_directory_file(const struct run_directory *directory, const struct run_file *which,
+                         struct error *error);
 
 /// Flushes a file to the disk and closes it; `written` false, or a failure here, is an error.
-bool run_directory_close_file(const char *name, FILE *file, bool written, struct error *error);
+bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error);
 
 /// Puts the partial directory in the place of DIR. An earlier record is removed after that, never before;
 /// anything else that has come to stand there meanwhile is left, and is an error.

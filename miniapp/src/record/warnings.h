@@ -4,16 +4,17 @@
 #ifndef RECORD_WARNINGS_H
 #define RECORD_WARNINGS_H
 
-#include "record/report.h"
+#include "record/results.h"
+#include <jansson.h>
 
 /// Processors of the first rank's node that were busy with something else during the simulation, as a mean;
 /// NAN where unknown or too short to tell.
-double foreign_load(const struct report *report);
+double foreign_load(const struct results *results);
 
 /// A new list of sentences.
-json_t *warnings(const struct report *report);
+json_t *warnings(const struct results *results);
 
 /// Those about the network (silent, diverging, rates out of reach) to standard error, one line each.
-void warnings_print(const struct report *report);
+void warnings_print(const struct results *results);
 
 #endif

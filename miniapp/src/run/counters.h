@@ -1,8 +1,10 @@
 /// \file
-/// Meters of threads: what each OpenMP thread of this rank counted, in all and by phase.
+/// Counters: what the meters of threads count on each OpenMP thread of this rank, in all and by phase.
 ///
-/// getrusage is read before and after the measured part only. Counters of PAPI, if asked for, are read by
-/// every thread at the seams of every cycle; if not, the cycle loop touches nothing of this.
+/// A *meter* (measurement/meter.h) is a source of values; a *counter* is one value of a meter of threads, and
+/// only ever goes up. getrusage is read before and after the measured part only. The counters of PAPI, if
+/// they are asked for, are read by every thread at the seams of every cycle; if not, the cycle loop touches
+/// nothing of this.
 
 #ifndef RUN_COUNTERS_H
 #define RUN_COUNTERS_H

@@ -78,6 +78,12 @@ static bool uses_delay_ratio(const struct schedule *schedule, int lane) {
     return schedule->rule.lanes[lane].period == period_delay_ratio;
 }
 
+bool schedule_uses_delay_ratio(const struct schedule *schedule) {
+    for (int l = 0; l < schedule->n_lanes; l++)
+        if (uses_delay_ratio(schedule, l)) return true;
+    return false;
+}
+
 /// The largest D, a multiple of L + 1, that is exact in all lanes that use it; 0 if there is none.
 static uint32_t largest_delay_ratio(const struct schedule *schedule, const struct description *d) {
     uint32_t ratio = UINT32_MAX;

@@ -1,8 +1,8 @@
 /// \file
-/// What the meters of threads counted, gathered: `meters` of record.json and counters.csv.
+/// What meters read, summed over ranks and threads: `meters` of record.json, and the rows of counters.csv.
 
-#ifndef RECORD_METERS_H
-#define RECORD_METERS_H
+#ifndef RECORD_METER_SUMS_H
+#define RECORD_METER_SUMS_H
 
 #include "run/counters.h"
 #include <jansson.h>
@@ -29,19 +29,19 @@ struct meter_sums {
 };
 
 /// Adds a row to the sum of its source, name and phase. A sum is only good if all its rows are, of one event.
-void meters_add(struct meter_sums *sums, const struct meter_row *row);
+void meter_sums_add(struct meter_sums *sums, const struct meter_row *row);
 
 /// Collective over `world`. Sums up on rank 0 what all threads of all ranks counted, and writes their rows to
 /// `file` unless it is NULL (it is ignored on other ranks). \return on rank 0 whether they could be written.
-bool meters_gather(struct meter_sums *sums, const struct counters *counters, double peak_bytes,
-                   MPI_Comm world, FILE *file);
+bool meter_sums_gather(struct meter_sums *sums, const struct counters *counters, double peak_bytes,
+                       MPI_Comm world, FILE *file);
 
 /// A new entry of `meters`.
 json_t *meters_entry(const struct meter_row *row);
 
 /// Appends all sums to the list `meters`.
-void meters_append(const struct meter_sums *sums, json_t *list);
+void meter_sums_append(const struct meter_sums *sums, json_t *list);
 
-void meters_close(struct meter_sums *sums);
+void meter_sums_close(struct meter_sums *sums);
 
 #endif

@@ -1,4 +1,4 @@
-#include "record/power_record.h"
+#include "record/energy_record.h"
 
 #include "base/alloc.h"
 #include "record/gather.h"
@@ -8,33 +8,33 @@
 
 enum { readings_min = 2 }; ///< within the measured part; fewer say what was drawn before and after
 
-void power_record_close(struct power_record *record) {
+void energy_record_close(struct energy_record *record) {
     free(record->node);
     free(record->reading);
-    *record = (struct power_record){0};
+    *record = (struct energy_record){0};
 }
 
-static struct node_power *summarise(const struct power *power, struct interval measured, int rank) {
-    struct node_power *node = ALLOC_ZERO(struct node_power, 1);
-    const struct samples *samples = &power->samples;
+static struct node_energy *summarise(const struct energy_reader *reader, struct interval measured, int rank) {
+    struct node_energy *node = ALLOC_ZERO(struct node_energy, 1);
+    const struct samples *samples = &reader->samples;
     node->node = rank;
-    node->n_sources = power->n_sources;
-    for (int s = 0; s < power->n_sources; s++) {
-        const struct meter_handle *source = &power->source[s];
+    node->n_sources = reader->n_sources;
+    for (int s = 0; s < reader->n_sources; s++) {
+        const struct meter_handle *source = &reader->source[s];
         snprintf(node->source[s].name, sizeof node->source[s].name, "%s", source->meter->name);
         snprintf(node->source[s].reason, sizeof node->source[s].reason, "%s", source->reason);
         node->source[s].status = source->status;
     }
     if (samples->count == 0) return node;
-    const struct meter_handle *meter = &power->source[power->n_sources - 1];
+    const struct meter_handle *meter = &reader->source[reader->n_sources - 1];
     node->n_channels = meter->n_channels;
     node->readings = energy_readings(samples, measured);
-    node->coverage = energy_coverage(samples, measured, 3 * power->description->given.energy_interval_s);
+    node->coverage = energy_coverage(samples, measured, 3 * reader->description->given.energy_interval_s);
     node->cost = samples->cost;
     for (int c = 0; c < meter->n_channels; c++) {
         const struct meter_channel *channel = &meter->channel[c];
         const bool watts = channel->unit[0] == 'W';
-        const struct interval idle = power->idle_before;
+        const struct interval idle = reader->idle_before;
         snprintf(node->channel[c].name, sizeof node->channel[c].name, "%s", channel->name);
         snprintf(node->channel[c].event, sizeof node->channel[c].event, "%s", channel->event);
         snprintf(node->channel[c].unit, sizeof node->channel[c].unit, "%s", channel->unit);
@@ -52,17 +52,17 @@ static struct node_power *summarise(const struct power *power, struct interval m
 }
 
 static bool take_node(const void *block, size_t count, void *context) {
-    struct power_record *record = context;
-    if (count > 0) record->node[record->nodes++] = *(const struct node_power *)block;
+    struct energy_record *record = context;
+    if (count > 0) record->node[record->nodes++] = *(const struct node_energy *)block;
     return true;
 }
 
 static bool take_readings(const void *block, size_t count, void *context) {
-    struct power_record *record = context;
+    struct energy_record *record = context;
     if (count == 0) return true;
     if (record->count + count > record->capacity) {
         record->capacity = 2 * (record->count + count);
-        struct power_reading *grown = ALLOC(struct power_reading, record->capacity);
+        struct energy_reading *grown = ALLOC(struct energy_reading, record->capacity);
         if (record->count > 0) memcpy(grown, record->reading, record->count * sizeof *grown);
         free(record->reading);
         record->reading = grown;
@@ -72,46 +72,47 @@ static bool take_readings(const void *block, size_t count, void *context) {
     return true;
 }
 
-void power_gather(struct power_record *record, const struct power *power, struct interval measured) {
+void energy_record_gather(struct energy_record *record, const struct energy_reader *reader,
+                          struct interval measured) {
     int rank, ranks;
-    MPI_Comm_rank(power->world, &rank);
-    MPI_Comm_size(power->world, &ranks);
-    *record = (struct power_record){0};
-    if (power->description->given.record_energy == 0) return;
-    if (rank == 0) record->node = ALLOC(struct node_power, (size_t)ranks);
-    struct node_power *node = power->reads ? summarise(power, measured, rank) : NULL;
-    gather_blocks(power->world, node, node ? 1 : 0, sizeof *node, take_node, record);
+    MPI_Comm_rank(reader->world, &rank);
+    MPI_Comm_size(reader->world, &ranks);
+    *record = (struct energy_record){0};
+    if (reader->description->given.record_energy == 0) return;
+    if (rank == 0) record->node = ALLOC(struct node_energy, (size_t)ranks);
+    struct node_energy *node = reader->reads ? summarise(reader, measured, rank) : NULL;
+    gather_blocks(reader->world, node, node ? 1 : 0, sizeof *node, take_node, record);
     free(node);
 
-    const struct samples *samples = &power->samples;
+    const struct samples *samples = &reader->samples;
     const size_t channels = (size_t)samples->channels, count = samples->count * channels;
-    struct power_reading *own = ALLOC(struct power_reading, count);
+    struct energy_reading *own = ALLOC(struct energy_reading, count);
     for (size_t i = 0; i < count; i++)
-        own[i] = (struct power_reading){rank, (int)(i % channels), samples->time_s[i / channels],
-                                        samples->value[i]};
-    gather_blocks(power->world, own, count, sizeof *own, take_readings, record);
+        own[i] = (struct energy_reading){rank, (int)(i % channels), samples->time_s[i / channels],
+                                         samples->value[i]};
+    gather_blocks(reader->world, own, count, sizeof *own, take_readings, record);
     free(own);
 }
 
-bool power_record_any(const struct power_record *record) {
+bool energy_record_any(const struct energy_record *record) {
     return record->count > 0;
 }
 
-static const char *source_of(const struct node_power *node) {
+static const char *source_of(const struct node_energy *node) {
     return node->source[node->n_sources - 1].name;
 }
 
-static const struct node_power *node_of(const struct power_record *record, int node) {
+static const struct node_energy *node_of(const struct energy_record *record, int node) {
     for (int n = 0; n < record->nodes; n++)
         if (record->node[n].node == node) return &record->node[n];
     return NULL;
 }
 
-bool power_write(const struct power_record *record, FILE *file) {
+bool energy_record_write(const struct energy_record *record, FILE *file) {
     fprintf(file, "node,source,channel,time_s,energy_j,power_w\n");
     for (size_t i = 0; i < record->count; i++) {
-        const struct power_reading *reading = &record->reading[i];
-        const struct node_power *node = node_of(record, reading->node);
+        const struct energy_reading *reading = &record->reading[i];
+        const struct node_energy *node = node_of(record, reading->node);
         const bool watts = node->channel[reading->channel].unit[0] == 'W';
         if (isnan(reading->value)) continue; // it failed
         fprintf(file, watts ? "%d,%s,%s,%.6f,,%.9g\n" : "%d,%s,%s,%.6f,%.12g,\n", reading->node,
@@ -122,11 +123,11 @@ bool power_write(const struct power_record *record, FILE *file) {
 
 /// Why there is no energy of all nodes: the reasons of the first that could not be read, or different meters.
 /// NULL where there is.
-static json_t *why_not(const struct power_record *record) {
+static json_t *why_not(const struct energy_record *record) {
     for (int n = 0; n < record->nodes; n++) {
-        const struct node_power *node = &record->node[n];
+        const struct node_energy *node = &record->node[n];
         if (node->n_channels > 0) continue;
-        char text[power_sources_max * (meter_reason_max + 64)] = "";
+        char text[energy_sources_max * (meter_reason_max + 64)] = "";
         size_t length = 0;
         for (int s = 0; s < node->n_sources; s++)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s: %s", s ? "; " : "",
@@ -145,7 +146,7 @@ static json_t *known(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *channels(const struct node_power *node, json_t *list) {
+static json_t *channels(const struct node_energy *node, json_t *list) {
     for (int c = 0; c < node->n_channels; c++)
         json_array_append_new(
             list, json_pack("{si ss ss ss so si}", "node", node->node, "name", node->channel[c].name, "event",
@@ -155,7 +156,7 @@ static json_t *channels(const struct node_power *node, json_t *list) {
 }
 
 /// What is wrong with an energy that could not be told wholly, or null.
-static json_t *what_is_missing(const struct power_record *record, double gross_j, uint64_t readings,
+static json_t *what_is_missing(const struct energy_record *record, double gross_j, uint64_t readings,
                                bool paused) {
     for (int n = 0; n < record->nodes && isnan(gross_j); n++)
         for (int c = 0; c < record->node[n].n_channels; c++)
@@ -169,8 +170,8 @@ static json_t *what_is_missing(const struct power_record *record, double gross_j
     return paused ? json_null() : json_string("record.idle_pause_s is 0: no idle power was measured");
 }
 
-json_t *power_json(const struct power_record *record, bool asked_for, double duration_s, bool paused,
-                   json_t **reason) {
+json_t *energy_record_json(const struct energy_record *record, bool asked_for, double duration_s, bool paused,
+                           json_t **reason) {
     *reason = asked_for ? why_not(record) : json_string("record.energy is false");
     if (*reason) return json_null();
     *reason = json_null();
@@ -178,7 +179,7 @@ json_t *power_json(const struct power_record *record, bool asked_for, double dur
     uint64_t readings = UINT64_MAX;
     json_t *list = json_array();
     for (int n = 0; n < record->nodes; n++) {
-        const struct node_power *node = &record->node[n];
+        const struct node_energy *node = &record->node[n];
         for (int c = 0; c < node->n_channels; c++) {
             gross_j += node->channel[c].gross_j;
             idle_w += node->channel[c].idle_w;
@@ -197,10 +198,10 @@ json_t *power_json(const struct power_record *record, bool asked_for, double dur
                      cost, "reason", what_is_missing(record, gross_j, readings, paused), "channels", list);
 }
 
-void power_append(const struct power_record *record, json_t *list) {
+void energy_record_append(const struct energy_record *record, json_t *list) {
     struct meter_sums sums = {0};
     for (int n = 0; n < record->nodes; n++) {
-        const struct node_power *node = &record->node[n];
+        const struct node_energy *node = &record->node[n];
         for (int s = 0; s < node->n_sources; s++) {
             struct meter_row row = {
                 .thread = -1, .phase = -1, .status = node->source[s].status, .name = "energy", .unit = "J"};
@@ -213,9 +214,9 @@ void power_append(const struct power_record *record, json_t *list) {
                 row.status = meter_unavailable;
                 snprintf(row.reason, sizeof row.reason, "see energy.reason");
             }
-            meters_add(&sums, &row);
+            meter_sums_add(&sums, &row);
         }
     }
-    meters_append(&sums, list);
-    meters_close(&sums);
+    meter_sums_append(&sums, list);
+    meter_sums_close(&sums);
 }

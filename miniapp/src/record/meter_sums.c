@@ -1,4 +1,4 @@
-#include "record/meters.h"
+#include "record/meter_sums.h"
 
 #include "base/alloc.h"
 #include "record/gather.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void meters_close(struct meter_sums *sums) {
+void meter_sums_close(struct meter_sums *sums) {
     free(sums->sum);
     *sums = (struct meter_sums){0};
 }
@@ -32,7 +32,7 @@ static void append(struct meter_sums *sums, const struct meter_row *row) {
     sums->sum[sums->count++] = (struct meter_sum){.row = *row};
 }
 
-void meters_add(struct meter_sums *sums, const struct meter_row *row) {
+void meter_sums_add(struct meter_sums *sums, const struct meter_row *row) {
     struct meter_sum *sum = find(sums, row);
     if (!sum) {
         append(sums, row);
@@ -118,7 +118,7 @@ static bool take_rows(const void *block, size_t count, void *context) {
     struct output *output = context;
     for (size_t i = 0; i < count; i++) {
         const struct meter_row *row = &rows[i];
-        meters_add(output->sums, row);
+        meter_sums_add(output->sums, row);
         if (!output->file) continue;
         fprintf(output->file, "%d,", row->rank);
         if (row->thread >= 0) fprintf(output->file, "%d", row->thread);
@@ -130,8 +130,8 @@ static bool take_rows(const void *block, size_t count, void *context) {
     return !output->file || !ferror(output->file);
 }
 
-bool meters_gather(struct meter_sums *sums, const struct counters *counters, double peak_bytes,
-                   MPI_Comm world, FILE *file) {
+bool meter_sums_gather(struct meter_sums *sums, const struct counters *counters, double peak_bytes,
+                       MPI_Comm world, FILE *file) {
     int rank;
     MPI_Comm_rank(world, &rank);
     size_t count;
@@ -171,7 +171,7 @@ static bool total_is_good(const struct meter_sums *sums, const struct meter_sum 
     return found && found->row.status == meter_ok && !found->mixed;
 }
 
-void meters_append(const struct meter_sums *sums, json_t *list) {
+void meter_sums_append(const struct meter_sums *sums, json_t *list) {
     for (size_t i = 0; i < sums->count; i++) {
         const struct meter_sum *sum = &sums->sum[i];
         struct meter_row row = sum->row;
