@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spikemark.models import waiting_iid
+from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.words import counted, integer, number, percent
 from spikemark.records.agreement import broken
 from spikemark.records.cases import Ratio, View, ratio
@@ -155,7 +156,7 @@ def _no_pair(view: View) -> str:
     schedules = {m.run.schedule for m in view.sweep.runs}
     planned = schedules | {p.fields.get("schedule") for p in view.sweep.planned}
     for name in ("conventional", "structure_aware"):
-        words = f"the {name.replace('_', '-')} schedule"
+        words = f"the {SCHEDULES[name].label} schedule"
         if name not in planned:
             return f"This experiment has no run of {words} and compares no schedules"
         if name not in schedules:

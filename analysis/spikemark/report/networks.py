@@ -7,6 +7,7 @@ from functools import cached_property
 from spikemark import activity
 from spikemark.activity.trains import SYNCHRONY_BIN_MS
 from spikemark.core.errors import BadInput
+from spikemark.network.description import Description
 from spikemark.published import network_rates
 from spikemark.quantities.words import counted
 from spikemark.records.cases import COMPARED
@@ -130,7 +131,7 @@ class Network:
     @cached_property
     def inhibitory(self) -> set[str]:
         """Names of the populations whose spikes have a negative weight wherever they arrive."""
-        return _inhibitory(self.measured.description)
+        return _inhibitory(self.measured.run.record.described)
 
     def bin_ms(self, wanted: float) -> float:
         """The multiple of the resolution next to `wanted`, at least one step."""
@@ -201,11 +202,9 @@ def title_of(m: Measured, otherwise: str) -> str:
     return ", ".join([m.preset or otherwise, *varied])
 
 
-def _inhibitory(description: dict) -> set[str]:
+def _inhibitory(description: Description) -> set[str]:
     signs: dict[str, set[bool]] = {}
-    for p in description["network"].get("projections", []):
-        weight = p.get("weight", 1)
-        mean = weight["mean"] if isinstance(weight, dict) else weight
-        for name in [p["source"]] if isinstance(p["source"], str) else p["source"]:
-            signs.setdefault(name, set()).add(mean < 0)
+    for p in description.network.projections:
+        for name in p.sources:
+            signs.setdefault(name, set()).add(p.weights.mean < 0)
     return {name for name, found in signs.items() if found == {True}}

@@ -153,8 +153,7 @@ def by_where(setups: list[Setup]) -> dict[str, list[Setup]]:
 
 def steps(record) -> float:
     """Steps of the measured part, a whole number up to rounding."""
-    resolution_ms = record.description["time"].get("resolution_ms", 0.1)
-    return record.timing.model_s * 1e3 / resolution_ms
+    return record.timing.model_s * 1e3 / record.described.time.resolution_ms
 
 
 def _mean(values: list[float]) -> float:

@@ -16,6 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 
+from spikemark.network.schedules import SCHEDULES
+
 WIDTH = 4.7  # inches = 338 points
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -23,7 +25,8 @@ XLINK = "http://www.w3.org/1999/xlink"
 NAMES = [
     *("ink", "muted", "rule", "paper", "band", "model"),
     *("deliver", "update", "collocate", "synchronise", "exchange", "other-1", "other-2", "other-3"),
-    *("conventional", "placement-only", "structure-aware", "overlapped", "hierarchical", "other-schedule"),
+    *(name.replace("_", "-") for name in SCHEDULES),
+    "other-schedule",
     *("persistent", "jitter", "drift", "rare", "barrier"),
 ]
 COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(NAMES)}

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 from spikemark.models import access
-from spikemark.network.placement import areas_of
 from spikemark.quantities.elements import Figure, Section, Table
 from spikemark.quantities.words import counted, number, percent, typical
 from spikemark.records.cases import Case, View
@@ -125,7 +124,7 @@ def _equal(shares: list[Share]) -> list[str]:
 
 def _two_lists(case: Case) -> list[str]:
     """Why the structure-aware schedule has more lists with several areas on a rank."""
-    areas = max(len(set(areas_of(m.description["network"]["populations"]))) for m in case.runs)
+    areas = max(len(m.run.record.described.network.areas) for m in case.runs)
     crowded = sorted(
         {
             m.run.record.ranks

@@ -7,7 +7,8 @@ import pytest
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.network import description as described
+from spikemark.network import fields
+from spikemark.network.description import Description, read
 
 
 def documented() -> list[dict[str, set[str]]]:
@@ -34,12 +35,12 @@ def test_all_fields_of_the_format_are_known():
         next(table for table in tables if name in table[""])
         for name in ("format_version", "period", "indegree", "size")
     )
-    assert known(described._File) == run[""] | {group for group in run if group}
-    assert known(described._Time) == run["time"] and known(described._Parts) == run["network"]
-    assert known(described._Lane) == lane[""]
-    assert known(described._Projection) == projection[""] | {"delay"}
-    assert known(described._Delay) == projection["delay"]
-    assert known(described._Population) == population[""] | {"neuron"}
+    assert known(Description) == run[""] | {group for group in run if group}
+    assert known(fields.Time) == run["time"] and known(fields.Network) == run["network"]
+    assert known(fields.Lane) == lane[""]
+    assert known(fields.Projection) == projection[""] | {"delay"}
+    assert known(fields.Delay) == projection["delay"]
+    assert known(fields.Population) == population[""] | {"neuron"}
 
 
 @pytest.mark.parametrize(
@@ -63,11 +64,11 @@ def test_a_misspelt_field_is_named(place, complaint):
         "weight": {"mean": 2.0},
     }
     asked = {"time": {}, "network": {"populations": [population], "projections": [projection]}}
-    described.check(asked)
+    read(asked)
     at = asked
     for part in place:
         at = at[part]
     at["wieght"] = 3
     with pytest.raises(BadInput) as error:
-        described.check(asked)
+        read(asked)
     assert complaint in str(error.value) and "\n" not in str(error.value)
