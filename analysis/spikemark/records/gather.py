@@ -86,7 +86,7 @@ class Measured:
 
     @property
     def kind(self) -> str:
-        """What its times are, `measured` or `simulated`: the kind of every column and sentence made of them."""
+        """What its times are, `measured` or `simulated`, and so is every number made of them."""
         return self.run.record.kind
 
     @property
@@ -144,7 +144,7 @@ class Sweep:
 
     @property
     def kind(self) -> str:
-        """What all its times are, `measured` or `simulated`. `collect.load` refuses records of the other kind."""
+        """What its times are, `measured` or `simulated`; `collect.load` refuses records of the other kind."""
         return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
 
     @property

@@ -194,6 +194,11 @@ class Record(Fields):
     energy: Energy | None
     energy_reason: str | None = None  #: why energy is None; None in records from before the field
 
+    @property
+    def steps(self) -> float:
+        """Steps of the measured part, a whole number up to rounding."""
+        return self.timing.model_s * 1e3 / self.description["time"].get("resolution_ms", 0.1)
+
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
         for name, kind in (
