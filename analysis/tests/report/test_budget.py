@@ -34,10 +34,10 @@ def test_the_bars_are_the_measured_waiting_of_several_ranks(view):
     for bar in bars:
         runs = [m.waiting for m in view.case.of(bar.configuration, 4)]
         assert bar.waiting == pytest.approx(np.exp(np.log(runs).mean()), rel=1e-5)
-        assert sum(value for value, _, _ in bar.parts.values()) == pytest.approx(bar.waiting)
+        assert sum(part.value for part in bar.parts.values()) == pytest.approx(bar.waiting)
     often, seldom = bars[0], bars[-1]
-    assert seldom.parts["jitter"][0] < 0.5 * often.parts["jitter"][0]
-    assert seldom.parts["drift"][0] > 0.9 * often.parts["drift"][0]
+    assert seldom.parts["jitter"].value < 0.5 * often.parts["jitter"].value
+    assert seldom.parts["drift"].value > 0.9 * often.parts["drift"].value
 
 
 def test_every_change_has_a_line_and_an_effect(view):

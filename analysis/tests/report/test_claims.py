@@ -40,7 +40,7 @@ def card(view, label):
 def test_a_resolved_change_is_a_change_in_per_cent_as_is_its_theory(tmp_path):
     view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 3))
     found = card(view, "Waiting")
-    assert found.value.startswith("\u2212") and found.value.endswith("\u202f%")
+    assert found.text.startswith("\u2212") and found.text.endswith("\u202f%")
     assert found.note.startswith("95 % interval \u2212")
     assert found.note.endswith("; theory \u221268\u202f% (modelled)")
     assert "not resolved" not in card(view, "Speed-up").note
@@ -51,7 +51,7 @@ def test_an_open_change_is_a_ratio_as_is_its_theory(tmp_path):
     view = view_of(tmp_path, pairs(spreads))
     found, r = card(view, "Waiting"), headline(view).waiting
     assert r.low < 1 < r.high
-    assert found.value.endswith("×") and "fell" not in found.value and "rose" not in found.value
+    assert found.text.endswith("×") and "fell" not in found.text and "rose" not in found.text
     assert found.note.startswith("not resolved: 95 % interval") and "theory 0.316 (modelled)" in found.note
     assert card(view, "Speed-up").note.startswith("not resolved: 95 % interval")
 
@@ -60,19 +60,19 @@ def test_a_single_pair_is_not_resolved(tmp_path):
     view = view_of(tmp_path, pairs([(4e-5, 2e-5)]))
     for label in ("Waiting", "Speed-up"):
         assert card(view, label).note.startswith("not resolved: one pair of runs")
-        assert card(view, label).value.endswith("×")
+        assert card(view, label).text.endswith("×")
 
 
 def test_every_number_has_its_kind_and_a_note_beside_it(tmp_path):
     view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2))
     for figure in key_figures(view, headline(view)):
-        assert figure.note and (figure.kind or figure.missing)
+        assert figure.remark and (figure.kind or figure.absent)
 
 
 def test_equal_counts_are_explained(tmp_path):
     view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2))
     found = card(view, "First accesses")
-    assert found.value == "equal" and "hardly any list is empty" in found.note
+    assert found.text == "equal" and "hardly any list is empty" in found.note
     text = " ".join(access.section(view).text)
     assert "Here hardly any list is empty" in text and "several areas" not in text
 
@@ -80,7 +80,7 @@ def test_equal_counts_are_explained(tmp_path):
 def test_two_lists_of_a_source_are_explained(tmp_path):
     view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2, ranks=1))
     found = card(view, "First accesses")
-    assert found.value == "+100\u202f%"
+    assert found.text == "+100\u202f%"
     assert found.note.startswith("per synaptic event; ")
     text = " ".join(access.section(view).text)
     assert "here 2 areas on 1 rank" in text and "two lists per source" in text
@@ -167,9 +167,7 @@ def test_rare_long_cycles_are_named_with_what_they_do(tmp_path):
     found = misfit(view.case, 2)
     assert found.factor > 5 and found.cv > 1 and found.cv_without_tail == pytest.approx(0.2, rel=0.2)
     text = waiting.section(view).text[1]
-    assert (
-        "because rare long cycles inflate the SD" in text and "in the conventional runs it is fitted" in text
-    )
+    assert "because rare long cycles inflate the SD" in text and "the conventional runs it is fitted" in text
     below = cycle_times.section(view).text[1]
     assert "begin below 0 for conventional" in below and "\u2212" in below and "normal distribution" in below
 

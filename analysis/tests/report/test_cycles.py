@@ -9,7 +9,6 @@ from html_page import Page, page
 from planned import grid, run, write_experiment
 from small_network import describe
 
-from spikemark.quantities.words import number
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report import build
@@ -153,8 +152,11 @@ def test_every_network_gets_a_map_of_its_most_ranks(tmp_path):
 def test_rows_of_ranks():
     compute = np.array([[1e-6, 3e-6, 5e-6], [2e-6, 2e-6, 2e-6]])
     first, second = evolution.rows(compute)
-    assert first == ["0", number(3.0), number(np.std([1, 3, 5])), number(5.0), "66.7\u202f%"]
-    assert second[1:] == [number(2.0), "0", number(2.0), "33.3\u202f%"]
+    means = {"rank": 0, "mean_us": 3, "sd_us": np.std([1, 3, 5]), "longest_us": 5, "slowest": 2 / 3}
+    assert first == pytest.approx(means)
+    assert second == pytest.approx(
+        {"rank": 1, "mean_us": 2, "sd_us": 0, "longest_us": 2, "slowest": 1 / 3}, abs=1e-9
+    )
 
 
 def test_a_page_of_128_ranks_stays_small(tmp_path):

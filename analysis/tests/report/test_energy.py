@@ -53,7 +53,7 @@ def test_power_over_time_has_phases_and_a_baseline(tmp_path):
     assert {row[2] for row in events.table.cells} == {"recurrent"}  # no events from outside
     table, published = found.tables
     assert "as published" in published.title and kinds(published)[2] == "literature"
-    assert [row[2] for row in published.rows] == ["1.1", "3.4", "5.7"]
+    assert [row[2] for row in published.cells] == ["1.1", "3.4", "5.7"]
     assert [row[3] for row in table.cells] == ["powercap", "powercap"]
     assert [row[5] for row in table.cells] == ["3\u202f200", "3\u202f200"]
     assert table.cells[0][6] == "1\u202f200"

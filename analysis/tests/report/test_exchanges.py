@@ -1,11 +1,12 @@
 """The section on exchanges: what is drawn, what stands beside it, and what it says when nothing is there."""
 
 import pytest
+from benched import write_exchanges
 from fake_exchanges import LINES, SIZES, content
 from html_page import page
 from planned import grid, write_experiment
 
-from spikemark.bench import exchange_bench, exchange_times, kernel_bench
+from spikemark.bench import exchange_bench, kernel_bench
 from spikemark.quantities.words import number
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
@@ -14,19 +15,10 @@ from spikemark.report.sections import SECTIONS, exchanges
 FEW = {"ranks": (1,), "ratios": (10,), "seeds": (1,), "cycles": 50}
 
 
-def write_table(root, *contents):
-    table = None
-    for given in contents:
-        table = exchange_times.update(table, exchange_times.repetitions(given, "raw.json")[0])
-    path = kernel_bench.folder("here", root) / exchange_bench.TABLE
-    path.parent.mkdir(parents=True)
-    table.to_parquet(path, index=False)
-
-
 def section(tmp_path, *contents):
     experiment = write_experiment(tmp_path, grid(**FEW))
     if contents:
-        write_table(tmp_path, *contents)
+        write_exchanges(tmp_path, *contents)
     return exchanges.section(look(gather(experiment)))
 
 
@@ -38,7 +30,7 @@ def test_without_times_the_page_says_how_to_get_them(tmp_path):
 
 
 def test_a_spoiled_table_does_not_cost_the_page(tmp_path):
-    write_table(tmp_path, content())
+    write_exchanges(tmp_path, content())
     (kernel_bench.folder("here", tmp_path) / exchange_bench.TABLE).write_text("spoiled")
     assert "not a Parquet file" in section(tmp_path).missing[0]
 
@@ -97,7 +89,7 @@ def test_few_sizes_and_one_repetition_have_no_fit_or_interval(tmp_path):
 
 def test_the_page_is_whole_with_more_exchanges_than_colours(tmp_path):
     lines = {f"exchange_{i}": ((1 + i) * 1e-7, 1e-9) for i in range(12)}
-    write_table(tmp_path, content(lines=lines, repetitions=2))
+    write_exchanges(tmp_path, content(lines=lines, repetitions=2))
     found = page(tmp_path, grid(**FEW))
     assert [alt for alt in found.images if "exchange_11" in alt]
     assert "exchange_11" in found.text and "MPI of the tests" in found.text

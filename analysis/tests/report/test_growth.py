@@ -6,10 +6,12 @@ from planned import run, write_experiment
 from printed import lines
 from small_network import describe
 
+from spikemark.quantities.words import NARROW
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report.sections import growth
 from spikemark.report.sections.growth.doublings import COSTS, doublings
+from spikemark.report.sections.growth.section import MARK
 
 CROWDED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
 PHASES = ("deliver", "update", "collocate", "synchronise", "exchange")
@@ -118,10 +120,11 @@ def test_what_grows_like_its_work_is_not_named_and_what_grows_by_more_is(tmp_pat
     assert box.tone == "wary" and box.text.startswith("Neurons doubled.")
     assert box.text.endswith("Times that did: deliver per synaptic event ×1.50 (1 of 1).")
     (times,) = rows(section, "time")
-    assert times["deliver / synaptic event"].startswith(f"{growth.MARK}1.50 (")
+    assert times["deliver / synaptic event"].startswith("1.50 (")
+    assert times["deliver / synaptic event"].endswith(f"){NARROW}{MARK}")
     assert times["build / synapse"].startswith("0.950")
     assert times["pairs"] == "3"
-    assert sum(growth.MARK in text for text in times.values()) == 1
+    assert sum(MARK in text for text in times.values()) == 1
     (counts,) = rows(section, "memory")
     assert (counts["neurons"], counts["synapses"], counts["memory: ring"]) == ("2.00", "2.00", "2.00")
     assert [line for line in section.text if line.startswith("Neurons doubled, in-degree fixed")]
@@ -138,7 +141,7 @@ def test_one_pair_has_factors_but_proves_nothing(tmp_path):
     runs = repeated((1.0,)) + repeated((9.0,), threads=2)
     section = growth.section(view(tmp_path, runs))
     (times,) = rows(section, "time")
-    assert "(" not in times["deliver / synaptic event"] and growth.MARK not in "".join(times.values())
+    assert "(" not in times["deliver / synaptic event"] and MARK not in "".join(times.values())
     assert "Times that did: none" in section.boxes[0].text
 
 
@@ -162,7 +165,7 @@ def test_more_ranks_than_cores_give_counts_and_no_times(tmp_path):
     runs = repeated() + repeated(ranks=4, warnings=[CROWDED])
     section = growth.section(view(tmp_path, runs))
     assert [table.title for table in section.tables] == ["Factors of work and memory"]
-    assert section.missing == ["Times of ranks 2 → 4: not shown: more ranks × threads than cores."]
+    assert section.missing == ["Times of ranks 2 → 4 are not shown: more ranks × threads than cores."]
     assert "Times that did" not in section.boxes[0].text
     words = page(tmp_path / "page", runs).text
     assert "not in the figures: 3 runs with more ranks × threads than cores" in words

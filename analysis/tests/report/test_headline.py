@@ -151,7 +151,7 @@ def test_waiting_not_measured(tmp_path):
     network["record"]["barrier"] = False
     found = of(tmp_path, pair(SLOW | {"description": network}, QUICK | {"description": network}))
     assert found.waiting is None
-    assert "Waiting was not measured on its own" in found.sentence
+    assert "Waiting was not timed on its own" in found.sentence
 
 
 def test_waiting_within_its_spread_is_left_open(tmp_path):

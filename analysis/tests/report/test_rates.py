@@ -65,7 +65,7 @@ def test_spikes_tell_the_rates_and_the_expectation(tmp_path):
     assert found["area0"] / found["area1"] == pytest.approx(9, rel=0.01)
     shown = access.section(look(gather(results)))
     assert shown.missing == []
-    assert any("those counted" in line for line in shown.text)
+    assert any("the counted rates" in line for line in shown.text)
     expected = model.expected(run_of(results).record.description, 1, 1, rates_hz=found).ratio
     assert float(shown.figures[0].table.cells[0][3]) == pytest.approx(expected, rel=1e-3)
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from fake_bench import content, entry
+from benched import write_kernels
 from planned import grid, run, write_experiment
 from printed import heads, kinds, lines
 from synthetic import describe
@@ -26,17 +26,6 @@ def threaded(**options) -> list[dict]:
     one = grid(**FEW, **options)
     two = [dict(m, threads=2, label=m["label"] + " threads=2") for m in one if m["ranks"] == 1]
     return one + two
-
-
-def write_kernels(experiment, lengths=(1, 8, 64), only=(kernels.BOUND_PLAIN, kernels.BOUND, kernels.DELIVER)):
-    """Beside the experiment; the bound takes 1 + 10 / L ns, delivery 1.25 times that."""
-    factor = {kernels.BOUND_PLAIN: 2, kernels.BOUND: 1, kernels.DELIVER: 1.25}
-    entries = [entry(k, n, factor[k] * (1 + 10 / n)) for k in only for n in lengths]
-    table = kernels.aggregate(kernels.repetitions(content(*entries))[0], "kernels-1.json")
-    path = kernel_bench.folder(experiment.name, experiment.parent.parent) / kernel_bench.TABLE
-    path.parent.mkdir(parents=True)
-    table.to_parquet(path, index=False)
-    return table
 
 
 def section(experiment):

@@ -39,7 +39,7 @@ MISSING = {
     "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
     "no conventional": ["has no run of the conventional schedule", "Serial correlation: no conventional run"],
     "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
-    "no barrier": ["Waiting was not measured on its own", "record.barrier is false"],
+    "no barrier": ["Waiting was not timed on its own", "record.barrier is false"],
     "no spikes": ["no synaptic event occurred"],
     "no spread": ["the cycle times do not vary"],
     "few cycles": ["Correctness"],

@@ -9,7 +9,7 @@ from spikemark.peers.table import QUANTITIES
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number, percent
+from spikemark.quantities.words import counted, percent
 from spikemark.records.cases import View
 from spikemark.report.columns import THREADS
 
@@ -50,7 +50,7 @@ def _table(content: Content) -> Table:
     for program in content.programs:
         columns.append(Column(program.name, program.title, "measured"))
         if program.name != REFERENCE:
-            columns.append(Column(_beside(program), "mini-app ahead by", "measured", words=_times))
+            columns.append(Column(_beside(program), "mini-app ahead by (factor)", "measured"))
     rows = []
     for quantity in QUANTITIES:
         for threads in sorted({e.threads for e in content.medians}):
@@ -64,7 +64,7 @@ def _table(content: Content) -> Table:
         row = {"what": f"speed, over {counted(over, 'thread')}", "threads": threads}
         for program in content.programs:
             gain = _factor(scaling.get((program.name, threads, over)))
-            row |= {program.name: Column("", "", words=_times).text(gain), _beside(program): "–"}
+            row |= {program.name: gain, _beside(program): "–"}
         rows.append(row)
     return Table(columns, rows, "The mini-app and its peers")
 
@@ -89,10 +89,6 @@ def _factor(entry: Estimated | None) -> Quantity:
 
 def _why(entry: Estimated | None) -> str:
     return (entry.reason if entry else None) or "there is no such run"
-
-
-def _times(factor: float) -> str:
-    return f"{number(factor)}×"
 
 
 def _rates(content: Content) -> list[str]:

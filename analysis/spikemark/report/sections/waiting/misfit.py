@@ -24,7 +24,6 @@ class Misfit:
     """
 
     kind: str
-
     factor: float
     cv: float
     factor_without_tail: float
