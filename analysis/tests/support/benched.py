@@ -11,7 +11,7 @@ def write_kernels(experiment, lengths=(1, 8, 64), only=(kernels.BOUND_PLAIN, ker
     entries = [entry(k, n, factor[k] * (1 + 10 / n)) for k in only for n in lengths]
     table = kernels.aggregate(kernels.repetitions(content(*entries))[0], "kernels-1.json")
     path = kernel_bench.folder(experiment.name, experiment.parent.parent) / kernel_bench.TABLE
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path, index=False)
     return table
 
@@ -22,5 +22,5 @@ def write_exchanges(root, *contents) -> None:
     for given in contents:
         table = exchange_times.update(table, exchange_times.repetitions(given, "raw.json")[0])
     path = kernel_bench.folder("here", root) / exchange_bench.TABLE
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path, index=False)

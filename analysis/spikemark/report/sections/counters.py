@@ -17,9 +17,8 @@ EXPLAINED = (
 HARDWARE = ("instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles")
 WOULD_ADD = (
     "A machine on which {names} can be read would add three numbers for each phase: instructions per cycle, "
-    "the share of cycles that wait for memory, and cache misses per synaptic event, read from the processor "
-    "instead of simulated. Virtual machines often hide these counters; elsewhere the administrator may have "
-    "to allow them (kernel.perf_event_paranoid)."
+    "the share of cycles that wait for memory, and cache misses per synaptic event. Virtual machines often hide "
+    "these counters; elsewhere the administrator may have to allow them (kernel.perf_event_paranoid)."
 )
 NOT_ASKED = (
     "Hardware counters: no run asked for them (`record.counters`), since reading them takes time;"
