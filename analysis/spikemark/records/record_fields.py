@@ -202,6 +202,11 @@ class Record(Fields):
         """The description as an object. Raises BadInput where the mini-app would refuse it."""
         return read(self.description)
 
+    @property
+    def steps(self) -> float:
+        """Steps of the measured part, a whole number up to rounding."""
+        return self.timing.model_s * 1e3 / self.described.time.resolution_ms
+
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
         for name, kind in (
