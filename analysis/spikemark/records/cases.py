@@ -26,6 +26,11 @@ class Case:
         return sorted({m.run.record.ranks for m in self.runs})
 
     @property
+    def kind(self) -> str:
+        """What the times are, `measured` or `simulated`."""
+        return self.runs[0].kind
+
+    @property
     def threads(self) -> int:
         return self.runs[0].run.record.threads
 
@@ -77,6 +82,16 @@ class View:
     ranks: int | None = None
     conventional: Configuration | None = None
     structure_aware: Configuration | None = None
+
+    @property
+    def kind(self) -> str:
+        """What the times of the sweep are, `measured` or `simulated`."""
+        return self.sweep.kind
+
+    @property
+    def where(self) -> str:
+        """The machine in a sentence."""
+        return self.sweep.where
 
     @property
     def comparable(self) -> bool:

@@ -17,6 +17,7 @@ from .rates import rates_hz
 from .results import Results
 
 NO_BREAK = "\u00a0"
+MEASURED, SIMULATED = "measured", "simulated"  # what the times of a run are; keys of quantity.KINDS
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 #: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
 OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
@@ -84,9 +85,14 @@ class Measured:
         return rates_hz(self.run)
 
     @property
+    def kind(self) -> str:
+        """What its times are, `measured` or `simulated`: the kind of every column and sentence made of them."""
+        return self.run.record.kind
+
+    @property
     def simulated(self) -> bool:
         """Are its times those of a simulated machine?"""
-        return self.run.record.kind == "simulated"
+        return self.kind == SIMULATED
 
     @cached_property
     def simulation(self) -> dict[str, Any]:
@@ -137,9 +143,19 @@ class Sweep:
     unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
 
     @property
+    def kind(self) -> str:
+        """What all its times are, `measured` or `simulated`. `collect.load` refuses records of the other kind."""
+        return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
+
+    @property
     def simulated(self) -> bool:
-        """Is this a sweep of simulated runs? `collect.load` refuses records of the other kind."""
-        return any(p.machine is not None for p in self.planned)
+        """Is this a sweep of simulated runs?"""
+        return self.kind == SIMULATED
+
+    @property
+    def where(self) -> str:
+        """The machine in a sentence."""
+        return "the simulated machine" if self.simulated else "this machine"
 
     @property
     def not_run(self) -> list[Planned]:
