@@ -33,8 +33,7 @@ def peers(
     import sys
 
     from spikemark.peers import compare, show
-    from spikemark.running import experiment as experiments
-    from spikemark.running import quiet, sweep
+    from spikemark.running import experiments, quiet, sweeps
 
     if not patience >= 0:
         raise BadInput(f"--patience: {patience:g}; allowed: 0 or more seconds")
@@ -45,7 +44,7 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = out or sweep.folder(chosen, None, None).path
+    folder = out or sweeps.folder(chosen, None, None).path
     found = compare.compare(
         chosen,
         folder,

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from spikemark.core.files import write_atomically, write_json
-from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment
+from spikemark.core.lock import locked
+from spikemark.running.experiments import Experiment
 from spikemark.running.quiet import Conditions, busy_s
 
 from . import runner
@@ -44,7 +43,7 @@ def compare(
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program
     programs = plan.programs
     store = Store(folder.resolve())
-    with sweep.locked(Results(store.path)):
+    with locked(store.path):
         write_json(
             store.path / "comparison.json",
             {

@@ -12,7 +12,7 @@ from pathlib import Path
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.process import watch
 from spikemark.running import quiet
-from spikemark.running.measure import RunFailed
+from spikemark.running.carry_out import RunFailed
 
 from .programs import Program
 from .store import Attempt, Store

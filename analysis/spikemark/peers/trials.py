@@ -8,7 +8,7 @@ from typing import Any
 from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.network import indegree
-from spikemark.running.experiment import Experiment, expand
+from spikemark.running.experiments import Experiment, expand
 
 from .programs import Program
 

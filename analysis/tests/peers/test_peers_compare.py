@@ -8,10 +8,10 @@ from fake_peers import QUICK, Fake, busy_machine, experiment, figures, quiet_mac
 
 from spikemark.core import launch
 from spikemark.core.errors import BadInput
+from spikemark.core.lock import locked
 from spikemark.peers import show, table
 from spikemark.peers.compare import compare
 from spikemark.records.results import Results
-from spikemark.running.sweep import locked
 
 
 @pytest.fixture(autouse=True)
