@@ -118,7 +118,7 @@ def by_area(recording: Recording) -> Groups:
 def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, float]:
     """Mean firing rate of each group, spikes per neuron and second; groups without neurons are left out."""
     groups = by_population(recording) if groups is None else groups
-    spikes = counts(recording.groups_of_spikes(groups), len(groups))
+    spikes = members(recording.groups_of_spikes(groups), len(groups))
     sizes = recording.sizes(groups)
     return {
         label: float(count / size / recording.seconds)
@@ -127,6 +127,6 @@ def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, fl
     }
 
 
-def counts(group: np.ndarray, groups: int) -> np.ndarray:
+def members(group: np.ndarray, groups: int) -> np.ndarray:
     """[groups], how many entries of `group` name each of them; -1 names none."""
     return np.bincount(group[group >= 0], minlength=groups)

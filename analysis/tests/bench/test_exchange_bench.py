@@ -153,7 +153,7 @@ def test_interrupted(spikemark, program, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     program()
-    monkeypatch.setattr(exchange_bench.measure, "watch", interrupt)
+    monkeypatch.setattr(exchange_bench.process, "watch", interrupt)
     status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output) == (130, "") and errors.startswith("spikemark: interrupted: ")
     assert not (tmp_path / "out").exists()
