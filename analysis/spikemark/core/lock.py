@@ -14,8 +14,10 @@ LOCK = ".lock"
 def locked(folder: Path) -> Iterator[int]:
     """Hold the folder, which is made where it is missing; yields the descriptor of the lock.
 
-    Processes that inherit the descriptor hold the folder as well. Raises BadInput if it is held already.
+    Processes that inherit the descriptor hold the folder as well. A folder that was made and in which nothing
+    was kept is gone afterwards. Raises BadInput if the folder is held already.
     """
+    new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / LOCK, "a+") as lock:
         try:
@@ -24,4 +26,9 @@ def locked(folder: Path) -> Iterator[int]:
             raise BadInput(
                 f"{folder}: another sweep or benchmark is at work here; wait for it or stop it"
             ) from None
-        yield lock.fileno()
+        try:
+            yield lock.fileno()
+        finally:
+            if new and [path.name for path in folder.iterdir()] == [LOCK]:
+                (folder / LOCK).unlink()
+                folder.rmdir()

@@ -22,6 +22,15 @@ def test_a_second_command_is_refused_until_the_first_ends(tmp_path):
         pass
 
 
+def test_a_folder_in_which_nothing_was_kept_is_gone(tmp_path):
+    with pytest.raises(BadInput, match="why"), locked(tmp_path / "new"):
+        raise BadInput("why")
+    assert not (tmp_path / "new").exists()
+    with locked(tmp_path / "new"):
+        (tmp_path / "new" / "kept").touch()
+    assert (tmp_path / "new" / "kept").exists()
+
+
 def test_a_program_that_inherits_the_lock_holds_the_folder(tmp_path):
     with locked(tmp_path) as lock:
         held = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
