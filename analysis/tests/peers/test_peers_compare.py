@@ -11,7 +11,6 @@ from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
 from spikemark.peers import show, table
 from spikemark.peers.compare import compare
-from spikemark.records.results import Results
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +222,7 @@ def test_a_damaged_result_is_named(setting):
 
 
 def test_two_comparisons_do_not_share_a_folder(setting):
-    with locked(Results(setting.folder / "out")), pytest.raises(BadInput, match="at work here"):
+    with locked(setting.folder / "out"), pytest.raises(BadInput, match="at work here"):
         setting.compare()
 
 
