@@ -30,9 +30,9 @@ def peers(
     ] = 30.0,
 ) -> None:
     """Measure the mini-app and its peers in turns, and say by what factors it is ahead."""
-    import sys
-
-    from spikemark.peers import compare, show
+    from spikemark.peers import compare
+    from spikemark.peers.show import disturbances, notes, table
+    from spikemark.quantities.terminal import show
     from spikemark.running import experiments, quiet, sweeps
 
     if not patience >= 0:
@@ -54,7 +54,8 @@ def peers(
     if as_json:
         typer.echo((found.path / "peers.json").read_text(), nl=False)
     else:
-        show.show(found.content, sys.stdout)
+        show(table(found.content))
+        typer.echo("\n".join([*notes(found.content), *disturbances(found.content)]))
         typer.echo(found.path / "peers.parquet")
     for line in found.complaints:
         typer.echo(line, err=True)

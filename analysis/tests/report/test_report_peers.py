@@ -37,7 +37,8 @@ def section(folder):
 
 def cells(found) -> dict:
     ((_, table),) = found.tables
-    return {(row[0], row[1]): dict(zip(table.columns[2:], row[2:], strict=True)) for row in table.rows}
+    heads = [head for head, _ in table.heads]
+    return {(row[0], row[1]): dict(zip(heads[2:], row[2:], strict=True)) for row in table.cells}
 
 
 def test_the_table_holds_medians_factors_and_scaling(tmp_path):
