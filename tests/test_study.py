@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spikemark.running.experiment import find
+from spikemark.running.experiments import find
 from spikemark.studies import STUDIES, carry_out
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from spikemark.records.results import Results
-from spikemark.running.experiment import expand, load
+from spikemark.running.experiments import expand, load
 
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"

@@ -44,11 +44,12 @@ def bench(
     """Measure the kernels of the mini-app one by one, beside the bound of delivery, or with --exchange the
     exchanges. More ranks than cores are marked: their times are no evidence of speed.
     """
-    from spikemark.bench import exchange_bench
-    from spikemark.bench import kernel_bench as benches
+    from spikemark.bench import exchange_bench, kernel_bench
+    from spikemark.bench.show import exchange_table, kernel_tables
+    from spikemark.quantities.terminal import show
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
-    folder = out or benches.folder()
+    folder = out or kernel_bench.folder()
     try:
         if exchange:
             given = {"filter": pattern or None, "repetitions": repetitions, "min-time": min_time, **own}
@@ -59,8 +60,10 @@ def bench(
             for name in (name for name, value in own.items() if value is not None):
                 raise BadInput(f"--{name}: only with --exchange")
             min_time = 0.2 if min_time is None else min_time
-            outcome = benches.bench(folder, repetitions, pattern, min_time, _counting("kernels and sizes"))
-    except benches.BenchFailed as reason:
+            outcome = kernel_bench.bench(
+                folder, repetitions, pattern, min_time, _counting("kernels and sizes")
+            )
+    except kernel_bench.BenchFailed as reason:
         typer.echo(f"bench failed: {reason}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:  # nothing to go on from, unlike everywhere else
@@ -69,11 +72,10 @@ def bench(
         sys.exit(INTERRUPTED)
     if as_json:
         typer.echo(json.dumps(outcome.content(), indent=1))
-    elif exchange:
-        files = "\n".join(str(short(path)) for path in outcome.raw)
-        typer.echo(f"{exchange_bench.text(outcome)}\n\n{files}")
     else:
-        typer.echo(f"{benches.text(outcome)}\n\n{short(outcome.raw)}")
+        show(*([exchange_table(outcome.table)] if exchange else kernel_tables(outcome.table)))
+        for path in outcome.raw if exchange else [outcome.raw]:
+            typer.echo(short(path))
     dropped = [] if exchange else outcome.dropped
     list_lines([*dropped, *outcome.notes])
     if dropped:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark.core.errors import BadInput, option_complaint
+from spikemark.core.errors import BadInput, is_bad_input, option_complaint
 
 from . import (
     bench,
@@ -67,8 +67,7 @@ def sweep(
     RESULTS/EXPERIMENT/MACHINE/runs.
     """
     from spikemark.report import conclude
-    from spikemark.running import experiment as experiments
-    from spikemark.running import sweep as sweeps
+    from spikemark.running import experiments, sweeps
 
     chosen = experiments.load(experiment)
     runs = experiments.expand(chosen)
@@ -83,27 +82,28 @@ def sweep(
 @app.command()
 def report(experiment: Name, machine: Machine = None, results: Root = None) -> None:
     """Collect and draw the page again from the runs that are there."""
+    from spikemark.core.lock import locked
     from spikemark.report import conclude
-    from spikemark.running import experiment as experiments
-    from spikemark.running import sweep as sweeps
+    from spikemark.running import experiments, sweeps
 
     folder = sweeps.folder(experiments.load(experiment), machine, results)
     outcome = sweeps.Outcome(folder, len(folder.read_plan().runs))
-    with sweeps.locked(folder):
+    with locked(folder.path):
         conclude(outcome)
     _conclude(outcome)
 
 
 @app.command()
 def collect(folder: Folder) -> None:
-    """Read the records of a folder into tables (Parquet)."""
-    from spikemark.records import collect as collecting
+    """Read the records of a folder and write tables (Parquet) for other tools."""
+    from spikemark.records.collect import collect as tables
+    from spikemark.records.gather import gather
     from spikemark.records.results import Results
 
-    collection = collecting.collect(Results(folder))
-    list_lines(collection.complaints)
-    typer.echo(f"{len(collection.runs)} runs in {Results(folder).summary}")
-    if collection.complaints:
+    found = tables(gather(folder))
+    list_lines(found.complaints)
+    typer.echo(f"{len(found.runs)} runs in {Results(folder).summary}")
+    if found.complaints:
         raise typer.Exit(1)
 
 
@@ -118,13 +118,25 @@ def run(
 ) -> None:
     """Carry out one run of a plan; the workflow calls this."""
     from spikemark.records.results import Results
-    from spikemark.running import measure
-    from spikemark.scorep import instrumented
+    from spikemark.running.carry_out import RunFailed
 
+    results = Results(folder)
+    planned = results.read_plan().run(run_id)
     try:
-        carry_out = instrumented.measure if scorep else measure.measure
-        typer.echo(carry_out(Results(folder), run_id, launcher))
-    except measure.RunFailed as reason:
+        if scorep:
+            from spikemark.scorep.instrumented import measure
+
+            record = measure(results, run_id, launcher)
+        elif planned and planned.machine:
+            from spikemark.running.simulate import simulate
+
+            record = simulate(results, run_id)
+        else:
+            from spikemark.running.measure import measure
+
+            record = measure(results, run_id, launcher)
+        typer.echo(record)
+    except RunFailed as reason:
         typer.echo(f"run {run_id} failed: {reason}", err=True)
         raise typer.Exit(1) from None
 
@@ -194,7 +206,8 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), 2)
+        line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        _fail(line, 2 if is_bad_input(error) else 1)
     except Exception as error:
         if not hasattr(error, "format_message"):  # everything but a usage error is a fault of the program
             raise

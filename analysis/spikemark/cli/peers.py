@@ -30,11 +30,10 @@ def peers(
     ] = 30.0,
 ) -> None:
     """Measure the mini-app and its peers in turns, and say by what factors it is ahead."""
-    import sys
-
-    from spikemark.peers import compare, show
-    from spikemark.running import experiment as experiments
-    from spikemark.running import quiet, sweep
+    from spikemark.peers import compare
+    from spikemark.peers.show import disturbances, notes, table
+    from spikemark.quantities.terminal import show
+    from spikemark.running import experiments, quiet, sweeps
 
     if not patience >= 0:
         raise BadInput(f"--patience: {patience:g}; allowed: 0 or more seconds")
@@ -45,7 +44,7 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = out or sweep.folder(chosen, None, None).path
+    folder = out or sweeps.folder(chosen, None, None).path
     found = compare.compare(
         chosen,
         folder,
@@ -55,7 +54,8 @@ def peers(
     if as_json:
         typer.echo((found.path / "peers.json").read_text(), nl=False)
     else:
-        show.show(found.content, sys.stdout)
+        show(table(found.content))
+        typer.echo("\n".join([*notes(found.content), *disturbances(found.content)]))
         typer.echo(found.path / "peers.parquet")
     for line in found.complaints:
         typer.echo(line, err=True)

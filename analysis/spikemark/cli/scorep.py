@@ -50,12 +50,12 @@ def export(
 ) -> None:
     """The measurements of a results folder for another tool."""
     from spikemark.core.files import write_atomically
-    from spikemark.records import export as exports
-    from spikemark.records.results import Results
+    from spikemark.records.export import FORMATS
+    from spikemark.records.gather import gather
 
-    if form not in exports.FORMATS:
-        raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(exports.FORMATS)}")
-    lines, complaints = exports.FORMATS[form](Results(folder), tuple(only or ()))
+    if form not in FORMATS:
+        raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(FORMATS)}")
+    lines, complaints = FORMATS[form](gather(folder), tuple(only or ()))
     if output is None:
         typer.echo(lines, nl=False)
     else:

@@ -17,10 +17,6 @@ class Launch:
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
 
-    def full_environment(self) -> dict[str, str]:
-        """The environment of this process with the additions."""
-        return {**os.environ, **self.environment}
-
 
 def available_cores(cpus: Path = CPUS) -> int:
     """Physical cores this process may use: hardware threads of one core count once."""

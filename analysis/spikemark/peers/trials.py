@@ -9,7 +9,7 @@ from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.network.description import read
 from spikemark.network.fields import RATE_HZ, Population
-from spikemark.running.experiment import Experiment, expand
+from spikemark.running.experiments import Experiment, expand
 
 from .programs import Program
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
 from spikemark.network.schedules import SCHEDULES, called
 
-from . import collect, record
 from .experiment_fields import PRESET, PRESET_NAME
+from .matching import load_planned
 from .plan import Plan, Planned
 from .rates import rates_hz
+from .record import Run
 from .results import Results
 
 NO_BREAK = "\u00a0"
@@ -58,7 +58,7 @@ class Measured:
     """One whole run: its line of the plan and its record."""
 
     planned: Planned
-    run: record.Run
+    run: Run
     preset: str | None = None  # that the network comes from; None: a description of its own
     options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
 
@@ -100,9 +100,7 @@ class Measured:
     @cached_property
     def simulation(self) -> dict[str, Any]:
         """How it was simulated, as simulation.json says; empty for a measured run."""
-        path = self.run.path / "simulation.json"
-        found = read_json(path) if path.is_file() else {}
-        return found if isinstance(found, dict) else {}
+        return self.run.simulation or {}
 
     @property
     def warnings(self) -> list[str]:
@@ -147,7 +145,7 @@ class Sweep:
 
     @property
     def kind(self) -> str:
-        """What its times are, `measured` or `simulated`; `collect.load` refuses records of the other kind."""
+        """What all its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
         return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
 
     @property
@@ -166,6 +164,12 @@ class Sweep:
         return [p for p in self.planned if p.id not in known]
 
     @property
+    def left_out(self) -> list[str]:
+        """One line for every record that cannot be used, with the reason."""
+        labels = {planned.id: planned.label for planned in self.planned}
+        return [f"{labels[id]}: left out: {why}" for id, why in self.unreadable.items()]
+
+    @property
     def progress(self) -> str:
         """How many of the planned runs there are, in words."""
         words = f"{len(self.runs)} of {len(self.planned)} runs are complete"
@@ -174,15 +178,18 @@ class Sweep:
         return words + (f", {len(self.not_run)} not run yet" if self.not_run else "")
 
 
-def gather(experiment_dir: Path) -> Sweep:
-    """Read plan.json and every record it names. Raises BadInput when there is no plan or it is not one."""
-    results = Results(Path(experiment_dir))
+def gather(folder: Path) -> Sweep:
+    """Read plan.json in a results folder and every record it names; this is the one reading of a sweep.
+
+    Raises BadInput when there is no plan or it is not one.
+    """
+    results = Results(Path(folder))
     plan = results.read_plan()
     runs, failed, unreadable = [], {}, {}
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, collect.load(results, line), *_preset(plan, line)))
+                runs.append(Measured(line, load_planned(results, line), *_preset(plan, line)))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():

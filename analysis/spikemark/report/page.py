@@ -1,4 +1,4 @@
-"""Puts the page together: gather, look, prepare, draw, fill the template, write it whole or not at all."""
+"""Puts the page together: look, prepare, draw, fill the template, write it whole or not at all."""
 
 import re
 from importlib import resources
@@ -11,7 +11,7 @@ from spikemark.core.files import write_atomically
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.records.agreement import broken
 from spikemark.records.cases import View, look
-from spikemark.records.gather import gather
+from spikemark.records.gather import Sweep
 
 from .cautions import cautions
 from .headline import Headline, headline
@@ -19,12 +19,12 @@ from .key_figures import key_figures
 from .sections import SECTIONS
 
 
-def build(experiment_dir: Path, out: Path) -> Headline:
-    """Write the page of `results/NAME/MACHINE` to the file `out` and return its headline.
+def build(sweep: Sweep, out: Path) -> Headline:
+    """Write the page of a sweep to the file `out` and return its headline.
 
-    Works with whatever is there, also when no run is complete. Raises BadInput without a plan.
+    Works with whatever is there, also when no run is complete.
     """
-    view = look(gather(experiment_dir))
+    view = look(sweep)
     first = headline(view)
     write_atomically(Path(out), render(view, first))
     return first

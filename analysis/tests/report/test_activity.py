@@ -222,7 +222,7 @@ def test_a_silent_network_and_a_short_run_are_missing_not_zero(tmp_path):
 def test_the_page_holds_the_section(tmp_path):
     assert section in SECTIONS
     results = plant(write_experiment(tmp_path, [member()]), (0.5, 0.5))
-    build(results, results / "report.html")
+    build(gather(results), results / "report.html")
     page = Page((results / "report.html").read_text(encoding="utf-8"))
     assert "activity" in page.ids and page.loads == []
     assert any(image.startswith("Activity of Schedules on this machine") for image in page.images)

@@ -162,7 +162,7 @@ def test_rows_of_ranks():
 def test_a_page_of_128_ranks_stays_small(tmp_path):
     network = describe(areas=128, neurons=2, indegree=2)
     experiment = write_experiment(tmp_path, [run(ranks=128, cycles=400, description=network)])
-    build(experiment, tmp_path / "report.html")
+    build(gather(experiment), tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 1_000_000
     text = (tmp_path / "report.html").read_text()
     assert "Map of compute time per cycle, 128 ranks" in " ".join(Page(text).images)

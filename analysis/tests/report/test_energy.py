@@ -143,7 +143,7 @@ class TestKept:
 
 
 def test_the_page_holds_it(tmp_path):
-    build(experiment(tmp_path), tmp_path / "page.html")
+    build(gather(experiment(tmp_path)), tmp_path / "page.html")
     made = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert "energy-power" in made.ids and made.loads == []
     assert "Energy per synaptic event" in made.text

@@ -23,7 +23,7 @@ from spikemark.report.sections import SECTIONS, phases
 def whole(tmp_path_factory):
     experiment = write_experiment(tmp_path_factory.mktemp("whole"), grid(cycles=400))
     out = experiment / "report.html"
-    headline = build(experiment, out)
+    headline = build(gather(experiment), out)
     return experiment, out.read_text(encoding="utf-8"), headline
 
 
@@ -175,7 +175,7 @@ def test_text_from_the_plan_is_escaped(tmp_path):
 def test_the_same_runs_give_the_same_page(tmp_path):
     experiment = write_experiment(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=100))
     for name in ("one.html", "two.html"):
-        build(experiment, tmp_path / name)
+        build(gather(experiment), tmp_path / name)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
@@ -228,5 +228,5 @@ def test_sources_are_those_of_the_readme(sections):
 
 def test_without_a_plan_nothing_is_written(tmp_path):
     with pytest.raises(BadInput, match=r"plan\.json"):
-        build(tmp_path, tmp_path / "report.html")
+        build(gather(tmp_path), tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []

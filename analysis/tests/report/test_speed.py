@@ -102,7 +102,7 @@ def test_numbers_of_the_page_are_those_of_the_records(whole):
         assert cost["mean list length"] == number(setup.length)
         overhead = np.mean([m.run.record.timing.timer_overhead for m in setup.runs])
         assert cost["clock reading, share of the run"] == f"{100 * overhead:.1f}\u202f%"
-    assert build(whole, whole / "report.html")
+    assert build(gather(whole), whole / "report.html")
     words = re.sub(r"\s+", " ", (whole / "report.html").read_text())
     assert all(row["delivery alone (10⁶/s/core)"] in words for row in rates)
 
@@ -208,7 +208,7 @@ def test_missing_kernels_are_named(tmp_path, only):
     found = section(experiment)
     assert "speed-bound" not in [f.id for f in found.figures]
     assert [line for line in found.missing if "were not measured in one run" in line]
-    build(experiment, experiment / "report.html")
+    build(gather(experiment), experiment / "report.html")
 
 
 def test_lists_beyond_those_of_the_kernels_have_no_bound(tmp_path):
@@ -236,7 +236,7 @@ def test_networks_without_events_or_synapses(tmp_path):
         assert [line for line in found.missing if "no synaptic event occurred" in line]
         assert {row[-1] for row in found.tables[0].cells} == {"missing"}
     assert [line for line in section(bare).missing if "no synapses" in line]
-    build(bare, bare / "report.html")
+    build(gather(bare), bare / "report.html")
 
 
 def test_configurations_of_one_label_have_panels_of_their_own(tmp_path):

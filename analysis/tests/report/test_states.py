@@ -7,6 +7,7 @@ from html_page import Page, page
 from planned import ABSENT, grid, write_experiment
 from synthetic import describe
 
+from spikemark.records.gather import gather
 from spikemark.report import build
 
 
@@ -65,7 +66,7 @@ def test_failed_unreadable_and_absent_runs_are_named(tmp_path):
     experiment = write_experiment(tmp_path, runs)
     truncated = experiment / "runs" / f"{2:012x}" / "cycles.npy"
     truncated.write_bytes(truncated.read_bytes()[:-100])
-    build(experiment, experiment / "report.html")
+    build(gather(experiment), experiment / "report.html")
     words = Page((experiment / "report.html").read_text()).text
     assert "3 of 6 runs are complete, 1 failed, 1 unreadable, 1 not run yet" in words
     assert "failed: out of memory on rank 1" in words and "more of the log" not in words

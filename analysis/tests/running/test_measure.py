@@ -10,13 +10,14 @@ import time
 
 import pytest
 
-from spikemark import report
 from spikemark.core.errors import BadInput
-from spikemark.records import collect
+from spikemark.records import run_files
+from spikemark.records.gather import gather
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment, expand
-from spikemark.running.measure import RunFailed, measure
+from spikemark.running import sweeps
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.experiments import Experiment, expand
+from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 
 SLEEP = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
@@ -39,7 +40,7 @@ def plan(folder, time_limit_s=60):
     )
     results = Results(folder)
     runs = expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     return results, runs[0].id
 
 
@@ -208,6 +209,29 @@ def test_rest_of_a_record_is_replaced(planned, miniapp):
     assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
 
 
+@pytest.mark.parametrize("left", sorted(run_files.FILES.keys() - {"record.json"}))
+def test_a_run_of_which_only_the_record_was_deleted_is_measured_again(left, planned, miniapp):
+    results, run = planned
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / left).write_text("old")
+    miniapp(WRITE.format(status="complete", ranks=2))
+    measure(results, run)
+    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
+
+
+def test_a_fault_of_the_program_keeps_its_trace(planned, miniapp, monkeypatch):
+    """Only bad input, failed programs and the operating system give a reason without one."""
+    results, run = planned
+    miniapp(WRITE.format(status="complete", ranks=2))
+    monkeypatch.setattr("spikemark.running.measure.watch", lambda *_: int("no number"))
+    with pytest.raises(ValueError, match="no number"):
+        measure(results, run)
+    log = results.failure(run).read_text()
+    assert log.startswith("ValueError: invalid literal for int() with base 10: 'no number'\n")
+    assert "Traceback" in log and f"id: {run}" in log
+    assert not results.run(run).exists()
+
+
 def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
     results, run = planned
     other = results.run(run)
@@ -262,8 +286,7 @@ def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
     for read in (
         lambda: Results(tmp_path).read_plan(),
         lambda: measure(Results(tmp_path), "ab"),
-        lambda: collect.collect(Results(tmp_path)),
-        lambda: report.build(tmp_path, tmp_path / "report.html"),
+        lambda: gather(tmp_path),
     ):
         with pytest.raises(BadInput, match=reason) as refusal:
             read()

@@ -11,7 +11,7 @@ from small_network import describe
 from spikemark.core.launch import Launch
 from spikemark.peers.programs import Figures
 from spikemark.running import quiet
-from spikemark.running.experiment import Experiment
+from spikemark.running.experiments import Experiment
 from spikemark.running.measure import RunFailed
 
 #: Conditions under which waiting does not slow the tests down.

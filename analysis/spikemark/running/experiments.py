@@ -23,6 +23,7 @@ from spikemark import presets
 from spikemark.core import places
 from spikemark.core.errors import BadInput, first_complaint, shown
 from spikemark.core.reading import check_plain, read_json
+from spikemark.core.yaml_file import read_yaml
 from spikemark.records.experiment_fields import (
     MACHINE,
     PLACES,
@@ -81,8 +82,6 @@ def find(name: str) -> Path:
 
 def load(name: str | Path) -> Experiment:
     """Read and check an experiment. Raises BadInput naming the file, the field and what is allowed."""
-    from spikemark.core.yaml_file import read_yaml
-
     path = find(str(name))
     content = read_yaml(path)
     if not isinstance(content, dict):

@@ -1,13 +1,10 @@
 """A sweep: plan an experiment, and measure what is missing of it."""
 
-import contextlib
-import fcntl
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -15,11 +12,14 @@ from typing import TextIO
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
+from spikemark.core.lock import locked
+from spikemark.core.process import last_line, started
+from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
-from . import experiment as experiments
 from . import simulated_runs
+from .experiments import Experiment, RunSpec
 from .progress import Progress
 
 LOOK_EVERY_S = 1.0  # looking takes time from what is measured
@@ -30,13 +30,15 @@ PATIENCE_S = 15
 class Outcome:
     """What became of a sweep of `planned` runs.
 
-    `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records.
+    `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `sweep`: the
+    records as `conclude` read them.
     """
 
     results: Results
     planned: int
     failed: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
+    sweep: Sweep | None = None
     headline: str | None = None
 
     @property
@@ -45,7 +47,7 @@ class Outcome:
         return 1 if self.failed or self.complaints or self.headline is None else 0
 
 
-def folder(experiment: experiments.Experiment, machine: str | None, root: Path | None) -> Results:
+def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Results:
     """The results folder of an experiment: `results/NAME/MACHINE` unless told otherwise.
 
     A simulated machine has the name of its profile.
@@ -56,7 +58,7 @@ def folder(experiment: experiments.Experiment, machine: str | None, root: Path |
     return Results((root or places.root() / "results").resolve() / experiment.name / name)
 
 
-def plan(experiment: experiments.Experiment, runs: list[experiments.RunSpec], results: Results) -> None:
+def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
     """Write plan.json and the run descriptions; files that are already right are left alone."""
     for run in runs:
         write_json(results.description(run.id), run.description)
@@ -73,7 +75,7 @@ def plan(experiment: experiments.Experiment, runs: list[experiments.RunSpec], re
     write_json(results.plan, content)
 
 
-def dry_run(runs: list[experiments.RunSpec], results: Results) -> str:
+def dry_run(runs: list[RunSpec], results: Results) -> str:
     """The plan as text: the runs in the order of measuring, done or missing. Writes nothing."""
     done = {run.id for run in runs if results.measured(run.id)}
     lines = [f"{'done   ' if run.id in done else 'missing'}  {run.id}  {run.label}" for run in runs]
@@ -83,8 +85,8 @@ def dry_run(runs: list[experiments.RunSpec], results: Results) -> str:
 
 
 def sweep(
-    experiment: experiments.Experiment,
-    runs: list[experiments.RunSpec],
+    experiment: Experiment,
+    runs: list[RunSpec],
     results: Results,
     conclude: Callable[["Outcome"], None],
     profile: str = "laptop",
@@ -103,7 +105,7 @@ def sweep(
         places.miniapp()
     elif not all(results.measured(run.id) for run in runs):
         simulated_runs.check()
-    with locked(results) as lock:
+    with locked(results.path) as lock:
         plan(experiment, runs, results)
         entries = [run.without_description() for run in runs]
         for run in runs:
@@ -124,7 +126,7 @@ def sweep(
     return outcome
 
 
-def _verb(experiment: experiments.Experiment) -> str:
+def _verb(experiment: Experiment) -> str:
     return "measure" if experiment.machine is None else "simulate"
 
 
@@ -148,18 +150,6 @@ def _profile(name: str) -> Path:
     return path.resolve()
 
 
-@contextlib.contextmanager
-def locked(results: Results) -> Iterator[int]:
-    """Hold the results folder; yields the descriptor of the lock. Raises BadInput if it is held already."""
-    results.path.mkdir(parents=True, exist_ok=True)
-    with open(results.path / ".lock", "a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"{results.path}: another sweep is at work here; wait for it or stop it") from None
-        yield lock.fileno()
-
-
 def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> list[str]:
     """Run the workflow to its end and return complaints about the workflow itself."""
     command = [
@@ -174,24 +164,22 @@ def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> 
     # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that may well go on.
     command += ["--nolock", "--ignore-incomplete", "--drop-metadata", "--rerun-triggers", "mtime"]
     command += ["--keep-going", "--scheduler", "greedy", "--nocolor"]
-    with open(results.workflow_log, "w") as log:
+    with (
+        open(results.workflow_log, "w") as log,
         # The lock is handed on: it is held as long as anything measures, whatever becomes of this process.
-        workflow = subprocess.Popen(
+        started(
             command,
-            env={**os.environ, "PYTHONPATH": _with_this_package()},
-            stdin=subprocess.DEVNULL,
+            {"PYTHONPATH": _with_this_package()},
+            signs=(signal.SIGINT, signal.SIGTERM, signal.SIGKILL),
+            grace_s=PATIENCE_S,
             stdout=log,
             stderr=log,
-            start_new_session=True,
             pass_fds=(lock,),
-        )
-        try:
-            while workflow.poll() is None:
-                progress.look()
-                time.sleep(LOOK_EVERY_S)
-        except BaseException:
-            _end(workflow)
-            raise
+        ) as workflow,
+    ):
+        while workflow.poll() is None:
+            progress.look()
+            time.sleep(LOOK_EVERY_S)
     progress.look()
     for run in list(progress.pending):  # the job itself failed, before or instead of the mini-app
         if reason := _last_line(results.job_log(run)):
@@ -202,21 +190,11 @@ def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> 
     return []
 
 
-def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").split("\n") if path.is_file() else []
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+def _last_line(log: Path) -> str:
+    return last_line(log.read_text(errors="replace")) if log.is_file() else ""
 
 
 def _with_this_package() -> str:
     """The jobs must find this very package, installed or not."""
     here = str(Path(__file__).resolve().parents[2])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-
-
-def _end(workflow: subprocess.Popen) -> None:
-    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(workflow.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            workflow.wait(PATIENCE_S)
-            return
