@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
+from spikemark.quantities.quantity import Quantity
+
 from .gather import Configuration, Measured, Sweep
 
 LEVEL = 0.95
@@ -57,6 +59,11 @@ class Ratio:
     @property
     def value(self) -> float:
         return self.first / self.second
+
+    @property
+    def quantity(self) -> Quantity:
+        """The ratio with its interval."""
+        return Quantity(self.value, self.low, self.high)
 
     @property
     def resolved(self) -> bool:
@@ -160,6 +167,17 @@ def any_threads(view: View) -> list[Measured]:
 def _apart_from_threads(m: Measured) -> str:
     varied = {k: v for k, v in m.planned.fields.items() if k.removeprefix("preset.") not in COMPARED}
     return json.dumps([varied, m.configuration.exchange, m.description["time"]], sort_keys=True)
+
+
+def network_title(m: Measured, otherwise: str) -> str:
+    """Name of the network of a run: its preset, or `otherwise`, and what the experiment varied of it."""
+    own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
+    varied = [
+        name if value is True else f"{name} = {value}"
+        for name, value in own.items()
+        if name not in ("name", *COMPARED)
+    ]
+    return ", ".join([m.preset or otherwise, *varied])
 
 
 def same_network(m: Measured) -> tuple:

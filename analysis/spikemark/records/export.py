@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.network import indegree
 
 from .experiment_fields import PRESET, PRESET_NAME
 from .gather import Measured, Sweep
@@ -102,10 +101,7 @@ def _described(runs: list[Measured]) -> tuple[list[dict], list[dict]]:
 
 
 def _numbers(run: Run) -> dict[str, float]:
-    network = run.record.description["network"]
-    sizes = {population["name"]: population["size"] for population in network["populations"]}
-    neurons = sum(sizes.values())
-    synapses = sum(indegree.mean(one) * sizes[one["target"]] for one in network.get("projections", []))
+    neurons, synapses = run.record.described.neurons, run.record.described.network.synapses
     return {
         "ranks": run.record.ranks,
         "threads": run.record.threads,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
+from spikemark.network.schedules import SCHEDULES, called
 
 from .experiment_fields import PRESET, PRESET_NAME
 from .matching import load_planned
@@ -21,7 +22,6 @@ MEASURED, SIMULATED = "measured", "simulated"  # what the times of a run are; ke
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 #: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
 OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
-UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,19 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        words = self.schedule.replace("structure_aware", "structure-aware").replace("_", " ")
+        known = called(self.schedule)
+        words = known.label if known else self.schedule.replace("_", " ")
         words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
         return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
 
     @property
     def uses_delay_ratio(self) -> bool:
-        return self.schedule not in UNUSED_BY
+        known = called(self.schedule)
+        return known is None or known.uses_delay_ratio
 
     @property
     def order(self) -> tuple:
-        known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
+        known = list(SCHEDULES)
         position = known.index(self.schedule) if self.schedule in known else len(known)
         return position, self.schedule, self.delay_ratio, self.lag, self.placement, self.exchange
 
@@ -66,11 +68,12 @@ class Measured:
 
     @cached_property
     def configuration(self) -> Configuration:
-        exchange = self.description.get("exchange", "alltoallv")
+        exchange = self.description["exchange"]  # the mini-app fills it in
         if not isinstance(exchange, str):
             exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
-        ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
-        lag = self.description.get("lag", 1) if self.run.schedule == "overlapped" else 1
+        known = called(self.run.schedule)
+        ratio = 1 if known and not known.uses_delay_ratio else self.run.delay_ratio
+        lag = self.run.record.described.lag if known and known.lagged else 1
         return Configuration(self.run.schedule, self.run.placement, ratio, exchange, lag)
 
     @cached_property
@@ -86,7 +89,7 @@ class Measured:
 
     @property
     def kind(self) -> str:
-        """What its times are, and so whatever is made of them: `measured` or `simulated`."""
+        """What its times are, `measured` or `simulated`, and so is every number made of them."""
         return self.run.record.kind
 
     @property
@@ -142,7 +145,7 @@ class Sweep:
 
     @property
     def kind(self) -> str:
-        """What all its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
+        """What its times are, `measured` or `simulated`; `load_planned` refuses records of the other kind."""
         return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
 
     @property

@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import pickle
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,12 +111,13 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     """
     if _number(experiment) > MOST_RUNS:
         raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
+    profile_digest = functools.cache(simulated_runs.profile_digest)
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
         varied = _varied(experiment, entry).items()
         axes = [[(field, value) for value in as_list(values)] for field, values in varied]
         for combination in itertools.product(*axes):
-            for run in _runs(experiment, dict(combination)):
+            for run in _runs(experiment, dict(combination), profile_digest):
                 if run.id in runs:
                     raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")
                 runs[run.id] = run
@@ -140,7 +142,9 @@ def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
     return {"ranks": experiment.ranks, "threads": experiment.threads, **entry}
 
 
-def _runs(experiment: Experiment, combination: dict[str, Any]) -> list[RunSpec]:
+def _runs(
+    experiment: Experiment, combination: dict[str, Any], profile_digest: Callable[[str], str]
+) -> list[RunSpec]:
     fields = {field: value for field, value in combination.items() if field not in PLACES}
     ranks, threads = (combination[place] for place in PLACES)
     machine = _machine(experiment, fields)
@@ -150,7 +154,7 @@ def _runs(experiment: Experiment, combination: dict[str, Any]) -> list[RunSpec]:
         simulated = {}
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
-            digest = simulated_runs.profile_digest(machine.profile)
+            digest = profile_digest(machine.profile)
             simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {

@@ -10,7 +10,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.records.cases import Case, View, timed
 from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
-from spikemark.report.sections import correctness, glossary, provenance
+from spikemark.report.sections import correctness, literature, provenance, runs
 from spikemark.report.simulated import worded
 from spikemark.running import experiments, sweeps
 
@@ -76,6 +76,6 @@ def render(done: Done) -> str:
     """The page as one HTML document that loads nothing."""
     view = View(done.sweep, Case(timed(done.sweep.runs)))
     own = [part.section() for part in done.findings.parts]
-    common = [correctness.section(view), provenance.section(view), provenance.runs(view)]
-    common.append(glossary.literature(view))
-    return page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])
+    common = [kind.section(view) for kind in (correctness, provenance, runs, literature)]
+    made = page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])
+    return worded(done.sweep, made)

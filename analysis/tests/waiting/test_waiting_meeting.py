@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import Lane, evaluate
-from spikemark.network.meetings import SCHEDULES, plan
+from spikemark.network.meetings import plan
+from spikemark.network.schedules import SCHEDULES
 from spikemark.waiting.meeting import cut, waits
 from spikemark.waiting.replay import Replay
 from spikemark.waiting.source import lump

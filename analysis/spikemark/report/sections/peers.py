@@ -11,10 +11,10 @@ from spikemark.records.cases import View
 
 TITLE = "Speed beside other simulators"
 EXPLAINED = (
-    "The mini-app and other simulators in turns on one network and one rank, of the experiment `peers`, not "
-    "of this one (measured). Medians over rounds; a factor is the median of the quotients within rounds, in "
-    "parentheses its interval, and above 1 the mini-app is ahead. Events that a program does not count "
-    "are those expected for its spikes."
+    "How fast is the mini-app beside other simulators? The experiment `peers`, not this one, ran them in "
+    "turns on one network and one rank (measured). The table shows medians over rounds. A factor is the "
+    "median of the quotients within rounds, with its interval in parentheses; above 1 the mini-app is ahead. "
+    "For a program that does not count its synaptic events, they are those expected for its spikes."
 )
 
 
@@ -31,11 +31,10 @@ def section(view: View) -> Section:
     known = " ".join(f"{line[0].upper()}{line[1:]}." for line in [*_rates(content), *notes(content)])
     text = [EXPLAINED, known]
     boxes = [Box("wary", line) for line in disturbances(content)]
-    missing = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
+    lacking = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
     if content.measured < content.planned:
-        missing.append(f"{content.measured} of {content.planned} runs of the comparison are there.")
-    found = table(content)
-    return Section("peers", TITLE, text=text, boxes=boxes, tables=[(found.title, found)], missing=missing)
+        lacking.append(f"{content.measured} of {content.planned} runs of the comparison are there.")
+    return Section("peers", TITLE, text=text, boxes=boxes, tables=[table(content)], missing=lacking)
 
 
 def _rates(content: Content) -> list[str]:
