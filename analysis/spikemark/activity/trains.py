@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.records.recording import Groups, Recording, by_population
+from spikemark.records.recording import Groups, Recording, by_population, counts
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
@@ -56,15 +56,15 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
     number = np.bincount(owner, minlength=neurons)
     mean = np.bincount(owner, intervals, neurons) / np.maximum(number, 1)
     variance = np.bincount(owner, (intervals - mean[owner]) ** 2, neurons) / np.maximum(number, 1)
-    counts = (number >= LEAST_INTERVALS) & (mean > 0)
-    cv = np.sqrt(variance[counts]) / mean[counts]
+    enough = (number >= LEAST_INTERVALS) & (mean > 0)
+    cv = np.sqrt(variance[enough]) / mean[enough]
 
     # the group of a neuron is that of a spike it might fire
     everyone = Recording(
         np.column_stack([np.arange(neurons), np.zeros(neurons)]).astype(np.uint32),
         recording.populations, recording.resolution_ms, 0, 1,
     )  # fmt: skip
-    group = everyone.groups_of_spikes(groups)[counts]
+    group = everyone.groups_of_spikes(groups)[enough]
     size = counts(group, len(groups))
     total = np.bincount(group[group >= 0], cv[group >= 0], len(groups))
     return {

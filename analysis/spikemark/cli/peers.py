@@ -7,21 +7,25 @@ import typer
 
 from spikemark.core.errors import BadInput
 
+from .options import AsJson
+from .output import complain
+
 
 def peers(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="[EXPERIMENT]", help="One network on one rank: name, or path of a .yaml file."
+            metavar="[EXPERIMENT]",
+            help="Experiment with one network on one rank: a name or the path of a file.",
         ),
     ] = "peers",
     threads: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Instead of those of the experiment.")
+        str | None, typer.Option(metavar="N,N", help="Numbers of threads instead of those of the experiment.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Rounds, instead of those of the experiment.")
+        int | None, typer.Option(help="Rounds instead of those of the experiment.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print peers.json instead of the table.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(help="Results folder instead of results/peers/MACHINE in the checkout.")
     ] = None,
@@ -29,16 +33,19 @@ def peers(
         float, typer.Option(help="Seconds to wait for a quiet machine before a run.", show_default=True)
     ] = 30.0,
 ) -> None:
-    """Measure the mini-app and its peers in turns, and say by what factors it is ahead."""
+    """Measure the mini-app beside other simulators.
+
+    They take turns on the same network; the factors by which the mini-app is ahead or behind have intervals.
+    """
     import sys
 
     from spikemark.peers import compare, show
-    from spikemark.running import experiment as experiments
     from spikemark.running import quiet, sweep
+    from spikemark.running.experiment import load
 
     if not patience >= 0:
         raise BadInput(f"--patience: {patience:g}; allowed: 0 or more seconds")
-    chosen = experiments.load(experiment)
+    chosen = load(experiment)
     changes = {}
     if threads is not None:
         changes["threads"] = _counts(threads)
@@ -57,10 +64,7 @@ def peers(
     else:
         show.show(found.content, sys.stdout)
         typer.echo(found.path / "peers.parquet")
-    for line in found.complaints:
-        typer.echo(line, err=True)
-    if found.complaints:
-        raise typer.Exit(1)
+    complain(found.complaints)
 
 
 def _counts(text: str) -> list[int]:

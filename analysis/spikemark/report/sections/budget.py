@@ -10,10 +10,8 @@ from spikemark.quantities.words import change, counted, number, percent, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.figures import budget as drawing
-from spikemark.waiting import budget as budgets
-from spikemark.waiting import whatif as whatifs
-from spikemark.waiting.budget import USUAL_RATIO
-from spikemark.waiting.changes import CHANGES
+from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
+from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 TITLE = "What the waiting is made of"
 EXPLAINED = (
@@ -53,25 +51,23 @@ def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
     return bars
 
 
-def _budget(m: Measured, delay_ratio: int) -> tuple[budgets.Budget, float] | None:
+def _budget(m: Measured, delay_ratio: int) -> tuple[Budget, float] | None:
     if m.run.cycles is None:
         return None
     try:
-        return budgets.budget(m.run, delay_ratio), m.run.record.timing.model_s
+        return budget(m.run, delay_ratio), m.run.record.timing.model_s
     except BadInput:
         return None
 
 
-def _bar(configuration: Configuration, found: list[tuple[budgets.Budget, float]]) -> Bar:
+def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar:
     waiting = typical([one.waiting_s / model_s for one, model_s in found])
 
     def share(name: str, of) -> float:
         return waiting * float(np.mean([of(one.parts[name]) / one.waiting_s for one, _ in found]))
 
     parts = {
-        name: tuple(
-            share(name, of) for of in (lambda p: p.value_s, lambda p: p.interval[0], lambda p: p.interval[1])
-        )
+        name: tuple(share(name, of) for of in (lambda p: p.value, lambda p: p.low, lambda p: p.high))
         for name in found[0][0].parts
     }
     efficiency = {name: typical([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
@@ -148,19 +144,19 @@ def _efficiencies(bars: list[Bar]) -> Table:
     return Table(["schedule", *EFFICIENCIES.values()], rows, ["given", *["measured"] * len(EFFICIENCIES)])
 
 
-def _outcomes(case: Case, ranks: int) -> list[tuple[list[whatifs.Outcome], float]]:
+def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
     """Of every conventional run, and its simulated time in s."""
     plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
     found = []
     for m in (m for c in plain for m in case.of(c, ranks) if m.run.cycles is not None):
         try:
-            found.append((whatifs.whatif(whatifs.situation([m.run])), m.run.record.timing.model_s))
+            found.append((whatif(situation([m.run])), m.run.record.timing.model_s))
         except BadInput:
             continue
     return found
 
 
-def _changes(found: list[tuple[list[whatifs.Outcome], float]]) -> Table:
+def _changes(found: list[tuple[list[Outcome], float]]) -> Table:
     """Typical values over the runs; the interval is that of a run."""
     possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
     rows = [_row(position, found) for position in possible]
@@ -171,8 +167,10 @@ def _changes(found: list[tuple[list[whatifs.Outcome], float]]) -> Table:
 def _row(position: int, found: list) -> list[str]:
     made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
     name = made[0][0].name
-    waiting = typical([one.prediction.waiting_s / model_s for one, _, model_s in made])
-    low, high = (typical([one.interval[end] / model_s for one, _, model_s in made]) for end in (0, 1))
+    waiting, low, high = (
+        typical([getattr(one.waiting, end) / model_s for one, _, model_s in made])
+        for end in ("value", "low", "high")
+    )
     row = [name, number(waiting), f"{number(low)} to {number(high)}"]
     if name == "base":
         return [*row, "", ""]
