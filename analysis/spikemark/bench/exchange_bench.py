@@ -178,8 +178,8 @@ def _piece(piece) -> dict[str, Any]:
     return {
         "first": piece.first,
         "last": piece.last,
-        "latency_s": vars(piece.latency_s),
-        "seconds_per_byte": vars(piece.seconds_per_byte),
+        "latency_s": piece.latency_s.content(),
+        "seconds_per_byte": piece.seconds_per_byte.content(),
     }
 
 

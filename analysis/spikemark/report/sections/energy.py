@@ -6,8 +6,8 @@ from spikemark.core.errors import BadInput
 from spikemark.energy import kept
 from spikemark.energy.analysis import Energy
 from spikemark.energy.trace import thinned
-from spikemark.energy.values import Value
 from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, number, percent, span, typical
 from spikemark.records.cases import View, timed
 from spikemark.records.gather import Configuration, Measured
@@ -157,7 +157,7 @@ def _published() -> Table:
     return Table(["program", "machine", "energy (µJ)"], rows, ["", "", "literature"], words=(0, 1))
 
 
-def _mean(values: list[Value]) -> str:
+def _mean(values: list[Quantity]) -> str:
     known = [v.value for v in values if v]
     return number(sum(known) / len(known), 4) if len(known) == len(values) else "missing"
 

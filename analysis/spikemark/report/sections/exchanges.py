@@ -3,8 +3,8 @@
 from spikemark.bench import exchange_bench, exchange_times, kernel_bench
 from spikemark.bench.exchange_times import WINDOWS, Curve, Ratio
 from spikemark.core.errors import BadInput
-from spikemark.models.latency_bandwidth import Estimate
 from spikemark.quantities.elements import Box, Figure, Section, Table
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, integer, number, percent, span
 from spikemark.records.cases import View
 from spikemark.report.figures import exchanges as drawing
@@ -140,7 +140,7 @@ def _fits(curves: list[Curve]) -> Table:
     return Table(heads, rows, kinds, words=(0, 1))
 
 
-def _estimate(estimate: Estimate, unit: float) -> str:
+def _estimate(estimate: Quantity, unit: float) -> str:
     if estimate.low is None:
         return number(unit * estimate.value)
     return f"{number(unit * estimate.value)} ({span([unit * estimate.low, unit * estimate.high])})"
