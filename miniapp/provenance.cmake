@@ -1,4 +1,4 @@
-# Writes OUTPUT with what assembly/provenance.h declares; runs at every build, changes the file only if it differs.
+# Writes OUTPUT with what record/provenance.h declares; runs at every build, changes the file only if it differs.
 execute_process(COMMAND git rev-parse HEAD WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE no_git)
 set(dirty -1)
@@ -13,7 +13,7 @@ else()
     set(dirty 0)
   endif()
 endif()
-set(text "#include \"assembly/provenance.h\"
+set(text "#include \"record/provenance.h\"
 
 const char *const provenance_version = \"${VERSION}\";
 const char *const provenance_commit = \"${commit}\";

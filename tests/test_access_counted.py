@@ -8,6 +8,7 @@ import pytest
 
 from spikemark.models import access
 from spikemark.network import pools
+from spikemark.network.description import read
 from spikemark.presets import mam, mam_benchmark
 from spikemark.records import record as records
 from spikemark.records.rates import rates_hz
@@ -74,8 +75,8 @@ def test_expectation_of_a_real_run(tmp_path, network, how):
     expected = access.expected(record["description"], 4, THREADS)
     assert 0.3 < expected.lists / expected.possible_lists < 0.97  # else every list is full or has one synapse
     assert totals["first_accesses"] / totals["synaptic_events"] == pytest.approx(expected.ratio, rel=WITHIN)
-    populations = record["description"]["network"]["populations"]
-    firing = pools.rates(populations, None) * [p["size"] for p in populations] * record["timing"]["model_s"]
+    populations = read(record["description"]).network.populations
+    firing = pools.rates(populations, None) * [p.size for p in populations] * record["timing"]["model_s"]
     assert totals["synaptic_events"] == pytest.approx(firing @ expected.out_degree, rel=WITHIN)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from fake_peers import script
+from stand_in import script
 
 from spikemark.cli import main
 from spikemark.core import launch

@@ -29,6 +29,6 @@ def test_loads_and_memory_of_a_real_run(tmp_path, how):
         assert np.bincount(lane.group).max() == counted["ranks"]
         assert cycles * words.sum() == pytest.approx(counted["spikes_sent"], rel=WITHIN)
     parts = record["memory"]["parts"]
-    expected = memory.bytes_of_ranks(found, description).sum()
+    expected = memory.bytes_of_ranks(found).sum()
     held = sum(bytes for name, bytes in parts.items() if name != "log")
     assert expected == pytest.approx(held, rel=0.1)

@@ -1,4 +1,4 @@
-"""The commands of the README and of the tour of waiting do what they say."""
+"""The commands of the README and of the tours in docs/ do what they say, and every link leads somewhere."""
 
 import json
 import os
@@ -10,19 +10,30 @@ from pathlib import Path
 import pytest
 
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.changes import CHANGES
-from spikemark.waiting.whatif import COMBINED
+from spikemark.waiting.whatif import CHANGES, COMBINED
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "README.md").read_text()
-WAITING = (ROOT / "docs" / "waiting-tour.md").read_text()
+README = (ROOT / "README.md").read_text()
+FIVE_MINUTES = README[README.index("## Five minutes") : README.index("## Where to go next")]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")),
+]
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
 
 
 def blocks(part: str) -> list[str]:
-    """The indented blocks of a part of the README."""
+    """The indented blocks of a part of a page."""
     found = re.findall(r"(?:^    .*\n|^\n)+", part, re.MULTILINE)
     unindented = ["\n".join(line[4:] for line in block.split("\n")).strip("\n") for block in found]
     return [block for block in unindented if block.strip()]
+
+
+PATHS = blocks(FIVE_MINUTES)[0]
 
 
 @pytest.fixture
@@ -33,57 +44,57 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def run(script: str, folder: Path) -> subprocess.CompletedProcess:
+def run(script: list[str], folder: Path) -> subprocess.CompletedProcess:
+    """Runs blocks of commands with the paths set as the README sets them; stops at the first that fails."""
     environment = {**os.environ, "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # also on a machine with one core
     return subprocess.run(
-        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=300, env=environment
+        ["bash", "-c", "\n".join(["set -e", PATHS, *script])],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=environment,
     )
 
 
-def test_the_tour_runs_and_its_example_is_refused_as_shown(checkout):
-    tour = blocks(TEXT[TEXT.index("**Run one network yourself**") : TEXT.index("**Sweep.**")])
-    example = tour.pop()
-    assert len(tour) > 1
-    command, message = example.split("\n")
-    done = run("\n".join(["set -e", *tour]), checkout)
+def test_the_five_minutes_run(checkout):
+    assert PATHS.startswith("export PATH=")
+    done = run(blocks(FIVE_MINUTES)[1:], checkout)
     assert done.returncode == 0, done.stderr
     checksums = re.findall(r"checksum ([0-9a-f]{16})", done.stdout)
     assert len(checksums) == 2
     assert len(set(checksums)) == 1
+    assert "structure_aware, D = 10, 2 ranks" in done.stdout
+    assert len(re.findall(r"POP efficiencies", done.stdout)) == 2
+    assert re.search(
+        r"jureca-dc needs \d+ nodes .*supermuc-ng needs \d+ nodes", done.stdout.replace("\n", " ")
+    )
+    assert "jureca-dc" in (checkout / "machines.html").read_text()
+
+
+def test_a_network_runs_by_hand_and_the_example_is_refused_as_shown(checkout):
+    first, python, example, *_ = blocks(page("running.md"))
+    done = run([first, python], checkout)
+    assert done.returncode == 0, done.stderr
+    assert len(set(re.findall(r"checksum ([0-9a-f]{16})", done.stdout))) == 1
     assert len(re.findall(r"waits [\d.]+ us per cycle", done.stdout)) == 3
 
-    exports = [line for line in tour[0].split("\n") if line.startswith("export")]
-    refused = run("\n".join([*exports, command.removeprefix("$ ")]), checkout)
+    command, message = example.split("\n")
+    refused = run([command.removeprefix("$ ")], checkout)
     assert refused.returncode == 2
     assert refused.stderr == message + "\n"
 
 
 def test_the_tour_of_waiting_runs(checkout):
-    exports = blocks(TEXT[TEXT.index("**Run one network yourself**") :])[0]
-    tour = blocks((ROOT / "docs" / "waiting.md").read_text())
-    done = run("\n".join(["set -e", exports, *tour]), checkout)
+    done = run(blocks(page("waiting.md")), checkout)
     assert done.returncode == 0, done.stderr
     assert "mean cycle time" in done.stdout and "structure_aware, D = 10, 2 ranks" in done.stdout
     predicted = json.loads(done.stdout[done.stdout.rindex("\n{\n") :])
     assert list(predicted) == ["iid", "correlated", "replay"]
 
 
-def test_what_it_links_to_is_there():
-    for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
-        assert (ROOT / target).exists(), target
-
-
-def test_the_targets_it_names_exist():
-    names = set(re.findall(r"`make (\w+)`", TEXT) + re.findall(r"^    make (\w+)", TEXT, re.MULTILINE))
-    assert {"demo", "test"} <= names
-    makefile = (ROOT / "Makefile").read_text()
-    for name in names:
-        assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE), name
-
-
 def test_the_tour_to_what_would_help_runs(checkout):
-    paths = [line[4:] for line in TEXT.split("\n") if line.startswith("    export")]
-    done = run("\n".join(["set -e", *paths, *blocks(WAITING)]), checkout)
+    done = run(blocks(page("waiting-tour.md")), checkout)
     assert done.returncode == 0, done.stderr
     assert len(set(re.findall(r"checksum ([0-9a-f]{16})", done.stdout))) == 1
     for name in ("persistent", "jitter", "drift", "rare", "barrier"):
@@ -95,6 +106,42 @@ def test_the_tour_to_what_would_help_runs(checkout):
         assert found["halve-jitter+double-delay-ratio"][name]["waiting_s"] < found["base"][name]["waiting_s"]
 
 
-def test_what_the_tour_links_to_is_there():
-    for target in re.findall(r"\]\(([^)#:]+)\)", WAITING):
-        assert (ROOT / "docs" / target).exists(), target
+def test_the_targets_it_names_exist():
+    names = set(re.findall(r"`make (\w+)`", README) + re.findall(r"^    make (\w+)", README, re.MULTILINE))
+    assert {"demo", "test", "check"} <= names
+    makefile = (ROOT / "Makefile").read_text()
+    for name in names:
+        assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE), name
+
+
+def anchors(text: str) -> set[str]:
+    """What links may name on a page: its headings as GitHub writes them into addresses."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_anchors_are_written_as_github_does():
+    assert anchors("# One\n\n## `two`: a, b (Lober et al. 2026)\ntext\n") == {
+        "one",
+        "two-a-b-lober-et-al-2026",
+    }
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_files_and_headings_that_exist(name):
+    text = (ROOT / name).read_text()
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (ROOT / name).parent / path if path else ROOT / name
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file.read_text()), target
+
+
+def test_every_page_can_be_reached_from_the_map():
+    linked = set(re.findall(r"\]\(([\w-]+\.md)", page("README.md")))
+    assert {name.removeprefix("docs/") for name in PAGES if name.startswith("docs/")} - linked == {
+        "README.md"
+    }

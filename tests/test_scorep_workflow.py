@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import expand, load
+from spikemark.running import sweeps
+from spikemark.running.experiments import expand, load
 
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"
@@ -26,7 +26,7 @@ def planned(tmp_path):
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(content))
     chosen, results = load(tmp_path / "x.yaml"), Results(tmp_path / "x" / "here")
     runs = expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     return results, runs
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spikemark.running.experiment import find
+from spikemark.running.experiments import find
 from spikemark.studies import STUDIES, carry_out
 
 ROOT = Path(__file__).parents[1]
@@ -102,7 +102,8 @@ def done(tmp_path_factory):
         if name not in kept:
             folder = tmp_path_factory.mktemp(name)
             study = replace(STUDIES[name], experiment=str(shrunk(name, folder)))
-            with open(folder / "log", "w") as log:
+            with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as quick:
+                quick.setattr("spikemark.studies.delivery_kernel.MIN_TIME_S", 1e-3)
                 kept[name], outcome = carry_out.carry_out(study, "here", folder, stream=log)
             assert outcome.complaints == [] and outcome.failed == {}
         return kept[name]

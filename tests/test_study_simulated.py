@@ -12,7 +12,7 @@ import yaml
 from spikemark import machines
 from spikemark.prediction import phases
 from spikemark.presets import mam_benchmark
-from spikemark.running.experiment import find
+from spikemark.running.experiments import find
 from spikemark.studies import STUDIES, carry_out
 
 AREAS = {"areas": 4, "neurons_per_area": 40, "indegree": 8}

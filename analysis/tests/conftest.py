@@ -6,12 +6,20 @@ import pytest
 from hypothesis import settings
 
 from spikemark import machines
+from spikemark.calibration import node
 from spikemark.cli import main
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True)
+def made_up_host(monkeypatch):
+    """In place of this host: one core, and a processor without a profile; no test is to depend on another."""
+    monkeypatch.setattr(node, "CPUINFO", Path("/nowhere/cpuinfo"))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
 
 
 @pytest.fixture

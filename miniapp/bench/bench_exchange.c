@@ -6,10 +6,10 @@
 
 #include "bench_exchange_report.h"
 
-#include "assembly/agree.h"
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "measurement/host.h"
+#include "transport/agree.h"
 #include "transport/exchange_check.h"
 #include <regex.h>
 #include <stdlib.h>

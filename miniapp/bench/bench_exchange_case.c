@@ -1,10 +1,10 @@
 #include "bench_exchange_case.h"
 
-#include "assembly/agree.h"
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "measurement/clock.h"
 #include "measurement/pause.h"
+#include "transport/agree.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "bench_exchange_report.h"
 
-#include "assembly/provenance.h"
 #include "measurement/clock.h"
 #include "measurement/host.h"
+#include "record/provenance.h"
 #include <jansson.h>
 
 static json_t *mpi_library(void) {

@@ -3,9 +3,9 @@
 
 #include "kernels.h"
 
-#include "assembly/lane.h"
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "run/lane.h"
 #include <stdlib.h>
 #include <string.h>
 

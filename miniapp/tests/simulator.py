@@ -37,7 +37,7 @@ def start(folder, *arguments, ranks=1, flags=FLAGS):
         env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         stdin=subprocess.DEVNULL,
     )
 

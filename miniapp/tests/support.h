@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
-#include "assembly/tally.h"
+#include "record/tally.h"
 
 // cmocka wants these before it.
 #include <setjmp.h>

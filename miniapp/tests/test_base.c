@@ -4,8 +4,10 @@
 #include "support.h"
 
 #include "base/checksum.h"
-#include "base/rng_lanes.h"
+#include "base/registry.h"
+#include "base/rng_vector.h"
 #include "base/spike.h"
+#include <string.h>
 
 static void philox_gives_the_known_answers(void **state) {
     (void)state;
@@ -25,16 +27,16 @@ static void philox_gives_the_known_answers(void **state) {
     }
 }
 
-static void lanes_draw_the_same_words(void **state) {
+static void vectors_draw_the_same_words(void **state) {
     (void)state;
     static const uint64_t seeds[] = {0, 1, 0xfedcba9876543210u, UINT64_MAX};
     static const uint32_t firsts[] = {0, 5, 1000000, UINT32_MAX - 3}; // the last one wraps around
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
         for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
-            uint32_t word[4][rng_lanes], by_neuron[4][rng_lanes];
-            rng_draw_lanes(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
-            rng_draw_neurons(seeds[s], rng_neuron, 77, firsts[f], 3, 123456789, by_neuron[0], rng_lanes);
-            for (uint32_t i = 0; i < rng_lanes; i++) {
+            uint32_t word[4][rng_elements], by_neuron[4][rng_elements];
+            rng_draw_vector(seeds[s], rng_neuron, 77, 123456789, firsts[f], word);
+            rng_draw_neurons(seeds[s], rng_neuron, 77, firsts[f], 3, 123456789, by_neuron[0], rng_elements);
+            for (uint32_t i = 0; i < rng_elements; i++) {
                 struct rng_words drawn = rng_draw(seeds[s], rng_neuron, 77, 123456789, firsts[f] + i);
                 for (int w = 0; w < 4; w++) assert_int_equal(word[w][i], drawn.word[w]);
                 drawn = rng_draw(seeds[s], rng_neuron, 77, firsts[f] + 3 * i, 123456789);
@@ -84,6 +86,13 @@ static void a_spike_survives_the_wire(void **state) {
     }
 }
 
+static void a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists(void **state) {
+    (void)state;
+    assert_int_equal(spike_format(UINT32_MAX).step_bits, 32);
+    assert_int_equal(spike_format((uint64_t)5000 * 1000000).step_bits, 32);
+    assert_true(spike_lists_limit(spike_format((uint64_t)1 << 33)) == 1);
+}
+
 static void the_checksum_of_a_spike_is_splitmix64(void **state) {
     (void)state;
     // First outputs of splitmix64 seeded with 0 and with 1234567 (the reference implementation's).
@@ -93,14 +102,58 @@ static void the_checksum_of_a_spike_is_splitmix64(void **state) {
     assert_true(checksum_spike(5, 9) != checksum_spike(9, 5));
 }
 
+struct variant {
+    const char *name;
+    int number;
+};
+
+static void a_variant_is_found_by_its_name(void **state) {
+    (void)state;
+    static const struct variant one = {"one", 1}, other = {"other", 2};
+    static const struct variant *const registry[] = {&one, &other, NULL}, *const nothing[] = {NULL};
+    assert_ptr_equal(registry_find(registry, "one"), &one);
+    assert_ptr_equal(registry_find(registry, "other"), &other);
+    assert_null(registry_find(registry, "on"));
+    assert_null(registry_find(nothing, "one"));
+    assert_string_equal(registry_names(registry).text, "one, other");
+    assert_string_equal(registry_names(nothing).text, "");
+}
+
+/// Names that are together longer than a list has room for: the list says so, and keeps within its bounds.
+static void a_list_of_many_long_names_ends_in_dots(void **state) {
+    (void)state;
+    enum { variants = 40 };
+    char names[variants][100];
+    struct variant variant[variants];
+    const struct variant *registry[variants + 1] = {NULL};
+    for (int length = 1; length < 100; length++) {
+        for (int i = 0; i < variants; i++) {
+            memset(names[i], 'a' + i % 26, (size_t)length);
+            names[i][length] = '\0';
+            variant[i] = (struct variant){names[i], i};
+            registry[i] = &variant[i];
+        }
+        const struct name_list list = registry_names(registry);
+        const size_t shown = (size_t)(length < name_list_longest ? length : name_list_longest);
+        const size_t whole = variants * (shown + 2) - 2, written = strlen(list.text);
+        assert_true(written < sizeof list.text);
+        assert_int_equal(strcmp(list.text + written - 3, "...") == 0, whole >= sizeof list.text - 5);
+        if (whole < sizeof list.text - 5) assert_int_equal(written, whole);
+        assert_true(strncmp(list.text, names[0], shown) == 0 && strncmp(list.text + shown, ", b", 3) == 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(lanes_draw_the_same_words),
+        cmocka_unit_test(vectors_draw_the_same_words),
         cmocka_unit_test(below_is_the_high_product),
         cmocka_unit_test(normal_has_mean_0_and_variance_1),
         cmocka_unit_test(a_spike_survives_the_wire),
+        cmocka_unit_test(a_window_of_more_steps_than_a_word_can_tell_leaves_no_room_for_lists),
         cmocka_unit_test(the_checksum_of_a_spike_is_splitmix64),
+        cmocka_unit_test(a_variant_is_found_by_its_name),
+        cmocka_unit_test(a_list_of_many_long_names_ends_in_dots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

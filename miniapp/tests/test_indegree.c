@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "assembly/estimate.h"
+#include "app/estimate.h"
 #include "base/alloc.h"
 #include "description/draw.h"
 #include <stdlib.h>

@@ -11,9 +11,10 @@ spec.loader.exec_module(layers)
 
 BREACHES = {
     "upwards": ("base/a.h", '#include "neuron/model.h"\n', "above base"),
+    "late": ("run/a.h", '#include "record/tally.h"\n', "above run"),
     "sideways": ("synapse/a.h", '#include "transport/routes.h"\n', "beside synapse"),
     "mpi": ("neuron/a.c", "void f(void) { MPI_Barrier(0); }\n", "MPI_Barrier belongs into"),
-    "openmp": ("synapse/a.c", "#pragma omp parallel\n", "belongs into assembly/(build|counters|simulate)"),
+    "openmp": ("synapse/a.c", "#pragma omp parallel\n", "belongs into run/(build|counters|simulate)"),
     "clock": ("synapse/a.c", "double f(void) { return clock_now(); }\n", "clock_now belongs into"),
     "global": ("base/a.c", "static int counter = 0;\n", "a mutable global"),
     "array": ("base/a.c", "double table[10];\n", "a mutable global"),
@@ -33,7 +34,7 @@ def test_a_breach_is_found(breach, tmp_path):
 
 
 def test_what_is_allowed_is_not_a_breach(tmp_path):
-    (tmp_path / "assembly").mkdir()
+    (tmp_path / "run").mkdir()
     lines = [
         '#include "base/a.h"',
         "static const int a = 1;",
@@ -42,5 +43,5 @@ def test_what_is_allowed_is_not_a_breach(tmp_path):
         "#pragma omp barrier",
         "int f(void) {\n  return a;\n}\n",
     ]
-    (tmp_path / "assembly" / "simulate.c").write_text("\n".join(lines))
+    (tmp_path / "run" / "simulate.c").write_text("\n".join(lines))
     assert list(layers.breaches(tmp_path)) == []

@@ -5,9 +5,9 @@
 #include "fake_sysfs.h"
 #include "support.h"
 
-#include "assembly/counters.h"
-#include "assembly/meters.h"
 #include "measurement/energy.h"
+#include "record/meter_sums.h"
+#include "run/counters.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +72,11 @@ static struct meter_row row(const char *event, enum meter_status status, double 
 static char *entries_of(const struct meter_row *rows, size_t count) {
     struct meter_sums sums = {0};
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) meters_add(&sums, &rows[i]);
-    meters_append(&sums, list);
+    for (size_t i = 0; i < count; i++) meter_sums_add(&sums, &rows[i]);
+    meter_sums_append(&sums, list);
     char *text = json_dumps(list, JSON_COMPACT);
     json_decref(list);
-    meters_close(&sums);
+    meter_sums_close(&sums);
     return text;
 }
 

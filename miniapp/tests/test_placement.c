@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "description/draw.h"
 #include <stdlib.h>
-#include <string.h>
 
 static void check_ownership(const struct placement *placement) {
     const struct network *network = placement->network;

@@ -276,7 +276,7 @@ def test_threads_bound_to_one_core_are_a_warning(tmp_path):
     command = ["mpirun", "--quiet", "--bind-to", "core", "-n", "1", program.MINIAPP, program.EXAMPLE]
     environment = {**os.environ, **program.ENVIRONMENT, "OMP_NUM_THREADS": "3"}
     command += ["--out", tmp_path / "run", *program.sets(time__simulate_ms=1)]
-    subprocess.run(command, env=environment, check=True, timeout=120)
+    subprocess.run(command, env=environment, check=True, timeout=600)
     record = json.loads((tmp_path / "run" / "record.json").read_text())
     assert len(record["host"]["binding"][0]) < 3
     assert any(w.startswith("bound too tightly: rank 0 has 3 threads") for w in record["warnings"])

@@ -1,6 +1,7 @@
 """The build for Score-P, with a stand-in for it that records what it is told; and the plain build without."""
 
 import os
+import shutil
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ def test_plain_build_knows_nothing_of_it():
 
 def test_without_scorep_configuring_ends_with_one_clear_line(tmp_path):
     folders = os.environ["PATH"].split(os.pathsep)
-    done = configure(tmp_path, os.pathsep.join(f for f in folders if not (Path(f) / "scorep").exists()))
+    done = configure(tmp_path, os.pathsep.join(f for f in folders if not shutil.which("scorep", path=f)))
     assert done.returncode != 0
     said = [line.strip() for line in done.stderr.splitlines() if "SPIKEMARK_SCOREP" in line]
     assert said == ["SPIKEMARK_SCOREP=ON needs the program scorep in PATH"]

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "synapse/table.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { neurons = 11, longest = 6, most_lists = 300, synapses = 400, window_steps = 3 };
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.records.recording import Groups, Recording, by_population, counts
+from spikemark.records.recording import Groups, Recording, by_population, members
 
 #: A neuron with fewer intervals has no coefficient of variation.
 LEAST_INTERVALS = 3
@@ -65,7 +65,7 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
         recording.populations, recording.resolution_ms, 0, 1,
     )  # fmt: skip
     group = everyone.groups_of_spikes(groups)[enough]
-    size = counts(group, len(groups))
+    size = members(group, len(groups))
     total = np.bincount(group[group >= 0], cv[group >= 0], len(groups))
     return {
         label: Irregularity(float(total[i] / size[i]) if size[i] else None, int(size[i]))

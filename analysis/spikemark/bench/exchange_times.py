@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+from pandera.errors import SchemaError
 
 from spikemark.core.errors import BadInput
 from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CURVE = ["exchange", "ranks", "targets", "skew_us"]  # what the times of one curve share
 WINDOWS = (2, 5, 10)  # D: one exchange of D-fold size against D exchanges
@@ -28,8 +28,6 @@ def contract():
     `barrier_s` and `exchange_s`: median over the rounds of the slowest rank, `exchange_mean_s`: mean.
     `raw`: the file they come from; a curve comes from one, measured in shuffled order.
     """
-    import pandera.pandas as pa
-
     time = pa.Column("float64", [pa.Check.gt(0), pa.Check.lt(float("inf"))])
     count = pa.Column("int64", pa.Check.ge(1))
     return pa.DataFrameSchema(
@@ -53,14 +51,11 @@ def contract():
     )
 
 
-def repetitions(content: Any, raw: str) -> tuple["pd.DataFrame", list[str]]:
+def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
     """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons.
 
     `raw`: the name of the file. Raises BadInput if `content` is not what bench_exchange writes.
     """
-    import pandas as pd
-    from pandera.errors import SchemaError
-
     if not isinstance(content, dict) or content.get("kind") != "exchange times":
         raise BadInput("not the output of bench_exchange: kind is not 'exchange times'")
     if content.get("format_version") != 1:
@@ -84,27 +79,22 @@ def repetitions(content: Any, raw: str) -> tuple["pd.DataFrame", list[str]]:
         raise BadInput(f"not the output of bench_exchange: {' '.join(str(error).split())}") from None
 
 
-def in_order(table: "pd.DataFrame") -> "pd.DataFrame":
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """By ranks, then exchange."""
     keys = ["ranks", "exchange", "targets", "skew_us", "bytes", "repetition"]
     return table.sort_values(keys, ignore_index=True)
 
 
-def update(old: "pd.DataFrame | None", new: "pd.DataFrame") -> "pd.DataFrame":
+def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
     """`new`, and the curves of `old` that `new` lacks."""
-    import pandas as pd
-
     if old is None:
         return new
     kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(pd.MultiIndex.from_frame(new[CURVE]))]
     return contract().validate(in_order(pd.concat([new, kept], ignore_index=True)))
 
 
-def read(path: Path) -> "pd.DataFrame":
+def read(path: Path) -> pd.DataFrame:
     """An exchanges.parquet. Raises BadInput if it is missing, not one, or does not keep the contract."""
-    import pandas as pd
-    from pandera.errors import SchemaError
-
     if not path.is_file():
         raise BadInput(f"{path}: not found: run `spikemark bench --exchange`")
     try:
@@ -168,7 +158,7 @@ class Curve:
         return found
 
 
-def curves(table: "pd.DataFrame") -> Iterator[Curve]:
+def curves(table: pd.DataFrame) -> Iterator[Curve]:
     """In the order of the table."""
     for key, rows in table.groupby(CURVE, sort=False):
         times = rows.pivot(index="repetition", columns="bytes", values="exchange_s").sort_index(axis=1)

@@ -1,27 +1,32 @@
 """Runs `build/bench_kernels`, keeps its raw repetitions, and updates kernels.parquet."""
 
-import json
 import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
+from spikemark.core.lock import locked
+from spikemark.core.process import Finished, last_line, started
+from spikemark.core.reading import read_json
 
 from . import kernels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TABLE = "kernels.parquet"
 EXPERIMENT = "bench"  # its results lie beside those of the experiments
 ALL = "."  # regular expression that every name matches
 BUSY = 1.05  # wall-clock time over CPU time from which the machine counts as disturbed
+
+
+#: Told how many of how many things are done.
+Progress = Callable[[int, int], None]
 
 
 class BenchFailed(RuntimeError):
@@ -35,7 +40,7 @@ class Outcome:
     `raw`: the file with the repetitions; `notes`: what a reader of the times must know.
     """
 
-    table: "pd.DataFrame"
+    table: pd.DataFrame
     raw: Path
     dropped: list[str]
     notes: list[str]
@@ -61,14 +66,15 @@ def bench(
     repetitions: int = 5,
     pattern: str = "",
     min_time_s: float = 0.2,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Outcome:
     """Measure the kernels whose names match the regular expression `pattern` (empty: all).
 
     Every repetition of every kernel and size is one item of a random order, and takes at least `min_time_s`.
     Writes `out`/kernels-TIMESTAMP.json and updates `out`/kernels.parquet. `progress` is told how many kernels
     and sizes are done. Raises BadInput for values that are not allowed, a pattern without a match and a
-    missing program; BenchFailed if the program fails or gives no time.
+    missing program, and if another command is at work in `out`; BenchFailed if the program fails or gives no
+    time.
     """
     if repetitions < 1:
         raise BadInput(f"repetitions={repetitions}: a whole number >= 1")
@@ -76,11 +82,23 @@ def bench(
         raise BadInput(f"min_time={min_time_s}: a number of seconds above 0")
     program = str(places.bench_kernels())
     names = _names(program, pattern)
-    out.mkdir(parents=True, exist_ok=True)
-    started = datetime.now(UTC)
+    with locked(out):
+        return _measured(out, program, names, repetitions, pattern or ALL, min_time_s, progress)
+
+
+def _measured(
+    out: Path,
+    program: str,
+    names: list[str],
+    repetitions: int,
+    pattern: str,
+    min_time_s: float,
+    progress: Progress,
+) -> Outcome:
+    time = datetime.now(UTC)
     with tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
         file = Path(workspace) / "raw.json"
-        command = [program, f"--benchmark_filter={pattern or ALL}"]
+        command = [program, f"--benchmark_filter={pattern}"]
         command += [
             f"--benchmark_repetitions={repetitions}",
             f"--benchmark_min_time={min_time_s}",
@@ -90,11 +108,11 @@ def bench(
         command += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
         _watch(command, names, progress)
         try:
-            text = file.read_text()
-            rows, dropped = kernels.repetitions(json.loads(text))
-        except (OSError, ValueError) as error:  # also BadInput: the user did not write this file
+            rows, dropped = kernels.repetitions(read_json(file))
+        except BadInput as error:  # the user did not write this file
             raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
-    raw = out / f"kernels-{started:%Y%m%dT%H%M%S}.{started.microsecond // 1000:03d}Z.json"
+        text = file.read_text()
+    raw = out / f"kernels-{time:%Y%m%dT%H%M%S}.{time.microsecond // 1000:03d}Z.json"
     write_atomically(raw, text)
     if not len(rows):
         raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
@@ -122,43 +140,31 @@ def _list(program: str, pattern: str) -> list[str]:
     command = [program, "--benchmark_list_tests=true", f"--benchmark_filter={pattern}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        raise BenchFailed(_reason(program, done.returncode, done.stderr))
+        raise failed(program, Finished(done.returncode, "", done.stderr))
     return [line.strip() for line in done.stdout.splitlines() if line.strip()]
 
 
-def _watch(command: list[str], names: list[str], progress: Callable[[int, int], None]) -> None:
-    """Run to the end. Ends the program when interrupted itself."""
+def _watch(command: list[str], names: list[str], progress: Progress) -> None:
+    """Run to the end, telling `progress` of every name that the program prints."""
     waiting = set(names)
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            errors="replace",
-        )
-        with process:
-            try:
-                progress(0, len(names))
-                for line in process.stdout:
-                    waiting.discard(line.split(maxsplit=1)[0] if line.strip() else "")
-                    progress(len(names) - len(waiting), len(names))
-                status = process.wait()
-            except BaseException:
-                process.kill()
-                raise
-        if status:
+        with started(command, stdout=subprocess.PIPE, stderr=errors) as program:
+            progress(0, len(names))
+            for line in program.stdout:
+                waiting.discard(line.split(maxsplit=1)[0] if line.strip() else "")
+                progress(len(names) - len(waiting), len(names))
+        if program.wait():
             errors.seek(0)
-            raise BenchFailed(_reason(command[0], status, errors.read()))
+            raise failed(command[0], Finished(program.returncode, "", errors.read()))
 
 
-def _reason(program: str, status: int, errors: str) -> str:
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    return f"{program}: exit status {status}" + (f": {lines[-1]}" if lines else " without a message")
+def failed(program: str, finished: Finished) -> BenchFailed:
+    """What to raise where a program ended with another status than 0."""
+    ended = f"exit status {finished.status}: " if last_line(finished.errors) and finished.status else ""
+    return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 
-def _notes(table: "pd.DataFrame") -> list[str]:
+def _notes(table: pd.DataFrame) -> list[str]:
     """By the CPU clock a kernel is not charged for what ran in between, but its caches were."""
     slowdown = float((table["real_median_ns"] / table["median_ns"]).median())
     if slowdown < BUSY:
@@ -167,51 +173,3 @@ def _notes(table: "pd.DataFrame") -> list[str]:
         f"the machine was busy: the kernels took {slowdown:.2f} times their CPU time (median);"
         " measure again when it is quiet"
     ]
-
-
-def text(outcome: Outcome) -> str:
-    """The times as a table, and delivery as a multiple of its bound."""
-    table = outcome.table
-    rows = [
-        (r.kernel, r.item, str(r.size), digits(r.median_ns), f"{digits(r.q1_ns)}–{digits(r.q3_ns)}")
-        for r in table.itertuples()
-    ]
-    clocks = " or ".join({"cpu": "CPU", "real": "wall-clock"}[c] for c in sorted(set(table["clock"])))
-    parts = [
-        f"{clocks} time per item, median and quartiles of {_range(table['repetitions'])} repetitions",
-        aligned([("kernel", "item", "size", "ns", "quartiles"), *rows], words=2),
-    ]
-    ratios = kernels.ratios(table)
-    if len(ratios):
-        rows = [
-            (str(int(r.size)), digits(r.deliver_ns), digits(r.bound_ns), f"{r.ratio:.2f}")
-            for r in ratios.itertuples()
-        ]
-        heads = ("list length", f"{kernels.DELIVER} (ns)", f"{kernels.BOUND} (ns)", "multiple")
-        parts += [
-            "",
-            "Delivery as a multiple of its bound, ratio of medians",
-            aligned([heads, *rows], words=0),
-        ]
-    return "\n".join(parts)
-
-
-def _range(values: "pd.Series") -> str:
-    return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
-
-
-def digits(value: float) -> str:
-    """Three significant digits; from 100 on a whole number."""
-    return f"{value:#.3g}" if value < 100 else f"{value:.0f}"
-
-
-def aligned(rows: list[tuple[str, ...]], words: int) -> str:
-    """Columns of words to the left, numbers to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i < words else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )

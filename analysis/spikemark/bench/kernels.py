@@ -5,14 +5,14 @@ Names are `KERNEL/size:N`. For the kernels of delivery the size is the list leng
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+from pandera.errors import SchemaError
 
 from spikemark.core.errors import BadInput
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DELIVER = "deliver"  # the mini-app's delivery
 BOUND = "deliver_bound_prefetch"  # what no delivery can avoid, with the coming lists fetched ahead
@@ -30,8 +30,6 @@ def contract():
     something else ran, `real` does. `real_median_ns`: by the wall clock in any case. `raw`: the file of the
     repetitions; only times of one file were measured interleaved and may be set against each other.
     """
-    import pandera.pandas as pa
-
     time = pa.Column("float64", [pa.Check.gt(0), pa.Check.lt(float("inf"))])
     return pa.DataFrameSchema(
         {
@@ -50,15 +48,13 @@ def contract():
     )
 
 
-def repetitions(content: Any) -> tuple["pd.DataFrame", list[str]]:
+def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     """The raw repetitions in the JSON of Google Benchmark, and what had to be dropped.
 
     One row per repetition: `kernel`, `size`, `item`, `clock`, `ns` and `real_ns` per item. Aggregates are
     passed over. Dropped, with one line each: benchmarks of which repetitions failed, have another kind of
     name, or give no items. Raises BadInput if `content` is not the output of Google Benchmark.
     """
-    import pandas as pd
-
     entries = content.get("benchmarks") if isinstance(content, dict) else None
     if not isinstance(entries, list):
         raise BadInput("not the output of Google Benchmark: no list 'benchmarks'")
@@ -108,7 +104,7 @@ def _times(count: int) -> str:
     return "1 repetition dropped" if count == 1 else f"{count} repetitions dropped"
 
 
-def aggregate(rows: "pd.DataFrame", raw: str) -> "pd.DataFrame":
+def aggregate(rows: pd.DataFrame, raw: str) -> pd.DataFrame:
     """One row per kernel and size, see `contract`, in the order of `rows`' kernels, then by size.
 
     `rows`: of `repetitions`, at least one. `raw`: the name of the file they come from.
@@ -126,7 +122,7 @@ def aggregate(rows: "pd.DataFrame", raw: str) -> "pd.DataFrame":
     return contract().validate(in_order(table.assign(raw=raw)))
 
 
-def in_order(table: "pd.DataFrame") -> "pd.DataFrame":
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Delivery and its bounds first, then by name; sizes ascending."""
     first = [BOUND_PLAIN, BOUND, DELIVER]
     position = table["kernel"].map(lambda k: (first.index(k) if k in first else len(first), k))
@@ -137,10 +133,8 @@ def in_order(table: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def update(old: "pd.DataFrame | None", new: "pd.DataFrame") -> "pd.DataFrame":
+def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
     """`new`, and the rows of `old` for kernels and sizes that `new` lacks."""
-    import pandas as pd
-
     if old is None:
         return new
     keys = ["kernel", "size"]
@@ -148,11 +142,8 @@ def update(old: "pd.DataFrame | None", new: "pd.DataFrame") -> "pd.DataFrame":
     return contract().validate(in_order(pd.concat([new, kept], ignore_index=True)))
 
 
-def read(path: Path) -> "pd.DataFrame":
+def read(path: Path) -> pd.DataFrame:
     """A kernels.parquet. Raises BadInput if it is missing, not one, or does not keep the contract."""
-    import pandas as pd
-    from pandera.errors import SchemaError
-
     if not path.is_file():
         raise BadInput(f"{path}: not found: run `spikemark bench`")
     try:
@@ -163,7 +154,7 @@ def read(path: Path) -> "pd.DataFrame":
         raise BadInput(f"{path}: not a Parquet file: {' '.join(str(error).split())}") from None
 
 
-def ratios(table: "pd.DataFrame") -> "pd.DataFrame":
+def ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Delivery against its bound, by list length: `size`, `deliver_ns`, `bound_ns`, `ratio` (of medians).
 
     Only sizes of which both were measured in one interleaved run; there may be none.
@@ -176,7 +167,7 @@ def ratios(table: "pd.DataFrame") -> "pd.DataFrame":
     return both[["size", "deliver_ns", "bound_ns", "ratio"]].reset_index(drop=True)
 
 
-def bound_ns(table: "pd.DataFrame", length: float) -> float:
+def bound_ns(table: pd.DataFrame, length: float) -> float:
     """Nanoseconds per synapse of the bound for a mean list length, interpolated linearly in log(length).
 
     Raises BadInput if the bound was not measured, or not for lists this short or long.

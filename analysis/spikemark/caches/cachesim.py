@@ -2,24 +2,22 @@
 
 import json
 import shutil
-import subprocess
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
-from spikemark.core.process import watch
-from spikemark.records import record
+from spikemark.core.launch import Launch
+from spikemark.core.process import last_line, lines, watch
+from spikemark.machines import Profile
+from spikemark.records import record, run_files
 from spikemark.records.record_fields import Host
 
 from . import callgrind, model
 from .callgrind import Cache
 from .delivered import deliveries
-
-if TYPE_CHECKING:
-    from spikemark.machines import Profile
 
 SMALLEST = {
     "format_version": 1,
@@ -28,7 +26,7 @@ SMALLEST = {
 }
 WAYS = {"d1": 8, "ll": 16}  # where nothing says how many: as in most processors
 UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
-LIMIT_S = 3600.0
+LIMIT_S = BUILD_LIMIT_S = 3600.0
 
 
 class CachesimFailed(RuntimeError):
@@ -114,8 +112,9 @@ def simulate(
     instead. Takes up to a hundred times as long as the run itself.
     Raises BadInput if Valgrind is missing or the caches are unknown; CachesimFailed if the run fails.
     """
-    if not shutil.which("valgrind"):
-        raise BadInput("valgrind: command not found: install the package valgrind (setup/apt.txt)")
+    for name in ("valgrind", "cmake"):
+        if not shutil.which(name):
+            raise BadInput(f"{name}: command not found: install the package {name} (setup/apt.txt)")
     if not description.is_file():
         raise BadInput(f"{description}: not found: a run description is needed")
     program = build()
@@ -153,13 +152,10 @@ def build() -> Path:
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
     steps = [] if (folder / "build.ninja").is_file() else [configure]
     for step in [*steps, ["cmake", "--build", str(folder), "--target", "miniapp"]]:
-        try:
-            done = subprocess.run(step, capture_output=True, text=True, errors="replace")
-        except FileNotFoundError:
-            raise BadInput("cmake: command not found: install the packages of setup/apt.txt") from None
-        if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {lines[-1] if lines else 'failed'}")
+        done = watch(Launch(step), BUILD_LIMIT_S)
+        if done.status != 0:
+            said = last_line(done.errors) or last_line(done.output) or done.reason
+            raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {said}")
     return folder / "miniapp"
 
 
@@ -179,7 +175,7 @@ def host_cache(host: Host, name: str) -> Cache:
     return callgrind.guessed(size, WAYS[name])
 
 
-def machine_cache(profile: "Profile", name: str) -> Cache:
+def machine_cache(profile: Profile, name: str) -> Cache:
     """`d1` or `ll`, a slice of the last level, of a machine.
 
     Raises BadInput where the profile has no size, or one that Valgrind refuses.
@@ -204,10 +200,10 @@ def _run(program: list[str], out: Path, ranks: int, threads: int) -> None:
     start = launch.launch("mpirun", [*program, "--out", str(out), *plain], ranks, threads)
     # Valgrind has no process_vm_readv from rank to rank
     environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    status, output, errors = watch(replace(start, environment=environment), LIMIT_S)
-    if status != 0 or not (out / "record.json").is_file():
-        lines = [line.strip() for line in (errors or output).splitlines() if line.strip()]
-        said = [line for line in lines if line.startswith("miniapp: ")] or lines
-        if status == 2:
-            raise BadInput(said[-1].removeprefix("miniapp: "))
-        raise CachesimFailed(said[-1] if said else f"exit status {status} without a message")
+    done = watch(replace(start, environment=environment), LIMIT_S)
+    if done.status != 0 or not run_files.whole(out):
+        said = [line for line in lines(done.errors or done.output) if line.startswith("miniapp: ")]
+        reason = said[-1] if said else last_line(done.errors or done.output) or done.reason
+        if done.status == 2 and said:
+            raise BadInput(reason.removeprefix("miniapp: "))
+        raise CachesimFailed(reason)

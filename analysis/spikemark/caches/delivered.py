@@ -3,7 +3,10 @@
 import numpy as np
 from scipy import special
 
-from spikemark.network import indegree, placement, schedules
+from spikemark.network import lanes, placement
+from spikemark.network.description import Description
+from spikemark.network.fields import Delay
+from spikemark.network.schedules import find
 from spikemark.records.record import Run
 
 from .model import Delivery
@@ -16,12 +19,11 @@ def deliveries(run: Run) -> list[Delivery]:
 
     Raises BadInput for a schedule or a placement that this version does not know.
     """
-    record, description = run.record, run.record.description
-    parts, totals, time = record.memory.parts, record.totals, description["time"]
-    step_ms = time["resolution_ms"]
-    populations = description["network"]["populations"]
+    record, description = run.record, run.record.described
+    parts, totals, time = record.memory.parts, record.totals, description.time
+    populations = description.network.populations
     arrivals = profile(run)
-    largest = max(p["size"] for p in populations)
+    largest = max(p.size for p in populations)
     local = placement.neurons(description, run.placement, record.ranks, record.threads).sum(axis=2)
     received = _received(description)[:, None] * local  # synapses, [population, rank]
     found = []
@@ -29,8 +31,8 @@ def deliveries(run: Run) -> list[Delivery]:
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
-            steps=round(time["simulate_ms"] / step_ms),
-            before=round(time["warmup_ms"] / step_ms),
+            steps=time.cycles * time.cycle_steps,
+            before=time.warmup_cycles * time.cycle_steps,
             events=int(row.synaptic_events),
             first_accesses=int(row.first_accesses),
             spikes=int(row.spikes),
@@ -43,16 +45,16 @@ def deliveries(run: Run) -> list[Delivery]:
             targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
-            regular=all(p["neuron"]["model"] == "ignore_and_fire" for p in populations),
+            regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
 
 
-def _received(description: dict) -> np.ndarray:
+def _received(description: Description) -> np.ndarray:
     """Synapses that a neuron of each population receives, [population]."""
-    found = {p["name"]: 0.0 for p in description["network"]["populations"]}
-    for projection in description["network"].get("projections", []):
-        found[projection["target"]] += indegree.mean(projection)
+    found = {p.name: 0.0 for p in description.network.populations}
+    for projection in description.network.projections:
+        found[projection.target] += projection.synapses
     return np.array(list(found.values()))
 
 
@@ -70,21 +72,18 @@ def profile(run: Run) -> np.ndarray:
     A spike of a window of P cycles is delivered L windows after its end, so that between P L + 1 / steps and
     P (L + 1) cycles of its delay have passed, all alike. Projections weigh by their synapses.
     """
-    description = run.record.description
-    network, step_ms = description["network"], description["time"]["resolution_ms"]
-    steps = round(description["time"]["cycle_ms"] / step_ms)
-    populations = network["populations"]
-    areas = dict(zip((p["name"] for p in populations), placement.areas_of(populations), strict=True))
-    size = {p["name"]: p["size"] for p in populations}
-    held = schedules.pairs(description, description["schedule"], run.placement, run.record.ranks)
-    delays = [delay_shares(p["delay"], step_ms) for p in network.get("projections", [])]
+    description = run.record.described
+    network, steps = description.network, description.time.cycle_steps
+    areas = dict(zip(network.numbers, network.area_of, strict=True))
+    size = {p.name: p.size for p in network.populations}
+    held = lanes.pairs(description, find(description.schedule), run.placement, run.record.ranks)
+    delays = [delay_shares(p.delay, description.time.resolution_ms) for p in network.projections]
     shares = np.zeros(max((len(d) for d in delays), default=1))
-    for p, delay in zip(network.get("projections", []), delays, strict=True):
-        sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
-        for source in sources:
-            weight = size[source] / max(1, sum(size[s] for s in sources))
-            weight *= indegree.mean(p) * size[p["target"]]
-            lane = next((n for n, pairs in held.items() if pairs[areas[source], areas[p["target"]]]), None)
+    for p, delay in zip(network.projections, delays, strict=True):
+        for source in p.sources:
+            weight = size[source] / max(1, sum(size[s] for s in p.sources))
+            weight *= p.synapses * size[p.target]
+            lane = next((n for n, pairs in held.items() if pairs[areas[source], areas[p.target]]), None)
             used = next(lane_ for lane_ in run.record.lanes if lane_.name == lane)
             window = used.period * steps
             for age in range(used.lag * window + 1, (used.lag + 1) * window + 1):
@@ -92,21 +91,15 @@ def profile(run: Run) -> np.ndarray:
     return shares / shares.sum() if shares.sum() > 0 else shares
 
 
-def delay_shares(delay: dict, step_ms: float) -> np.ndarray:
+def delay_shares(delay: Delay, step_ms: float) -> np.ndarray:
     """Probability of each delay in steps, [0 … longest] (miniapp/FORMAT.md: redrawn, then rounded)."""
-    kind = delay.get("distribution", "normal")
-    mean, sd = delay["mean"] / step_ms, delay.get("sd", 0) / step_ms
-    low = delay.get("min", step_ms) / step_ms
-    high = delay.get(
-        "max", 5 * delay["mean"] if kind == "exponential" else delay["mean"] + 4 * delay.get("sd", 0)
-    )
-    high /= step_ms
-    if kind == "constant" or (kind == "normal" and sd == 0):
-        low = high = mean
-    first, last = int(np.floor(low + 0.5 + 1e-9)), int(np.floor(high + 0.5 + 1e-9))
+    mean, sd = delay.mean / step_ms, delay.sd / step_ms
+    low, high = (ms / step_ms for ms in delay.limits(step_ms))
+    first, last = delay.steps(step_ms)
     edges = np.clip(np.arange(first, last + 2) - 0.5, low, high)
-    below = (
-        -np.exp((low - edges) / mean) if kind == "exponential" else special.ndtr((edges - mean) / (sd or 1))
-    )
+    if delay.distribution == "exponential":
+        below = -np.exp((low - edges) / mean)
+    else:
+        below = special.ndtr((edges - mean) / (sd or 1))
     shares = np.ones(1) if first == last else np.diff(below)
     return np.concatenate([np.zeros(first), shares / shares.sum()])

@@ -4,7 +4,7 @@ Rounds alternate between one core, each time the next one, and all of them at on
 take each case for the same time, so that all cores are busy with the same kernel but for what they drift.
 """
 
-import json
+import contextlib
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from spikemark.bench import kernels
-from spikemark.bench.kernel_bench import BenchFailed
+from spikemark.bench.kernel_bench import BenchFailed, failed
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.core.process import Finished, started
+from spikemark.core.reading import read_json
 from spikemark.models import delivery_time
 
 from .effort import Effort
@@ -72,42 +74,25 @@ def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
     program = str(places.bench_kernels())
     files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
-    started: list[subprocess.Popen] = []
-    try:
+    with contextlib.ExitStack() as stack:
+        copies = []
         for cpu, file in zip(cpus, files, strict=True):
-            options = [
-                f"--benchmark_filter={_pattern(effort.sizes)}",
-                f"--benchmark_min_time={effort.kernel_s}",
-            ]
-            options += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
-            started.append(
-                subprocess.Popen(
-                    ["taskset", "-c", str(cpu), program, *options],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    errors="replace",
-                    start_new_session=True,
-                )
-            )
-        errors = [process.communicate()[1] for process in started]
-    except BaseException:
-        for process in started:
-            process.kill()
-            process.wait()
-        raise
-    for process, text in zip(started, errors, strict=True):
-        if process.returncode:
-            lines = text.strip().splitlines() or ["without a message"]
-            raise BenchFailed(f"{program}: exit status {process.returncode}: {lines[-1]}")
+            command = ["taskset", "-c", str(cpu), program, f"--benchmark_filter={_pattern(effort.sizes)}"]
+            command += [f"--benchmark_min_time={effort.kernel_s}", f"--benchmark_out={file}"]
+            command += ["--benchmark_out_format=json"]
+            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            copies.append(stack.enter_context(started(command, **streams)))
+        errors = [copy.communicate()[1] for copy in copies]
+    for copy, text in zip(copies, errors, strict=True):
+        if copy.returncode:
+            raise failed(program, Finished(copy.returncode, "", text))
     return [_read(program, file) for file in files]
 
 
 def _read(program: str, file: Path) -> Times:
     try:
-        rows, dropped = kernels.repetitions(json.loads(file.read_text()))
-    except (OSError, ValueError) as error:
+        rows, dropped = kernels.repetitions(read_json(file))
+    except BadInput as error:
         raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
     if dropped:
         raise BenchFailed(f"{program}: {dropped[0]}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spikemark.bench import exchange_bench
-from spikemark.bench.kernel_bench import BenchFailed
+from spikemark.bench.kernel_bench import BenchFailed, failed
 from spikemark.core import launch, places
 from spikemark.core.process import watch
 
@@ -78,12 +78,11 @@ def one_round(cores: int, effort: Effort) -> Times:
     start = launch.mpirun(
         [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
     )
-    status, output, errors = watch(start, LIMIT_S)
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    if status:
-        raise BenchFailed(f"{program}: exit status {status}: {(lines or ['without a message'])[0]}")
+    finished = watch(start, LIMIT_S)
+    if finished.status != 0:
+        raise failed(program, finished)
     try:
-        found = json.loads(output)["measurements"]
+        found = json.loads(finished.output)["measurements"]
         return {(m["bytes"], m["messages"]): float(m["round_s"]) for m in found}
     except (ValueError, KeyError, TypeError) as error:
         raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None

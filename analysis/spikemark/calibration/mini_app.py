@@ -7,7 +7,7 @@ from typing import Any
 from spikemark.core import launch, places
 from spikemark.core.process import watch
 from spikemark.records import record
-from spikemark.running.measure import RunFailed
+from spikemark.running.carry_out import RunFailed
 
 LIMIT_S = 600
 
@@ -17,8 +17,7 @@ def run(description: dict[str, Any], ranks: int, cores: int, out: Path) -> recor
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
     program = [str(places.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
-    status, _, errors = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
-    if status:
-        lines = [line.strip() for line in errors.splitlines() if line.strip()]
-        raise RunFailed(lines[-1] if lines else f"{program[0]}: exit status {status} without a message")
+    finished = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
+    if finished.status != 0:
+        raise RunFailed(f"{program[0]}: {finished.reason}")
     return record.load(out / "record")

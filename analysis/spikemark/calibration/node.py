@@ -13,10 +13,10 @@ NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name 
 HWLOC, SYSFS = "hwloc", "/sys"
 
 
-def default_name(cpuinfo: Path = CPUINFO) -> str:
+def default_name() -> str:
     """Of the processor, such as `epyc-7742`, with `-vm` for a virtual machine; `host` where unknown."""
     try:
-        text = cpuinfo.read_text()
+        text = CPUINFO.read_text()
     except OSError:
         return "host"
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)

@@ -9,7 +9,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .options import AsJson
-from .output import fail, interrupted, list_lines, print_json, print_lines, short
+from .output import fail, interrupted, list_lines, print_json, print_lines, print_tables, short
 
 
 def bench(
@@ -51,6 +51,7 @@ def bench(
     are no evidence of speed.
     """
     from spikemark.bench import exchange_bench, kernel_bench
+    from spikemark.bench.show import exchange_table, kernel_tables
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
     folder = out or kernel_bench.folder()
@@ -74,8 +75,8 @@ def bench(
     if as_json:
         print_json(outcome.content())
     else:
-        text, raw = (exchange_bench.text, outcome.raw) if exchange else (kernel_bench.text, [outcome.raw])
-        print_lines([text(outcome), "", *(str(short(path)) for path in raw)])
+        print_tables(*([exchange_table(outcome.table)] if exchange else kernel_tables(outcome.table)))
+        print_lines([str(short(path)) for path in (outcome.raw if exchange else [outcome.raw])])
     dropped = [] if exchange else outcome.dropped
     list_lines([*dropped, *outcome.notes])
     if dropped:

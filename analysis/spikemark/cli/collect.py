@@ -7,10 +7,14 @@ from .output import complain
 
 
 def collect(folder: Folder) -> None:
-    """Read the records of a results folder into tables (Parquet)."""
-    from spikemark.records import collect
+    """Write the records of a results folder as tables (Parquet).
+
+    The tables are for other tools; reports read the records themselves.
+    """
+    from spikemark.records.collect import collect
+    from spikemark.records.gather import gather
     from spikemark.records.results import Results
 
-    collection = collect.collect(Results(folder))
-    typer.echo(f"{len(collection.runs)} runs in {Results(folder).summary}")
-    complain(collection.complaints)
+    found = collect(gather(folder))
+    typer.echo(f"{len(found.runs)} runs in {Results(folder).summary}")
+    complain(found.complaints)

@@ -27,11 +27,11 @@ def export(
     """Print the measurements of a results folder for another tool."""
     from spikemark.core.files import write_atomically
     from spikemark.records.export import FORMATS
-    from spikemark.records.results import Results
+    from spikemark.records.gather import gather
 
     if form not in FORMATS:
         raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(FORMATS)}")
-    lines, complaints = FORMATS[form](Results(folder), tuple(only or ()))
+    lines, complaints = FORMATS[form](gather(folder), tuple(only or ()))
     if output is None:
         typer.echo(lines, nl=False)
     else:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark.core.errors import BadInput, option_complaint
+from spikemark.core.errors import BadInput, is_bad_input, option_complaint
 
 from . import preset
 from .bench import bench
@@ -86,7 +86,8 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), 2)
+        line = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        _fail(line, 2 if is_bad_input(error) else 1)
     except Exception as error:
         if not hasattr(error, "format_message"):  # everything but a usage error is a fault of the program
             raise

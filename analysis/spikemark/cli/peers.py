@@ -8,7 +8,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .options import AsJson
-from .output import complain
+from .output import complain, print_lines, print_tables
 
 
 def peers(
@@ -37,11 +37,10 @@ def peers(
 
     They take turns on the same network; the factors by which the mini-app is ahead or behind have intervals.
     """
-    import sys
-
-    from spikemark.peers import compare, show
-    from spikemark.running import quiet, sweep
-    from spikemark.running.experiment import load
+    from spikemark.peers import compare
+    from spikemark.peers.show import disturbances, notes, table
+    from spikemark.running import quiet, sweeps
+    from spikemark.running.experiments import load
 
     if not patience >= 0:
         raise BadInput(f"--patience: {patience:g}; allowed: 0 or more seconds")
@@ -52,7 +51,7 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = out or sweep.folder(chosen, None, None).path
+    folder = out or sweeps.folder(chosen, None, None).path
     found = compare.compare(
         chosen,
         folder,
@@ -62,8 +61,8 @@ def peers(
     if as_json:
         typer.echo((found.path / "peers.json").read_text(), nl=False)
     else:
-        show.show(found.content, sys.stdout)
-        typer.echo(found.path / "peers.parquet")
+        print_tables(table(found.content))
+        print_lines([*notes(found.content), *disturbances(found.content), str(found.path / "peers.parquet")])
     complain(found.complaints)
 
 

@@ -9,12 +9,13 @@ def report(experiment: Experiment, machine: Machine = None, results: Root = None
 
     The runs that are there are collected anew.
     """
+    from spikemark.core.lock import locked
     from spikemark.report import conclude
-    from spikemark.running import sweep
-    from spikemark.running.experiment import load
+    from spikemark.running import sweeps
+    from spikemark.running.experiments import load
 
-    folder = sweep.folder(load(experiment), machine, results)
-    outcome = sweep.Outcome(folder, len(folder.read_plan().runs))
-    with sweep.locked(folder):
+    folder = sweeps.folder(load(experiment), machine, results)
+    outcome = sweeps.Outcome(folder, len(folder.read_plan().runs))
+    with locked(folder.path):
         conclude(outcome)
     print_outcome(outcome)

@@ -19,11 +19,23 @@ def run(
 ) -> None:
     """Carry out one run of a plan; the workflow calls this."""
     from spikemark.records.results import Results
-    from spikemark.running import measure
-    from spikemark.scorep import instrumented
+    from spikemark.running.carry_out import RunFailed
 
+    results = Results(folder)
+    planned = results.read_plan().run(run_id)
     try:
-        carry_out = instrumented.measure if scorep else measure.measure
-        typer.echo(carry_out(Results(folder), run_id, launcher))
-    except measure.RunFailed as reason:
+        if scorep:
+            from spikemark.scorep.instrumented import measure
+
+            record = measure(results, run_id, launcher)
+        elif planned and planned.machine:
+            from spikemark.running.simulate import simulate
+
+            record = simulate(results, run_id)
+        else:
+            from spikemark.running.measure import measure
+
+            record = measure(results, run_id, launcher)
+        typer.echo(record)
+    except RunFailed as reason:
         fail(f"run {run_id} failed: {reason}")

@@ -97,7 +97,7 @@ def _host(name: str | None):
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:
     from spikemark.core.errors import BadInput
     from spikemark.core.reading import read_json
-    from spikemark.running.experiment import assign
+    from spikemark.running.experiments import assign
 
     content = read_json(path, "a run description is needed")
     if not isinstance(content, dict):

@@ -59,7 +59,7 @@ def _show(done) -> None:
         table.add_column(
             words(f"{head}\n{kind}".strip()), justify="left" if number in shown.words else "right"
         )
-    for row in shown.rows:
+    for row in shown.cells:
         table.add_row(*row)
     console.print(table)
     for line in (*done.findings.remarks, done.findings.sentence):

@@ -23,17 +23,17 @@ def sweep(
     RESULTS/EXPERIMENT/MACHINE/runs.
     """
     from spikemark.report import conclude
-    from spikemark.running import sweep
-    from spikemark.running.experiment import expand, load
+    from spikemark.running import sweeps
+    from spikemark.running.experiments import expand, load
 
     chosen = load(experiment)
     runs = expand(chosen)
-    folder = sweep.folder(chosen, machine, results)
+    folder = sweeps.folder(chosen, machine, results)
     if dry_run:
-        sweep.check(folder, profile)
-        typer.echo(sweep.dry_run(runs, folder))
+        sweeps.check(folder, profile)
+        typer.echo(sweeps.dry_run(runs, folder))
         return
-    print_outcome(sweep.sweep(chosen, runs, folder, conclude, profile))
+    print_outcome(sweeps.sweep(chosen, runs, folder, conclude, profile))
 
 
 def print_outcome(outcome) -> None:

@@ -1,5 +1,6 @@
 """The one exception that means 'the input is wrong', as opposed to 'the program is wrong'."""
 
+import errno
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -7,9 +8,28 @@ if TYPE_CHECKING:
 
 SHOWN = 80
 
+#: Errors of the operating system that lie in the file that was named, so that naming another one mends them.
+OF_THE_FILE = {
+    errno.EACCES,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENOTEMPTY,
+    errno.EPERM,
+    errno.EROFS,
+}
+
 
 class BadInput(ValueError):
     """One line that names the field, its value and what is allowed. The command line exits with status 2."""
+
+
+def is_bad_input(error: OSError) -> bool:
+    """Says whether another command line would mend `error`; a full disk, for one, stays full."""
+    return error.filename is not None and error.errno in OF_THE_FILE
 
 
 def shown(value: Any) -> str:

@@ -17,10 +17,6 @@ class Launch:
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
 
-    def full_environment(self) -> dict[str, str]:
-        """The environment of this process with the additions."""
-        return {**os.environ, **self.environment}
-
 
 def available_cores(cpus: Path = CPUS) -> int:
     """Physical cores this process may use: hardware threads of one core count once."""
@@ -55,6 +51,7 @@ def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
             OMP_PROC_BIND="false",
             OMP_WAIT_POLICY="passive",
             OMPI_MCA_rmaps_base_oversubscribe="1",  # Open MPI 4
+            OMPI_MCA_mpi_yield_when_idle="1",  # Open MPI 4, which does not see the cores taken away (taskset)
             PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
         )
     return Launch(["mpirun", "--quiet", *binding, "-n", str(ranks), *program], environment)

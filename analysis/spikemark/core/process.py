@@ -1,45 +1,105 @@
-"""Programs that are started and watched until they end."""
+"""Programs that are started, watched until they end, and what they said last."""
 
 import contextlib
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from .launch import Launch
 
 GRACE_S = 5
+ENDING = (signal.SIGTERM, signal.SIGKILL)
 
 
-def watch(start: Launch, limit_s: float) -> tuple[int | None, str, str]:
-    """Exit status (None: over the time limit), output and errors; ends all ranks when interrupted itself."""
+class Finished(NamedTuple):
+    """How a program ended. `status` is None where it was ended because its time was over."""
+
+    status: int | None
+    output: str
+    errors: str
+
+    @property
+    def reason(self) -> str:
+        """Why a program whose status is not 0 failed, in one line: what it said last, or how it ended."""
+        return last_line(self.errors) or _without_message(self.status)
+
+
+def watch(start: Launch, limit_s: float) -> Finished:
+    """Run a program to its end. All its processes are ended after `limit_s`, or when we are interrupted.
+
+    A command that does not exist has the status 127, as in a shell.
+    """
     try:
-        process = subprocess.Popen(
-            start.command,
-            env=start.full_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with started(start.command, start.environment, **pipes) as program:
+            try:
+                output, errors = program.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                end(program)
+                return Finished(None, "", f"not finished within the time limit of {limit_s:g} s")
+            return Finished(program.returncode, output, errors)
     except FileNotFoundError:
-        return 127, "", f"{start.command[0]}: command not found"
-    try:
-        output, errors = process.communicate(timeout=limit_s)
-        return process.returncode, output, errors
-    except subprocess.TimeoutExpired:
-        _end(process)
-        return None, "", f"not finished within the time limit of {limit_s:g} s"
-    except BaseException:
-        _end(process)
-        raise
+        return Finished(127, "", f"{start.command[0]}: command not found")
 
 
-def _end(process: subprocess.Popen) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
+@contextlib.contextmanager
+def started(
+    command: list[str],
+    environment: dict[str, str] | None = None,
+    signs: tuple[signal.Signals, ...] = ENDING,
+    grace_s: float = GRACE_S,
+    **streams: Any,
+) -> Iterator[subprocess.Popen]:
+    """Start a program in a process group of its own, without input; the block sees it to its end.
+
+    `environment` is added to ours; `streams` are further arguments of Popen, such as `stdout`. An exception
+    in the block, an interruption among them, ends the whole group with the signals `signs`, `grace_s`
+    seconds apart, and passes on.
+    """
+    program = subprocess.Popen(
+        command,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+        errors="replace",
+        **streams,
+    )
+    with program:
+        try:
+            yield program
+        except BaseException:
+            end(program, signs, grace_s)
+            raise
+
+
+def end(
+    program: subprocess.Popen, signs: tuple[signal.Signals, ...] = ENDING, grace_s: float = GRACE_S
+) -> None:
+    """End the process group of a program: one signal after the other until it is gone."""
+    for sign in signs:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
+            os.killpg(program.pid, sign)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=GRACE_S)
+            program.communicate(timeout=grace_s)
             return
+
+
+def lines(text: str) -> list[str]:
+    """The lines that hold something, without the blanks around them."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def last_line(text: str) -> str:
+    """The last line that holds something; empty where there is none."""
+    return next(reversed(lines(text)), "")
+
+
+def _without_message(status: int | None) -> str:
+    signals = () if status is None else (-status, status - 128)  # as the system and as a shell tell it
+    for number in signals:
+        with contextlib.suppress(ValueError):
+            return f"ended by {signal.Signals(number).name}"
+    return f"exit status {status} without a message"

@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.core.errors import BadInput
-from spikemark.network import placement as placements
-from spikemark.network import pools, schedules
+from spikemark.network import lanes, pools
+from spikemark.network.description import Description, read
+from spikemark.network.placement import neurons
 
 BLOCK = 1 << 22  # numbers held at a time while adding up over virtual processes
 
@@ -80,7 +81,7 @@ class Access:
 
 
 def expected(
-    description: dict,
+    description: dict | Description,
     ranks: int,
     threads: int,
     schedule: str | list[dict] | None = None,
@@ -98,28 +99,25 @@ def expected(
     described to fire. How rates vary within a population does not matter, since they say nothing about the
     neuron's lists. Raises BadInput for unknown names and impossible networks.
     """
-    populations = description["network"]["populations"]
-    described = description.get("schedule", "conventional")
-    schedule = described if schedule is None else schedule
-    if placement is None and schedule == described:
-        placement = description.get("placement")
-    placement = placement or schedules.implied_placement(schedule)
-    pairs = schedules.pairs(description, schedule, placement, ranks)
-    local = placements.neurons(description, placement, ranks, threads)
+    description = read(description)
+    network, populations = description.network, description.network.populations
+    schedule, placement = lanes.chosen(description, schedule, placement)
+    pairs = lanes.pairs(description, schedule, placement, ranks)
+    local = neurons(description, placement, ranks, threads)
     local = local.reshape(len(populations), ranks * threads)
     sizes = local.sum(axis=1)
 
-    drawn = pools.read(description, sizes)
+    drawn = pools.read(network)
     weights = sizes * pools.rates(populations, rates_hz)
     out_degree = drawn.hits @ sizes
     events = float(weights @ out_degree)
-    areas = np.array(placements.areas_of(populations), dtype=np.int64)
+    areas = np.array(network.area_of, dtype=np.int64)
     misses = drawn.misses.tocoo()
     lost = ~np.any(list(pairs.values()), axis=0)[areas[misses.row], areas[misses.col]]
     if lost.any():
         raise BadInput(
             "schedule: no lane for synapses from population"
-            f" {populations[misses.row[lost][0]]['name']!r} to {populations[misses.col[lost][0]]['name']!r};"
+            f" {populations[misses.row[lost][0]].name!r} to {populations[misses.col[lost][0]].name!r};"
             " every one needs a lane"
         )
     by_lane, possible = {}, 0

@@ -1,7 +1,6 @@
-"""The lanes of a run that has not been made: their periods, lags and groups of ranks, from its description.
+"""The lanes of a run that has not been made: what each holds, its period, its lag and its groups of ranks.
 
-The rules of the mini-app's schedules, restated (miniapp/FORMAT.md, docs/miniapp.md); which synapses a lane
-holds is known to `models.lanes`.
+These are the rules of the mini-app (miniapp/FORMAT.md; miniapp/src/schedule).
 """
 
 from dataclasses import dataclass
@@ -10,24 +9,24 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
-from . import placement as placements
-from . import schedules as models
-
-EPSILON = 1e-9
+from .description import Description
+from .placement import spans as spans_of
+from .schedules import LaneRule, Schedule, find, square
 
 
 @dataclass(frozen=True)
 class Lane:
-    """`held`: boolean [source area, target area]; `group`: equal for ranks that exchange with each other."""
+    """A lane as it will run. `group` is equal for ranks that exchange with each other."""
 
     name: str
     period: int  # P, cycles
     lag: int  # L, windows
-    held: np.ndarray
+    held: np.ndarray  # boolean [source area, target area]
     group: np.ndarray  # [rank]
     exchange: str
     word_bytes: int  # of a spike in a message
     composed: tuple = ("alltoallv", "alltoallv", None)  # of two_level: inner, outer, ranks of a block
+    shortest: int | None = None  # delay in steps; None for a lane without synapses
 
     @property
     def sizes(self) -> np.ndarray:
@@ -36,138 +35,208 @@ class Lane:
 
     @property
     def alone(self) -> bool:
-        """No rank exchanges with another one."""
+        """Whether no rank exchanges with another one."""
         return bool((self.sizes == 1).all())
 
 
-def chosen(description: dict, schedule: str | list | None, placement: str | None) -> tuple[str | list, str]:
-    """Schedule and placement: those given, else the description's, else what the schedule implies."""
-    described = description.get("schedule", "conventional")
-    schedule = described if schedule is None else schedule
-    if isinstance(schedule, str) and schedule not in models.SCHEDULES:
-        raise BadInput(f"schedule={schedule!r}: known are {', '.join(models.SCHEDULES)}, or a list of lanes")
-    if placement is None and schedule == described:
-        placement = description.get("placement")
-    return schedule, models.implied_placement(schedule) if placement is None else placement
+def chosen(
+    description: Description, schedule: str | list | Schedule | None, placement: str | None
+) -> tuple[Schedule, str]:
+    """Schedule and placement: those given, else the description's, else the placement the schedule implies.
+
+    The description's placement counts for the description's schedule only. Raises BadInput for an unknown
+    schedule.
+    """
+    described = find(description.schedule) if schedule is None or placement is None else None
+    found = described if schedule is None else find(schedule)
+    if placement is None and found == described:
+        placement = description.placement
+    return found, found.placement if placement is None else placement
 
 
-def read(description: dict, ranks: int, schedule: str | list, placement: str) -> list[Lane]:
-    """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: unknown names, periods
-    that are longer than the shortest delay, a D that the lag does not divide."""
-    held = models.pairs(description, schedule, placement, ranks)
-    rules = models.SCHEDULES[schedule] if isinstance(schedule, str) else schedule
-    shortest = _shortest_cycles(description)
-    spans = placements.spans(description, placement, ranks)
-    names = list(dict.fromkeys(placements.area_names(description["network"]["populations"])))
-    _all_held(shortest, held, names)
-    if schedule == description.get("schedule", "conventional"):
-        for field in ("exchange", "wire"):
-            _known(description, field, list(held))
+def read(description: Description, ranks: int, schedule: Schedule, placement: str) -> list[Lane]:
+    """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: synapses without a
+    lane, periods that are longer than the shortest delay, a D that is no multiple of lag + 1."""
+    held = pairs(description, schedule, placement, ranks)
+    shortest = _shortest(description, held)
+    spans = spans_of(description, placement, ranks)
+    for field in ("exchange", "wire"):
+        if find(description.schedule) == schedule:
+            _check_names(field, getattr(description, field), list(held))
+    ratio = _delay_ratio(description, schedule, shortest)
     found = []
-    for rule in rules:
-        name = rule["name"]
-        lag = _lag(description, schedule, rule)
-        most = _most(shortest, held[name], lag)
-        period = _period(description, schedule, rule, lag, most)
-        group = _group(rule, spans, names, ranks)
-        if most is not None and period > most:
-            raise BadInput(
-                f"schedule={schedule if isinstance(schedule, str) else 'lanes'}: lane {name} has windows of"
-                f" {period} cycles; its shortest delay allows {most} (lag {lag})"
-            )
-        exchange, composed = _exchange(description, name, lag)
+    for rule in schedule.lanes:
+        lag = _lag(description, rule)
+        period = _period(description, rule, lag, ratio, shortest[rule.name])
+        _check_exact(description, schedule, rule, period, lag, shortest[rule.name])
+        exchange, composed = _exchange(description.exchange, rule.name, lag)
         found.append(Lane(
-            name, period, lag, held[name], group, exchange, _bytes(description, name), composed
+            rule.name, period, lag, held[rule.name], _group(description, rule, spans, ranks), exchange,
+            _bytes(description.wire, rule.name), composed, shortest[rule.name],
         ))  # fmt: skip
     return found
 
 
-def _all_held(shortest: dict, held: dict[str, np.ndarray], names: list[str]) -> None:
-    for source, target in shortest:
-        if not any(lane[source, target] for lane in held.values()):
-            raise BadInput(f"schedule: no lane for the synapses from {names[source]!r} to {names[target]!r}")
+def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
+    """The pairs of areas that each lane holds, boolean [source area, target area]; a pair is in at most one.
+
+    Raises BadInput for groups that do not divide the ranks, and for areas that the network does not have.
+    """
+    spans = np.array(spans_of(description, placement, ranks)).reshape(-1, 2)
+    names = description.network.areas
+    free = np.ones((len(names), len(names)), dtype=bool)
+    found = {}
+    for number, rule in enumerate(schedule.lanes):
+        held = free & _joined(rule, number, spans, ranks)
+        ends = [_ends(rule, number, field, names) for field in ("from", "to")]
+        held &= np.outer(*ends)
+        found[rule.name] = held
+        free &= ~held
+    return found
 
 
-def _known(description: dict, field: str, lanes: list[str]) -> None:
-    given = description.get(field)
-    if isinstance(given, dict) and "name" not in given:
-        for lane in given:
-            if lane not in lanes:
-                raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
+def _ends(rule: LaneRule, number: int, field: str, names: list[str]) -> np.ndarray:
+    """The areas at one end of a lane, boolean [area]."""
+    listed = rule.source if field == "from" else rule.target
+    if listed is None:
+        return np.ones(len(names), dtype=bool)
+    for i, name in enumerate(listed):
+        if name not in names or name in listed[:i]:
+            raise BadInput(
+                f"schedule.{number}.{field}={name!r}: an area of the network, or a list of them, none twice:"
+                f" {', '.join(names)}"
+            )
+    if not listed:
+        raise BadInput(f"schedule.{number}.{field}=[]: at least one area of {', '.join(names)}")
+    return np.isin(names, listed)
 
 
-def _lag(description: dict, schedule: str | list, rule: dict) -> int:
-    if schedule == "overlapped":
-        return int(description.get("lag", 1)) if rule["name"] == "far" else 0
-    return int(rule.get("lag", 0))
+def _joined(rule: LaneRule, number: int, spans: np.ndarray, ranks: int) -> np.ndarray:
+    """Pairs of areas that lie in one group of ranks of the lane, [source area, target area]."""
+    if rule.group == "area":
+        return np.eye(len(spans), dtype=bool)
+    if rule.group == "world":
+        return np.ones((len(spans), len(spans)), dtype=bool)
+    size = _block(rule, ranks)
+    if ranks % size:
+        raise BadInput(f"schedule.{number}.group: {size}; allowed: a divisor of the {ranks} ranks")
+    first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
+    whole = first == last  # an area spread over several groups is in none
+    return (first[:, None] == first) & whole & whole[:, None]
 
 
-def _period(description: dict, schedule: str | list, rule: dict, lag: int, most: int | None) -> int:
-    wanted = rule.get("period", 1)
-    if isinstance(schedule, str):
-        wanted = {"far": "D", "group": "auto"}.get(rule["name"], 1)
-    if wanted == "auto":
-        return max(1, most or 1)
-    if wanted != "D":
-        return int(wanted)
-    ratio = description.get("delay_ratio", 1)
-    if ratio == "auto":
-        return max(1, most or 1)
+def _block(rule: LaneRule, ranks: int) -> int:
+    """Ranks of a block of a lane of blocks."""
+    return square(ranks) if rule.group == "square" else rule.group
+
+
+def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str, int | None]:
+    """The shortest delay of each lane in steps; None where it has no synapses.
+
+    Raises BadInput for synapses that are in no lane.
+    """
+    network = description.network
+    found: dict[str, int | None] = dict.fromkeys(held)
+    for i, (projection, (shortest, _)) in enumerate(
+        zip(network.projections, description.delays, strict=True)
+    ):
+        if not network.has_synapses(projection):
+            continue
+        target = network.area_of[network.numbers[projection.target]]
+        filled = [n for n in map(network.numbers.get, projection.sources) if network.populations[n].size]
+        for source in dict.fromkeys(network.area_of[n] for n in filled):
+            lane = next((name for name, inside in held.items() if inside[source, target]), None)
+            if lane is None:
+                raise BadInput(
+                    f"schedule: no lane for network.projections.{i}, from area {network.areas[source]!r} to"
+                    f" area {network.areas[target]!r}; every synapse needs one"
+                )
+            found[lane] = shortest if found[lane] is None else min(found[lane], shortest)
+    return found
+
+
+def _lag(description: Description, rule: LaneRule) -> int:
+    return description.lag if rule.lag is None else rule.lag
+
+
+def _delay_ratio(description: Description, schedule: Schedule, shortest: dict[str, int | None]) -> int:
+    """D; `auto` is the largest that is exact in all lanes which use it."""
+    if description.delay_ratio != "auto":
+        return description.delay_ratio
+    found = []
+    for rule in schedule.lanes:
+        if rule.period == "D":
+            most = _cycles(description, shortest[rule.name])
+            found.append(most - most % (_lag(description, rule) + 1))
+    ratio = min(found, default=1)
+    if not ratio:
+        raise BadInput(
+            "delay_ratio='auto': no D is exact, since a lane has delays of less than lag + 1 cycles; allowed:"
+            " a schedule with shorter windows"
+        )
+    return ratio
+
+
+def _cycles(description: Description, shortest: int | None) -> int:
+    """Whole cycles in the shortest delay; without one, those of the run."""
+    if shortest is None:
+        return max(1, description.time.cycles)
+    return shortest // description.time.cycle_steps
+
+
+def _period(description: Description, rule: LaneRule, lag: int, ratio: int, shortest: int | None) -> int:
+    if rule.period == "auto":
+        windows = lag + 1 if shortest is not None else 1
+        return max(1, _cycles(description, shortest) // windows)
+    if rule.period != "D":
+        return rule.period
     if ratio % (lag + 1):
         raise BadInput(f"delay_ratio={ratio}: with lag={lag} a multiple of {lag + 1}")
     return ratio // (lag + 1)
 
 
-def _most(shortest: dict, held: np.ndarray, lag: int) -> int | None:
-    """The longest exact period of a lane, cycles; None where it has no synapses."""
-    cycles = [n for (source, target), n in shortest.items() if held[source, target]]
-    return min(cycles) // (lag + 1) if cycles else None
+def _check_exact(
+    description: Description, schedule: Schedule, rule: LaneRule, period: int, lag: int, shortest: int | None
+) -> None:
+    """The check that makes the spikes independent of the schedule."""
+    if shortest is not None and period * (lag + 1) > _cycles(description, shortest):
+        raise BadInput(
+            f"schedule={schedule.name}: lane {rule.name} has windows of {period} cycles; its shortest delay"
+            f" allows {_cycles(description, shortest) // (lag + 1)} (lag {lag})"
+        )
 
 
-def _shortest_cycles(description: dict) -> dict[tuple[int, int], int]:
-    """Whole cycles in the shortest delay, by source and target area."""
-    time, populations = description["time"], description["network"]["populations"]
-    step = time.get("resolution_ms", 0.1)
-    steps = max(1, round(time.get("cycle_ms", step) / step))
-    areas = dict(zip((p["name"] for p in populations), placements.areas_of(populations), strict=True))
-    found: dict[tuple[int, int], int] = {}
-    for projection in description["network"].get("projections", []):
-        delay = projection["delay"]
-        kind = delay.get("distribution", "normal")
-        fixed = kind == "constant" or (kind == "normal" and delay.get("sd", 0) == 0)
-        low = (delay["mean"] if fixed else delay.get("min", step)) / step
-        cycles = int(np.floor(low + 0.5 + EPSILON)) // steps
-        sources = projection["source"]
-        for source in [sources] if isinstance(sources, str) else sources:
-            pair = areas[source], areas[projection["target"]]
-            found[pair] = min(found.get(pair, cycles), cycles)
-    return found
-
-
-def _group(rule: dict, spans: list[tuple[int, int]], names: list[str], ranks: int) -> np.ndarray:
-    kind = rule.get("group", "world")
-    if kind == "area":
+def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]], ranks: int) -> np.ndarray:
+    """The number of each rank's group, [rank]."""
+    if rule.group == "area":
         group = np.arange(ranks)
         for first, n in spans:
             group[first : first + n] = np.minimum(group[first : first + n], first)
         return np.unique(group, return_inverse=True)[1]
-    if kind != "world":
-        return np.arange(ranks) // (models.square(ranks) if kind == "square" else int(kind))
-    if "from" not in rule and "to" not in rule:
+    if rule.group != "world":
+        return np.arange(ranks) // _block(rule, ranks)
+    if not rule.bound:
         return np.zeros(ranks, dtype=int)
-    ends = {n for end in ("from", "to") for n in _listed(rule.get(end, names))}
+    names = description.network.areas
+    ends = {
+        *(names if rule.source is None else rule.source),
+        *(names if rule.target is None else rule.target),
+    }
     joined = np.zeros(ranks, dtype=bool)
     for name, (first, n) in zip(names, spans, strict=True):
         joined[first : first + n] |= name in ends
     return np.where(joined, 0, np.arange(ranks) + 1)
 
 
-def _listed(names: str | list[str]) -> list[str]:
-    return [names] if isinstance(names, str) else names
+def _check_names(field: str, given: object, lanes: list[str]) -> None:
+    """Refuses a choice for a lane that there is not."""
+    if isinstance(given, dict) and "name" not in given:
+        for lane in given:
+            if lane not in lanes:
+                raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
 
 
-def _exchange(description: dict, lane: str, lag: int) -> tuple[str, tuple]:
-    given = description.get("exchange", {})
+def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, tuple]:
     if isinstance(given, dict) and "name" not in given:
         given = given.get(lane, {})
     if not isinstance(given, dict):
@@ -176,6 +245,5 @@ def _exchange(description: dict, lane: str, lag: int) -> tuple[str, tuple]:
     return given.get("name") or ("ialltoallv" if lag else "alltoallv"), (inner, outer, given.get("group"))
 
 
-def _bytes(description: dict, lane: str) -> int:
-    wire = description.get("wire", "compact")
+def _bytes(wire: str | dict, lane: str) -> int:
     return {"compact": 4, "aer12": 12}[wire.get(lane, "compact") if isinstance(wire, dict) else wire]

@@ -1,16 +1,15 @@
-"""Schedules as waiting sees them: after how many cycles who meets whom. One line of `SCHEDULES` each."""
+"""Schedules as waiting sees them: after how many cycles which ranks meet. It follows from their lanes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 
-from . import schedules
+from .schedules import SCHEDULES, LaneRule, square
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All ranks exchange every `window` cycles, what is due `lag` windows later.
+    """All ranks exchange every `window` cycles, and what they send is due `lag` windows later.
 
     With `base` < `window`, blocks of `group` ranks meet every `base` cycles in between. A plan with a lag has
     no barrier.
@@ -32,7 +31,7 @@ class Plan:
 
     @property
     def lockstep(self) -> bool:
-        """Is the end of a window the only time that ranks meet, and do they leave it together?"""
+        """Whether ranks meet at the ends of windows only, and leave them together."""
         return not self.lag and self.step == self.window
 
 
@@ -41,52 +40,56 @@ def plan(
 ) -> Plan:
     """What the named schedule of the mini-app does with D = `delay_ratio`.
 
-    `lag` (1) is for `overlapped`, whose window is D / (lag + 1) cycles; `group_period` (D: no meetings in
-    between) for `hierarchical`. Raises BadInput for a name that is not in `SCHEDULES`, and for numbers that
-    the schedule does not take.
+    `lag` is for a schedule that takes one (default 1), `group_period` for one in which blocks of ranks meet
+    as rarely as is exact (default D: no meetings in between). An area is taken to lie on one rank. Raises
+    BadInput for a name that is not in SCHEDULES, and for numbers that the schedule does not take.
     """
     if schedule not in SCHEDULES:
         raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}")
-    if delay_ratio < 1 or delay_ratio != int(delay_ratio):
-        raise BadInput(f"delay_ratio={delay_ratio}: an integer of at least 1")
-    if ranks < 1 or ranks != int(ranks):
-        raise BadInput(f"ranks={ranks}: an integer of at least 1")
-    if lag and schedule != "overlapped":
-        raise BadInput(f"lag={lag}: only the schedule overlapped has one")
-    if group_period is not None and schedule != "hierarchical":
-        raise BadInput(f"group_period={group_period}: only the schedule hierarchical has one")
-    return SCHEDULES[schedule](schedule, delay_ratio, ranks, lag, group_period)
+    found = SCHEDULES[schedule]
+    _check_whole("delay_ratio", delay_ratio, 1)
+    _check_whole("ranks", ranks, 1)
+    if lag and not found.lagged:
+        raise BadInput(f"lag={lag}: only the schedule {_having(lambda s: s.lagged)} has one")
+    if group_period is not None and not found.blocks:
+        raise BadInput(
+            f"group_period={group_period}: only the schedule {_having(lambda s: s.blocks)} has one"
+        )
+    lag = _lag(found.lanes[-1], lag)
+    window = _window(found.lanes[-1], delay_ratio, lag)
+    ratio = delay_ratio if found.uses_delay_ratio else 1
+    if not found.blocks:
+        return Plan(schedule, ratio, ranks, window, lag)
+    period = window if group_period is None else group_period
+    if period < 1 or (window % period and period % window):
+        raise BadInput(f"group_period={period}: a divisor or a multiple of delay_ratio={delay_ratio}")
+    base = 0 if period >= window else period  # who meets everybody anyway
+    return Plan(schedule, ratio, ranks, window, lag, square(ranks), base)
 
 
-def _every_cycle(name: str, delay_ratio: int, ranks: int, lag: None, group_period: None) -> Plan:
-    return Plan(name, 1, ranks, 1)
-
-
-def _every_window(name: str, delay_ratio: int, ranks: int, lag: None, group_period: None) -> Plan:
-    return Plan(name, delay_ratio, ranks, delay_ratio)
-
-
-def _overlapped(name: str, delay_ratio: int, ranks: int, lag: int | None, group_period: None) -> Plan:
+def _lag(rule: LaneRule, lag: int | None) -> int:
+    """Windows of lag of the lane of all ranks."""
+    if rule.lag is not None:
+        return rule.lag
     lag = 1 if lag is None else lag
-    if lag < 0 or lag != int(lag):
-        raise BadInput(f"lag={lag}: an integer of at least 0")
+    _check_whole("lag", lag, 0)
+    return lag
+
+
+def _window(rule: LaneRule, delay_ratio: int, lag: int) -> int:
+    """Cycles of a window of the lane of all ranks."""
+    if rule.period != "D":
+        return rule.period
     if delay_ratio % (lag + 1):
         raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
-    return Plan(name, delay_ratio, ranks, delay_ratio // (lag + 1), lag)
+    return delay_ratio // (lag + 1)
 
 
-def _hierarchical(name: str, delay_ratio: int, ranks: int, lag: None, group_period: int | None) -> Plan:
-    period = delay_ratio if group_period is None else group_period
-    if period < 1 or (delay_ratio % period and period % delay_ratio):
-        raise BadInput(f"group_period={period}: a divisor or a multiple of delay_ratio={delay_ratio}")
-    base = 0 if period >= delay_ratio else period  # who meets everybody anyway
-    return Plan(name, delay_ratio, ranks, delay_ratio, group=schedules.square(ranks), base=base)
+def _check_whole(name: str, value: int, least: int) -> None:
+    if value < least or value != int(value):
+        raise BadInput(f"{name}={value}: an integer of at least {least}")
 
 
-SCHEDULES: dict[str, Callable[..., Plan]] = {
-    "conventional": _every_cycle,
-    "placement_only": _every_cycle,
-    "structure_aware": _every_window,
-    "overlapped": _overlapped,
-    "hierarchical": _hierarchical,
-}
+def _having(what) -> str:
+    """Names of the schedules for which `what` holds."""
+    return ", ".join(name for name, schedule in SCHEDULES.items() if what(schedule))

@@ -1,8 +1,8 @@
 """Where neurons live: how many of each population every virtual process (rank, thread) holds.
 
-The rules of the mini-app's placements, restated: a placement gives every area its consecutive ranks, (first,
-number); one function per placement, listed in PLACEMENTS. The neurons of an area are dealt to its virtual
-processes in turn.
+These are the rules of the mini-app's placements (miniapp/src/description/placement). A placement gives
+every area its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons
+of an area are dealt to its virtual processes in turn.
 """
 
 from collections.abc import Callable
@@ -11,22 +11,8 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
-
-def area_names(populations: list[dict]) -> list[str]:
-    """Name of each population's area."""
-    return [p.get("area", p["name"]) for p in populations]
-
-
-def areas_of(populations: list[dict]) -> list[int]:
-    """Area number of each population; areas count in the order in which they first appear."""
-    names = area_names(populations)
-    order = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return [order[name] for name in names]
-
-
-def starts_of(populations: list[dict]) -> np.ndarray:
-    """First gid of each population."""
-    return np.concatenate([[0], np.cumsum([p["size"] for p in populations])])[:-1].astype(np.int64)
+from .description import Description
+from .fields import Network
 
 
 def residues(start: int, size: int, modulus: int) -> np.ndarray:
@@ -35,28 +21,27 @@ def residues(start: int, size: int, modulus: int) -> np.ndarray:
     return whole + ((np.arange(modulus) - start) % modulus < rest)
 
 
-def round_robin(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+def round_robin(network: Network, ranks: int) -> list[tuple[int, int]]:
     """Every area lives on all ranks; neurons are dealt without regard to areas, neuron 0 to rank 0."""
-    return [(0, ranks)] * (max(areas_of(populations), default=-1) + 1)
+    return [(0, ranks)] * len(network.areas)
 
 
-def area(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+def area(network: Network, ranks: int) -> list[tuple[int, int]]:
     """Area a lives on rank a mod R."""
-    areas = max(areas_of(populations), default=-1) + 1
+    areas = len(network.areas)
     if areas < ranks:
         raise BadInput(f"ranks={ranks}: placement 'area' has {areas} areas for at most as many ranks")
     return [(number % ranks, 1) for number in range(areas)]
 
 
-def area_group(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
+def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
     """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
 
     The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
     more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
-    numbers = areas_of(populations)
-    sizes = np.zeros(max(numbers) + 1, dtype=np.int64)
-    np.add.at(sizes, numbers, [p["size"] for p in populations])
+    sizes = np.zeros(len(network.areas), dtype=np.int64)
+    np.add.at(sizes, network.area_of, [p.size for p in network.populations])
     low, high = 1, int(sizes.sum())
     while low < high:
         middle = (low + high) // 2
@@ -75,9 +60,7 @@ def area_group(populations: list[dict], ranks: int) -> list[tuple[int, int]]:
 def _pack(sizes: np.ndarray, most: int) -> list[list]:
     """Bins [areas, ranks] in which no rank has more than `most` neurons."""
     bins: list[list] = []
-    room = np.zeros(
-        len(sizes), dtype=np.int64
-    )  # for how many neurons a bin has; none in one of several ranks
+    room = np.zeros(len(sizes), dtype=np.int64)  # for neurons in a bin; none in one of several ranks
     for area_number in sorted(range(len(sizes)), key=lambda a: (-sizes[a], a)):
         size = int(sizes[area_number])
         fitting = np.flatnonzero(room[: len(bins)] >= size)
@@ -100,33 +83,34 @@ def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
         bins.append([[filled[0]], 1])
 
 
-Placement = Callable[[list[dict], int], list[tuple[int, int]]]
+Placement = Callable[[Network, int], list[tuple[int, int]]]
 PLACEMENTS: dict[str, Placement] = {"round_robin": round_robin, "area": area, "area_group": area_group}
 
 
-def spans(description: dict, placement: str, ranks: int) -> list[tuple[int, int]]:
+def spans(description: Description, placement: str, ranks: int) -> list[tuple[int, int]]:
     """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
     if placement not in PLACEMENTS:
         raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
     _check("ranks", ranks)
-    return PLACEMENTS[placement](description["network"]["populations"], ranks)
+    return PLACEMENTS[placement](description.network, ranks)
 
 
-def neurons(description: dict, placement: str, ranks: int, threads: int) -> np.ndarray:
+def neurons(description: Description, placement: str, ranks: int, threads: int) -> np.ndarray:
     """Neurons of each population on each virtual process, [population, rank, thread].
 
     Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
     """
     _check("threads", threads)
     places = spans(description, placement, ranks)
-    populations = description["network"]["populations"]
-    counts = np.zeros((len(populations), ranks, threads), dtype=np.int64)
-    begins: dict[int, int] = {}  # first gid of each area
-    for p, (number, start) in enumerate(zip(areas_of(populations), starts_of(populations), strict=True)):
-        begin = 0 if placement == "round_robin" else begins.setdefault(number, int(start))
-        first, n = places[number]
-        dealt = residues(int(start) - begin, populations[p]["size"], n * threads)
+    network = description.network
+    counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
+    start, begins = 0, {}  # gid of the first neuron of a population, and of each area
+    for p, (population, area_number) in enumerate(zip(network.populations, network.area_of, strict=True)):
+        begin = 0 if placement == "round_robin" else begins.setdefault(area_number, start)
+        first, n = places[area_number]
+        dealt = residues(start - begin, population.size, n * threads)
         counts[p, first : first + n] = dealt.reshape(threads, n).T
+        start += population.size
     return counts
 
 

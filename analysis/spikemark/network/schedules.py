@@ -1,64 +1,134 @@
-"""Which lane of a schedule the synapses from one area to another belong to.
+"""The mini-app's schedules as one table: which lanes each has, and the placement that it implies.
 
-The rules of the mini-app's schedules, restated: a schedule is a list of lanes from narrow to wide, and a
-synapse belongs to the first one in whose groups of ranks, or between whose areas, its source and its target
-lie (miniapp/FORMAT.md).
+A schedule is a list of lanes from narrow to wide. A synapse belongs to the first lane in whose groups of
+ranks, or between whose areas, its source and its target lie (miniapp/FORMAT.md, docs/miniapp.md).
+Everything else that the analysis has to know of a schedule follows from its lanes.
 """
 
-import numpy as np
+from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 
-from . import placement as placements
+from .fields import Lane
 
-NEAR, FAR = {"name": "near", "group": "area"}, {"name": "far"}
-SCHEDULES: dict[str, list[dict]] = {
-    "conventional": [{"name": "world"}],
-    "placement_only": [{"name": "world"}],
-    "structure_aware": [NEAR, FAR],
-    "overlapped": [NEAR, FAR],
-    "hierarchical": [NEAR, {"name": "group", "group": "square"}, FAR],
+LANES = "lanes"  # what a schedule is called whose lanes the description lists
+
+
+@dataclass(frozen=True)
+class LaneRule:
+    """Which ranks a lane joins, and when. None stands for what the run description says."""
+
+    name: str
+    group: str | int = (
+        "world"  # "area", "square" (blocks of about the square root of the ranks), ranks of a block
+    )
+    period: str | int = 1  # cycles of a window; "D": delay_ratio / (lag + 1); "auto": the longest exact one
+    lag: int | None = 0  # windows until what is sent is due; None: the description's field `lag`
+    source: tuple[str, ...] | None = None  # only from these areas
+    target: tuple[str, ...] | None = None  # only to these areas
+
+    @property
+    def bound(self) -> bool:
+        """Whether the lane joins given areas only."""
+        return self.source is not None or self.target is not None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule of the mini-app; `label` is how pages call it."""
+
+    name: str
+    label: str
+    placement: str  # of a run that names none
+    lanes: tuple[LaneRule, ...]
+
+    @property
+    def uses_delay_ratio(self) -> bool:
+        """Whether the delay ratio D sets the window of any lane."""
+        return any(lane.period == "D" for lane in self.lanes)
+
+    @property
+    def lagged(self) -> LaneRule | None:
+        """The lane that takes the description's field `lag`."""
+        return next((lane for lane in self.lanes if lane.lag is None), None)
+
+    @property
+    def blocks(self) -> LaneRule | None:
+        """The lane in which blocks of ranks meet, neither the ranks of an area nor all."""
+        return next((lane for lane in self.lanes if lane.group not in ("area", "world")), None)
+
+
+_NEAR, _WORLD, _FAR = LaneRule("near", "area"), LaneRule("world"), LaneRule("far", period="D")
+
+#: In the order in which they are listed.
+SCHEDULES: dict[str, Schedule] = {
+    schedule.name: schedule
+    for schedule in (
+        Schedule("conventional", "conventional", "round_robin", (_WORLD,)),
+        Schedule("placement_only", "placement only", "area", (_WORLD,)),
+        Schedule("structure_aware", "structure-aware", "area", (_NEAR, _FAR)),
+        Schedule("overlapped", "overlapped", "area", (_NEAR, LaneRule("far", period="D", lag=None))),
+        Schedule("hierarchical", "hierarchical", "area", (_NEAR, LaneRule("group", "square", "auto"), _FAR)),
+    )
 }
 
 
-def implied_placement(schedule: str | list) -> str:
-    """The placement of a run that names none."""
-    return "round_robin" if schedule == "conventional" else "area"
+def find(schedule: "str | list | Schedule") -> Schedule:
+    """The schedule of that name, or of these lanes (as `Lane` or as in a run description).
 
-
-def pairs(description: dict, schedule: str | list[dict], placement: str, ranks: int) -> dict[str, np.ndarray]:
-    """Lane -> the pairs it holds, boolean [source area, target area]; a pair is in one lane, or in none.
-
-    `schedule` is a name or a list of lanes as in a run description. Raises BadInput for an unknown schedule
-    and groups that do not divide the ranks.
+    A schedule is returned as it is. Raises BadInput for a name that is not in SCHEDULES, and lanes that are
+    not in order.
     """
-    if isinstance(schedule, str) and schedule not in SCHEDULES:
-        raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}, or a list of lanes")
-    spans = np.array(placements.spans(description, placement, ranks)).reshape(-1, 2)
-    names = list(dict.fromkeys(placements.area_names(description["network"]["populations"])))
-    free = np.ones((len(names), len(names)), dtype=bool)
-    found = {}
-    for number, lane in enumerate(SCHEDULES[schedule] if isinstance(schedule, str) else schedule):
-        held = free & _joined(lane, number, spans, ranks)
-        held &= np.outer(np.isin(names, lane.get("from", names)), np.isin(names, lane.get("to", names)))
-        found[lane["name"]] = held
-        free &= ~held
-    return found
+    if isinstance(schedule, Schedule):
+        return schedule
+    if isinstance(schedule, str):
+        if schedule not in SCHEDULES:
+            raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}, or a list of lanes")
+        return SCHEDULES[schedule]
+    rules = tuple(_rule(lane if isinstance(lane, Lane) else Lane.model_validate(lane)) for lane in schedule)
+    for number in range(len(rules)):
+        _check_order(rules, number)
+    return Schedule(LANES, "lanes of its own", "area", rules)
 
 
-def _joined(lane: dict, number: int, spans: np.ndarray, ranks: int) -> np.ndarray:
-    """Pairs of areas that lie in one group of ranks of the lane, [source area, target area]."""
-    group = lane.get("group", "world")
-    if group == "area":
-        return np.eye(len(spans), dtype=bool)
-    if group == "world":
-        return np.ones((len(spans), len(spans)), dtype=bool)
-    size = square(ranks) if group == "square" else group
-    if not isinstance(size, int) or size < 1 or ranks % size:
-        raise BadInput(f"schedule.{number}.group: {size}; allowed: a divisor of the {ranks} ranks")
-    first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
-    whole = first == last  # an area spread over several groups is in none
-    return (first[:, None] == first) & whole & whole[:, None]
+def called(name: str) -> Schedule | None:
+    """The schedule of that name; None for lanes of a description's own and for names of other versions."""
+    return SCHEDULES.get(name)
+
+
+def _rule(lane: Lane) -> LaneRule:
+    source, target = (
+        None if names is None else (names,) if isinstance(names, str) else tuple(names)
+        for names in (lane.source, lane.target)
+    )
+    return LaneRule(lane.name, lane.group, lane.period, lane.lag, source, target)
+
+
+def _check_order(rules: tuple[LaneRule, ...], number: int) -> None:
+    """Lanes widen: area first, then blocks, each a multiple of the one before, then all ranks.
+
+    Lanes between given areas may stand anywhere before that.
+    """
+    rule, before = rules[number], [r for r in rules[:number] if not r.bound]
+    at = f"schedule.{number}"
+    if any(r.name == rule.name for r in rules[:number]):
+        raise BadInput(f"{at}.name={rule.name!r}: a name that no lane before it has")
+    if rule.bound:
+        if rule.group != "world":
+            raise BadInput(f"{at}.group={rule.group!r}: 'world' in a lane that has from or to")
+        return
+    if rule.group == "world":
+        if number + 1 < len(rules):
+            raise BadInput(
+                f"{at}.group='world': 'area' or an integer in all lanes but the last, or a field from or to"
+            )
+        return
+    if rule.group == "area" and before:
+        raise BadInput(f"{at}.group='area': only in the first lane without from and to")
+    if before and before[-1].group != "area":
+        last = before[-1].group
+        if rule.group <= last or rule.group % last:
+            raise BadInput(f"{at}.group={rule.group}: a larger multiple of the group before it, {last}")
 
 
 def square(ranks: int) -> int:

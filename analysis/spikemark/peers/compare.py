@@ -3,27 +3,31 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from spikemark.core.files import write_atomically, write_json
-from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment
+from spikemark.core.lock import locked
+from spikemark.running.experiments import Experiment
 from spikemark.running.quiet import Conditions, busy_s
 
-from . import runner
+from . import factors, runner
+from .content import FILE, Content, Known
 from .programs import PROGRAMS, REFERENCE, Program
 from .store import FORMAT_VERSION, Store
+from .table import table
 from .trials import plan as make_plan
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`content` is what peers.json holds; `complaints` is what is wrong with it, one line each."""
+    """What peers.json in the folder `path` holds."""
 
     path: Path
-    content: dict[str, Any]
-    complaints: list[str]
+    content: Content
+
+    @property
+    def complaints(self) -> list[str]:
+        """What is wrong with it, one line each."""
+        return self.content.complaints
 
 
 def compare(
@@ -44,7 +48,7 @@ def compare(
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program
     programs = plan.programs
     store = Store(folder.resolve())
-    with sweep.locked(Results(store.path)):
+    with locked(store.path):
         write_json(
             store.path / "comparison.json",
             {
@@ -62,9 +66,6 @@ def compare(
 
 
 def _conclude(plan, programs, store, conditions, failed) -> Comparison:
-    from . import factors
-    from .table import table
-
     trials = table(plan, {program.name: program.title for program in programs}, store, conditions)
     peers = [program.name for program in programs if program.name != REFERENCE]
     threads = sorted(set(plan.experiment.threads))
@@ -72,41 +73,36 @@ def _conclude(plan, programs, store, conditions, failed) -> Comparison:
     tolerance = factors.RATE_TOLERANCE if described else factors.EMERGING_RATE_TOLERANCE
     found = factors.factors(trials, peers, threads, tolerance)
     complaints = [f"failed: {trial.label}: {reason}" for trial, reason in failed.items()]
-    for peer, count in dict.fromkeys((e["peer"], e["threads"]) for e in found):
+    for peer, count in dict.fromkeys((factor.peer, factor.threads) for factor in found):
         if reason := factors.refusal(trials, peer, count, tolerance):
             complaints.append(f"no comparison with {peer} on {count} threads: {reason}")
-    content = {
-        "format_version": FORMAT_VERSION,
-        "experiment": plan.experiment.name,
-        "machine": store.path.name,
-        "shuffle_seed": plan.experiment.shuffle_seed,
-        "conditions": asdict(conditions),
-        "planned": len(plan.trials),
-        "measured": len(trials),
-        "disturbed": int(trials["disturbed"].sum()),
-        "programs": _programs(plan, programs, store, conditions),
-        "medians": factors.medians(trials),
-        "factors": found,
-        "scaling": factors.scaling(trials),
-        "complaints": complaints,
-    }
+    content = Content(
+        format_version=FORMAT_VERSION,
+        experiment=plan.experiment.name,
+        machine=store.path.name,
+        shuffle_seed=plan.experiment.shuffle_seed,
+        conditions=asdict(conditions),
+        planned=len(plan.trials),
+        measured=len(trials),
+        disturbed=int(trials["disturbed"].sum()),
+        programs=_programs(plan, programs, store, conditions),
+        medians=factors.medians(trials),
+        factors=found,
+        scaling=factors.scaling(trials),
+        complaints=complaints,
+    )
     write_atomically(store.path / "peers.parquet", trials.to_parquet(index=False))
-    write_json(store.path / "peers.json", content)
-    return Comparison(store.path, content, complaints)
+    write_json(store.path / FILE, content.model_dump())
+    return Comparison(store.path, content)
 
 
-def _programs(plan, programs, store, conditions) -> list[dict[str, Any]]:
+def _programs(plan, programs, store, conditions) -> list[Known]:
     """What each program is and in what it differs, from its first result."""
     entries = []
     for program in programs:
         results = (store.result(trial, conditions) for trial in plan.trials if trial.program == program.name)
         first = next((attempt.figures for attempt in results if attempt is not None), None)
         known = ("version", "model", "note", "mean_rate_hz", "synapses", "baseline_bytes")
-        entries.append(
-            {
-                "name": program.name,
-                "title": program.title,
-                **{name: getattr(first, name, None) for name in known},
-            }
-        )
+        figures = {name: getattr(first, name, None) for name in known}
+        entries.append(Known(name=program.name, title=program.title, **figures))
     return entries

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record_fields import Count, Fields, Positive
 
 from .store import FORMAT_VERSION
@@ -16,7 +17,10 @@ EXPERIMENT = "peers"  # its results lie beside those of the experiments
 
 
 class Estimated(Fields):
-    """factors.Estimate: a median over rounds and its interval; null with a reason."""
+    """A median over `rounds` rounds, `disturbed` of them disturbed, and its interval; null with a reason.
+
+    `confidence` is that with which the interval holds the median; 0 where there is only one round.
+    """
 
     median: float | None
     low: float | None
@@ -25,6 +29,13 @@ class Estimated(Fields):
     rounds: Count
     disturbed: Count
     reason: str | None
+
+    def with_unit(self, unit: str) -> Quantity:
+        """As a quantity in `unit`; without its interval where there is only one round."""
+        if self.median is None:
+            return missing(self.reason or "not measured", unit)
+        limits = (self.low, self.high) if self.confidence else (None, None)
+        return Quantity(self.median, *limits, unit, "measured")
 
 
 class Median(Estimated):
@@ -69,6 +80,9 @@ class Content(Fields):
     """peers.json, see compare.compare."""
 
     format_version: Literal[FORMAT_VERSION]
+    experiment: str
+    machine: str
+    shuffle_seed: Count
     conditions: dict[str, Any]
     planned: Count
     measured: Count

@@ -6,37 +6,21 @@ statistics, the narrowest symmetric ones that hold the median with at least the 
 whole range with the confidence that this many rounds can give (5 rounds: 94 %).
 """
 
-from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from .content import Estimated, Factor, Gain, Median
 from .programs import REFERENCE
-from .table import QUANTITIES, Quantity
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .table import COMPARED, Compared
 
 CONFIDENCE = 0.9
 RATE_TOLERANCE = 0.01  # of neurons described to fire at a rate
 EMERGING_RATE_TOLERANCE = 0.03  # of neurons that fire as their input makes them: other draws, other rates
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A median over `rounds` rounds and its interval; `disturbed` of the rounds were. Null with a reason."""
-
-    median: float | None
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
-    rounds: int = 0
-    disturbed: int = 0
-    reason: str | None = None
-
-
-def estimate(values, disturbed=None) -> Estimate:
+def estimate(values, disturbed=None) -> Estimated:
     """Median and interval of `values` (module docstring); values that are missing are left out."""
     values = np.asarray(values, dtype=float)
     flags = np.zeros(len(values), bool) if disturbed is None else np.asarray(disturbed, bool)
@@ -44,10 +28,23 @@ def estimate(values, disturbed=None) -> Estimate:
     values, flags = np.sort(values[known]), flags[known]
     n = len(values)
     if n == 0:
-        return Estimate(None, reason="not measured")
+        return unknown("not measured")
     skip, confidence = interval(n)
-    low, high = float(values[skip]), float(values[n - 1 - skip])
-    return Estimate(float(np.median(values)), low, high, confidence, n, int(flags.sum()))
+    return Estimated(
+        median=float(np.median(values)),
+        low=float(values[skip]),
+        high=float(values[n - 1 - skip]),
+        confidence=confidence,
+        rounds=n,
+        disturbed=int(flags.sum()),
+        reason=None,
+    )
+
+
+def unknown(reason: str) -> Estimated:
+    """No median, and why."""
+    nothing = dict.fromkeys(("median", "low", "high", "confidence"))
+    return Estimated(**nothing, rounds=0, disturbed=0, reason=reason)
 
 
 def interval(n: int, wanted: float = CONFIDENCE) -> tuple[int, float]:
@@ -61,33 +58,32 @@ def interval(n: int, wanted: float = CONFIDENCE) -> tuple[int, float]:
     return skip, max(0.0, confidence)
 
 
-def medians(trials: "pd.DataFrame") -> list[dict]:
-    """One entry per program, number of threads and quantity, `estimate` as fields."""
-    entries = []
+def medians(trials: pd.DataFrame) -> list[Median]:
+    """One for each program, number of threads and quantity; the reference first."""
+    found = []
     for (program, threads), group in trials.groupby(["program", "threads"], sort=False):
-        for quantity in QUANTITIES:
-            found = estimate(group[quantity.name], group["disturbed"])
-            named = {"program": program, "threads": int(threads), "quantity": quantity.name}
-            entries.append({**named, "unit": quantity.unit, **vars(found)})
-    return sorted(entries, key=lambda e: (e["threads"], e["program"] != REFERENCE, e["program"]))
+        for compared in COMPARED:
+            named = {"program": program, "threads": int(threads), "quantity": compared.name}
+            of_all = estimate(group[compared.name], group["disturbed"])
+            found.append(Median(**named, unit=compared.unit, **dict(of_all)))
+    return sorted(found, key=lambda m: (m.threads, m.program != REFERENCE, m.program))
 
 
 def factors(
-    trials: "pd.DataFrame", peers: list[str], threads: list[int], tolerance: float = RATE_TOLERANCE
-) -> list[dict]:
-    """One entry per peer, number of threads and quantity; without figures, with a reason, where refused."""
-    entries = []
+    trials: pd.DataFrame, peers: list[str], threads: list[int], tolerance: float = RATE_TOLERANCE
+) -> list[Factor]:
+    """One for each peer, number of threads and quantity; without figures, with a reason, where refused."""
+    found = []
     for count in threads:
         for peer in peers:
             reason = refusal(trials, peer, count, tolerance)
-            for quantity in QUANTITIES:
-                found = Estimate(None, reason=reason) if reason else _factor(trials, peer, count, quantity)
-                named = {"peer": peer, "threads": count, "quantity": quantity.name}
-                entries.append({**named, **vars(found)})
-    return entries
+            for compared in COMPARED:
+                within = unknown(reason) if reason else _factor(trials, peer, count, compared)
+                found.append(Factor(peer=peer, threads=count, quantity=compared.name, **dict(within)))
+    return found
 
 
-def refusal(trials: "pd.DataFrame", peer: str, threads: int, tolerance: float = RATE_TOLERANCE) -> str | None:
+def refusal(trials: pd.DataFrame, peer: str, threads: int, tolerance: float = RATE_TOLERANCE) -> str | None:
     """Why a peer must not be compared: not measured, another network, or another mean rate."""
     at = trials[trials["threads"] == threads]
     ours, theirs = (at[at["program"] == name] for name in (REFERENCE, peer))
@@ -104,29 +100,28 @@ def refusal(trials: "pd.DataFrame", peer: str, threads: int, tolerance: float = 
     return None
 
 
-def scaling(trials: "pd.DataFrame") -> list[dict]:
+def scaling(trials: pd.DataFrame) -> list[Gain]:
     """Speed of each program with more threads over its speed with the fewest, within rounds."""
-    entries = []
+    found = []
     for program, group in trials.groupby("program", sort=False):
         speeds = group.pivot(index="round", columns="threads", values="speed")
         flags = group.pivot(index="round", columns="threads", values="disturbed")
         fewest, *more = sorted(speeds.columns)
         for threads in more:
             disturbed = flags[[fewest, threads]].eq(True).any(axis=1)
-            found = estimate(speeds[threads] / speeds[fewest], disturbed)
-            named = {"program": program, "threads": int(threads), "over": int(fewest)}
-            entries.append({**named, **vars(found)})
-    return sorted(entries, key=lambda e: (e["program"] != REFERENCE, e["program"], e["threads"]))
+            within = estimate(speeds[threads] / speeds[fewest], disturbed)
+            found.append(Gain(program=program, threads=int(threads), over=int(fewest), **dict(within)))
+    return sorted(found, key=lambda g: (g.program != REFERENCE, g.program, g.threads))
 
 
-def _factor(trials: "pd.DataFrame", peer: str, threads: int, quantity: Quantity) -> Estimate:
+def _factor(trials: pd.DataFrame, peer: str, threads: int, compared: Compared) -> Estimated:
     at = trials[trials["threads"] == threads].set_index("round")
     ours, theirs = (at[at["program"] == name] for name in (REFERENCE, peer))
     rounds = ours.index.intersection(theirs.index)
     ours, theirs = ours.loc[rounds], theirs.loc[rounds]
-    above, below = (ours, theirs) if quantity.larger_is_better else (theirs, ours)
+    above, below = (ours, theirs) if compared.larger_is_better else (theirs, ours)
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotients = above[quantity.name].to_numpy(float) / below[quantity.name].to_numpy(float)
+        quotients = above[compared.name].to_numpy(float) / below[compared.name].to_numpy(float)
     return estimate(quotients, ours["disturbed"] | theirs["disturbed"])
 
 

@@ -12,7 +12,7 @@ from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import Launch
 from spikemark.records.record_fields import Count, Fields, Positive, Record, Seconds
-from spikemark.running.measure import RunFailed
+from spikemark.running.carry_out import RunFailed
 
 INSTALL = "workflows/peers/install.sh"
 ENVIRONMENT = ".venv-peers"

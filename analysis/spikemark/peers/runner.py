@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import shlex
 import shutil
 import socket
 import time
@@ -12,7 +11,8 @@ from pathlib import Path
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.process import watch
 from spikemark.running import quiet
-from spikemark.running.measure import RunFailed
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.measure import log_text
 
 from .programs import Program
 from .store import Attempt, Store
@@ -72,19 +72,18 @@ def _attempt(plan, trial, program, store, description, wait, busy) -> Attempt:
         start = program.start(description.resolve(), workspace, trial.threads)
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         load, began = quiet.Watch(busy), time.monotonic()
-        status, output, errors = watch(start, plan.experiment.time_limit_s)
+        finished = watch(start, plan.experiment.time_limit_s)
         wall_s, foreign_load = time.monotonic() - began, load.foreign_load()
         try:
-            _check(status, errors)
-            raw, figures = program.read(output, workspace)
+            if finished.status != 0:
+                raise (_Refused if finished.status == REFUSED else RunFailed)(finished.reason)
+            raw, figures = program.read(finished.output, workspace)
             if (figures.threads, figures.ranks) != (trial.threads, 1):
                 raise RunFailed(
                     f"asked for {trial.threads} threads on 1 rank, got {figures.threads} on {figures.ranks}"
                 )
         except RunFailed as reason:
-            variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
-            log = f"{reason}\n\nrun: {trial.label}\ncommand: {variables} {shlex.join(start.command)}\n"
-            log += f"exit status: {status}\n\nstandard error:\n{errors}\nstandard output:\n{output}\n"
+            log = f"{reason}\n\nrun: {trial.label}\n{log_text(start, finished)}"
             write_atomically(store.failure(trial), log)
             raise
     content = {
@@ -110,14 +109,6 @@ def _workspace(path: Path) -> Iterator[Path]:
         yield path.resolve()
     finally:
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _check(status: int | None, errors: str) -> None:
-    if status == 0:
-        return
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    reason = lines[-1] if lines else f"exit status {status} without a message"
-    raise (_Refused if status == REFUSED else RunFailed)(reason)
 
 
 def _told(attempt: Attempt, conditions: quiet.Conditions) -> str:

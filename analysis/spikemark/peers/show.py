@@ -1,79 +1,95 @@
-"""The comparison as a table for the terminal."""
+"""The comparison as a table, and what to know about it."""
 
-from typing import Any, TextIO
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import counted, number, percent, span
 
-from .table import QUANTITIES
+from .content import Content, Estimated
+from .programs import REFERENCE
+from .table import COMPARED
 
-HEADING = "Medians; below them by what factor the mini-app is ahead, with its interval (*: disturbed)."
-
-
-def show(content: dict[str, Any], stream: TextIO | None = None) -> None:
-    """Print what peers.json holds: one table per number of threads, scaling, and what to know about it."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(file=stream, highlight=False, soft_wrap=stream is not None)
-    programs = content["programs"]
-    medians = {(e["program"], e["threads"], e["quantity"]): e for e in content["medians"]}
-    factors = {(e["peer"], e["threads"], e["quantity"]): e for e in content["factors"]}
-    scaling = {(e["program"], e["threads"]): e for e in content["scaling"]}
-    over = {e["threads"]: e["over"] for e in content["scaling"]}
-    console.print(HEADING, markup=False)
-    for threads in sorted({e["threads"] for e in content["factors"]}):
-        table = Table(title=f"{threads} thread{'s' if threads > 1 else ''}", title_justify="left")
-        table.add_column("")
-        for program in programs:
-            table.add_column(program["title"], justify="right")
-        for quantity in QUANTITIES:
-            cells = [
-                _cell(
-                    medians.get((p["name"], threads, quantity.name)),
-                    factors.get((p["name"], threads, quantity.name)),
-                )
-                for p in programs
-            ]
-            table.add_row(f"{quantity.title}\n{quantity.unit}", *cells)
-        if threads in over:
-            cells = [_interval(scaling.get((p["name"], threads))) for p in programs]
-            table.add_row(f"speed, over {over[threads]} thread{'s' if over[threads] > 1 else ''}", *cells)
-        console.print(table)
-    for line in notes(content):
-        console.print(line, markup=False)
+AHEAD = "mini-app ahead by"
 
 
-def notes(content: dict[str, Any]) -> list[str]:
+def table(content: Content) -> Table:
+    """Rows: quantities by threads, then scaling. Columns: each program, and the factor beside each peer.
+
+    Medians are over rounds; factors have their interval in parentheses, and `*` where a round was disturbed.
+    """
+    medians = {(m.program, m.threads, m.quantity): m for m in content.medians}
+    factors = {(f.peer, f.threads, f.quantity): f for f in content.factors}
+    gains = {(g.program, g.threads, g.over): g for g in content.scaling}
+    columns = [Column("what", ""), Column("threads", "threads", "given")]
+    for program in content.programs:
+        columns.append(Column(program.name, program.title, "measured"))
+        if program.name != REFERENCE:
+            columns.append(Column(_factor_of(program.name), AHEAD, "measured"))
+    names = [program.name for program in content.programs]
+    rows = []
+    for compared in COMPARED:
+        for threads in sorted({m.threads for m in content.medians}):
+            row: dict[str, Cell] = {"what": f"{compared.title} ({compared.unit})", "threads": threads}
+            for name in names:
+                row[name] = _median(medians.get((name, threads, compared.name)), compared.unit)
+                row[_factor_of(name)] = _factor(factors.get((name, threads, compared.name)))
+            rows.append(row)
+    for threads, over in sorted({(g.threads, g.over) for g in content.scaling}):
+        row = {"what": f"speed, over {counted(over, 'thread')}", "threads": threads}
+        for name in names:
+            row[name] = _factor(gains.get((name, threads, over)))
+            row[_factor_of(name)] = "–"
+        rows.append(row)
+    return Table(columns, rows, "The mini-app and its peers")
+
+
+def _factor_of(program: str) -> str:
+    return f"ahead_of_{program}"
+
+
+def _median(found: Estimated | None, unit: str) -> Cell:
+    known = found.with_unit(unit) if found else missing("not measured", unit)
+    return known.value if known else known
+
+
+def _factor(found: Estimated | None) -> Cell:
+    known = found.with_unit("") if found else missing("not measured")
+    if not known:
+        return known
+    limits = f" ({span(known.interval)})" if known.interval else ""
+    return f"{number(known.value)}×{limits}{'*' if found.disturbed else ''}"
+
+
+def notes(content: Content) -> list[str]:
     """What a reader of the figures must know, one line each."""
     lines = []
-    for program in content["programs"]:
-        title = program["title"]
-        if program["version"] is not None:
-            lines.append(f"{title}: version {program['version']}, {program['mean_rate_hz']:.4g} spikes/s")
-        if program["note"]:
-            lines.append(f"{title}: {program['note']}")
-        if program["baseline_bytes"] and program["synapses"]:
-            share = program["baseline_bytes"] / program["synapses"]
-            lines.append(f"{title}: {share:.3g} B / synapse of its memory is there before the network is")
-    levels = [e["confidence"] for e in content["factors"] if e["confidence"]]
+    for program in content.programs:
+        title = program.title
+        if program.version is not None:
+            lines.append(f"{title}: version {program.version}, {number(program.mean_rate_hz)} spikes/s")
+        if program.note:
+            lines.append(f"{title}: {program.note}")
+        if program.baseline_bytes and program.synapses:
+            share = program.baseline_bytes / program.synapses
+            lines.append(
+                f"{title}: {number(share)} B / synapse of its memory is there before the network is built"
+            )
+    levels = [f.confidence for f in content.factors if f.confidence]
     if levels:
-        lines.append(f"intervals hold the median with a confidence of at least {100 * min(levels):.0f} %")
+        lines.append(f"intervals hold the median with a confidence of at least {percent(min(levels))}")
     else:
         lines.append("no intervals: that takes two rounds")
-    if content["disturbed"]:
-        limit, attempts = (content["conditions"][name] for name in ("foreign_limit", "attempts"))
-        lines.append(
-            f"DISTURBED: {content['disturbed']} of {content['measured']} runs, in each of {attempts} attempts"
-            f" others kept more than {limit:g} cores busy"
-        )
     return lines
 
 
-def _cell(median: dict | None, factor: dict | None) -> str:
-    text = "–" if median is None or median["median"] is None else f"{median['median']:.3g}"
-    return text if factor is None else f"{text}\n{_interval(factor)}"
-
-
-def _interval(entry: dict | None) -> str:
-    if entry is None or entry["median"] is None:
-        return "–"
-    spread = f" ({entry['low']:.3g}–{entry['high']:.3g})" if entry["confidence"] else ""
-    return f"{entry['median']:.3g}x{spread}{'*' if entry['disturbed'] else ''}"
+def disturbances(content: Content) -> list[str]:
+    """One line where others used the machine during measurements, with the trials they disturbed."""
+    titles = {program.name: program.title for program in content.programs}
+    lines = [
+        f"{titles[m.program]}, {counted(m.threads, 'thread')}: {m.disturbed} of {counted(m.rounds, 'round')}"
+        for m in content.medians
+        if m.quantity == COMPARED[0].name and m.disturbed
+    ]
+    if not lines:
+        return []
+    limit = content.conditions["foreign_limit"]
+    return [f"Disturbed (*), others kept more than {limit} cores busy in each attempt: {'; '.join(lines)}."]

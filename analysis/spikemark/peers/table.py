@@ -1,19 +1,19 @@
 """peers.parquet: one row per trial of a comparison."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+import pandera.pandas as pa
 
 from spikemark.running.quiet import Conditions
 
 from .store import Attempt, Store
 from .trials import Plan, Trial, events_per_spike
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True)
-class Quantity:
+class Compared:
     """What is compared; `name` is its column. Factors above 1 mean that the mini-app is ahead."""
 
     name: str
@@ -23,11 +23,11 @@ class Quantity:
 
 
 #: The ways in which users compare simulators.
-QUANTITIES = (
-    Quantity("speed", "speed", "simulated s / s", True),
-    Quantity("events_per_s_core", "synaptic events", "1 / s / core", True),
-    Quantity("bytes_per_synapse", "memory", "B / synapse", False),
-    Quantity("build_s", "build time", "s", False),
+COMPARED = (
+    Compared("speed", "speed", "simulated s / s", True),
+    Compared("events_per_s_core", "synaptic events", "1 / s / core", True),
+    Compared("bytes_per_synapse", "memory", "B / synapse", False),
+    Compared("build_s", "build time", "s", False),
 )
 
 
@@ -39,8 +39,6 @@ def contract():
     built.
     `foreign_load`: cores that others kept busy; `disturbed`: more than allowed, in each attempt.
     """
-    import pandera.pandas as pa
-
     text = {name: pa.Column("str") for name in ("id", "program", "title", "version", "model")}
     positive = {
         name: pa.Column("int64", pa.Check.ge(1)) for name in ("threads", "round", "attempts", "neurons")
@@ -75,10 +73,8 @@ def contract():
     )
 
 
-def table(plan: Plan, titles: dict[str, str], store: Store, conditions: Conditions) -> "pd.DataFrame":
+def table(plan: Plan, titles: dict[str, str], store: Store, conditions: Conditions) -> pd.DataFrame:
     """The trials that have a result, in the order of measuring."""
-    import pandas as pd
-
     rows = []
     for trial in plan.trials:
         attempt = store.result(trial, conditions)

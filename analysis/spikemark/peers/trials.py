@@ -7,8 +7,9 @@ from typing import Any
 
 from spikemark.core import launch
 from spikemark.core.errors import BadInput
-from spikemark.network import indegree
-from spikemark.running.experiment import Experiment, expand
+from spikemark.network.description import read
+from spikemark.network.fields import RATE_HZ, Population
+from spikemark.running.experiments import Experiment, expand
 
 from .programs import Program
 
@@ -83,18 +84,18 @@ def events_per_spike(description: dict[str, Any]) -> float:
 
     For programs that do not count events; a source is drawn uniformly from its pool (miniapp/FORMAT.md).
     """
-    network = description["network"]
-    populations = {p["name"]: p for p in network["populations"]}
+    network = read(description).network
+    populations = {p.name: p for p in network.populations}
 
-    def spikes(population: dict[str, Any]) -> float:
-        return population["size"] * population["neuron"].get("rate_hz", 2.5)
+    def spikes(population: Population) -> float:
+        hz = population.neuron.rate_hz
+        return population.size * (RATE_HZ if hz is None else hz)
 
     events = 0.0
-    for projection in network.get("projections", []):
-        names = projection["source"] if isinstance(projection["source"], list) else [projection["source"]]
-        pool = [populations[name] for name in names]
-        synapses = indegree.mean(projection) * populations[projection["target"]]["size"]
-        size = sum(p["size"] for p in pool)
+    for projection in network.projections:
+        pool = [populations[name] for name in projection.sources]
+        synapses = projection.synapses * populations[projection.target].size
+        size = sum(p.size for p in pool)
         events += synapses * sum(map(spikes, pool)) / size if size else 0.0
     total = sum(map(spikes, populations.values()))
     return events / total if total else 0.0

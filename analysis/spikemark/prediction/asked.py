@@ -6,7 +6,7 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
-from spikemark.network.description import check
+from spikemark.network.description import read
 from spikemark.presets import PRESETS
 
 from . import rates
@@ -38,7 +38,7 @@ def of_preset(
             raise BadInput(f"option={option!r}: {key} is given twice")
         given[key] = _plain(value)
     description = PRESETS[name].describe(full=full, **given) if full else PRESETS[name].describe(**given)
-    check(description)
+    read(description)
     title = " ".join([name, *(["full size"] if full else []), *(options or [])])
     return Network(title, description, rates.of(description, rate, name, given))
 
@@ -46,7 +46,7 @@ def of_preset(
 def of_file(path: Path, rate: float | None = None) -> Network:
     """A run description. Raises BadInput for a file that is none."""
     description = read_json(path)
-    check(description, f"{path}: ")
+    read(description, f"{path}: ")
     return Network(path.name, description, rates.of(description, rate))
 
 

@@ -10,7 +10,6 @@ second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synaps
 
 import numpy as np
 
-from . import memory
 from .inputs import Inputs
 from .loads import Loads
 
@@ -28,9 +27,9 @@ ASSUMED = (
 )
 
 
-def miss_s(loads: Loads, description: dict, inputs: Inputs) -> np.ndarray:
+def miss_s(loads: Loads, inputs: Inputs) -> np.ndarray:
     """Seconds more per synapse, for the threads of each column, [column]; 0 where no cache is known."""
-    ring = memory.ring_bytes(description) * np.maximum(loads.neurons.sum(axis=0), 1.0)
+    ring = loads.ring.neuron_bytes * np.maximum(loads.neurons.sum(axis=0), 1.0)
     last, sharing = inputs.get("node.l3", 0.0), inputs.get("node.l3_cores", 0.0)
     share = last / sharing if sharing else 0.0
     clocks = MISS * _missed(inputs.get("node.l2", 0.0) or share, ring) + FAR * _missed(share, ring)

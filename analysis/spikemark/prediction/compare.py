@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes
+from spikemark.network.description import read
 
 from .asked import Network
 from .machine import Prediction, predict
@@ -92,9 +93,9 @@ def compare(
     if len(set(names)) < len(names):
         raise BadInput(f"machines={', '.join(names)}: each only once")
     candidates = [_candidate(network, profile, target, schedule, ranks_per_node) for profile in profiles]
-    shown, _ = lanes.chosen(network.description, schedule, None)
+    shown, _ = lanes.chosen(read(network.description), schedule, None)
     return Comparison(
-        network, shown if isinstance(shown, str) else "lanes", target, candidates,
+        network, shown.name, target, candidates,
         _pareto([p for c in candidates for p in c.usable]),
     )  # fmt: skip
 

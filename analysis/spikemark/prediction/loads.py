@@ -5,15 +5,18 @@ Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists e
 many neurons of every population are one column. All counts are expectations per cycle.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
-from spikemark.core.errors import BadInput
-from spikemark.network import lanes, pools
-from spikemark.network import placement as placements
+from spikemark.network import lanes, pools, ring
+from spikemark.network.description import Description
+from spikemark.network.description import read as read_description
 from spikemark.network.lanes import Lane
+from spikemark.network.placement import neurons as neurons_of
+from spikemark.network.ring import Ring
+from spikemark.network.schedules import Schedule
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Loads:
     spikes: np.ndarray  # [rank], fired
     external: float  # events from outside, whole network
     placement: str
+    description: Description = field(repr=False)
+    ring: Ring
 
     def of_rank(self, of_column: np.ndarray) -> np.ndarray:
         """Sums over the threads of each rank, [..., rank]."""
@@ -57,31 +62,27 @@ class Loads:
 
 
 def read(
-    description: dict,
+    description: dict | Description,
     ranks: int,
     threads: int,
     hz: np.ndarray,
-    schedule: str | list | None = None,
+    schedule: str | list | Schedule | None = None,
     placement: str | None = None,
 ) -> Loads:
     """The loads of a network that fires with `hz` [population]. Raises BadInput for what cannot be run."""
+    description = read_description(description)
+    network, time = description.network, description.time
     schedule, placement = lanes.chosen(description, schedule, placement)
-    populations = description["network"]["populations"]
-    if not sum(p["size"] for p in populations):
-        raise BadInput("network.populations: no neurons")
-    local = placements.neurons(description, placement, ranks, threads)
+    local = neurons_of(description, placement, ranks, threads)
     column, neurons = _columns(local)
     on_rank = local.sum(axis=2)
     sizes = on_rank.sum(axis=1)
-    drawn = pools.read(description, sizes)
+    drawn = pools.read(network)
     used = lanes.read(description, ranks, schedule, placement)
-    time = description["time"]
-    step_ms = time.get("resolution_ms", 0.1)
-    cycle_ms = time.get("cycle_ms", step_ms)
-    fired = sizes * hz * 1e-3 * cycle_ms  # spikes of each population per cycle
-    per_neuron = hz * 1e-3 * cycle_ms
+    per_neuron = hz * 1e-3 * time.cycle_ms
+    fired = sizes * per_neuron  # spikes of each population per cycle
     visits = drawn.hits.T @ fired  # synapses visited per target neuron
-    areas = np.array(placements.areas_of(populations), dtype=np.int64)
+    areas = np.array(network.area_of, dtype=np.int64)
     lists, stored, words = [], [], []
     for lane in used:
         misses = _inside(drawn.misses, lane.held, areas)
@@ -89,16 +90,12 @@ def read(
         has = -np.expm1(misses @ on_rank)  # [population, rank], probability that the rank has a list of one
         stored.append(sizes @ has)
         words.append((per_neuron[:, None] * on_rank).T @ has)
-    events_from_outside = sum(
-        p["size"] * p["external"].get("rate_hz", 0) * p["external"].get("synapses", 1)
-        for p in populations
-        if p.get("external")
-    )
+    events_from_outside = sum(p.size * p.outside_hz for p in network.populations)
     return Loads(
-        ranks, threads, max(1, round(cycle_ms / step_ms)), 1e-3 * cycle_ms, used, column,
+        ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
         np.array(lists), visits @ neurons, neurons, np.array(stored),
         _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
-        events_from_outside * 1e-3 * cycle_ms, placement,
+        events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
     )  # fmt: skip
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import Lane as Meeting
-from spikemark.network import lanes as described
+from spikemark.network.description import read
+from spikemark.network.lanes import chosen
 
 from . import energy, exchange, jitter, memory, phases, rates, validated
 from . import inputs as values
@@ -91,19 +92,20 @@ def predict(
     shape = phases.node(inputs, ranks, threads, ranks_per_node)
     outside = validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
-    schedule, placement = described.chosen(description, schedule, placement)
+    description = read(description)
+    schedule, placement = chosen(description, schedule, placement)
     loads = counting.read(description, ranks, threads, found_rates.hz, schedule, placement)
-    question = _Question(loads, description, shape)
+    question = _Question(loads, shape)
     reasons = question.lacking(inputs)
     figures = values.figures(inputs, question.evaluate)
     figures |= dict.fromkeys(reasons)
-    figures |= _memory(loads, description, shape)
+    figures |= _memory(loads, shape)
     if outside:
         figures = {name: _extrapolated(figure) for name, figure in figures.items()}
     room = profile.get("node.memory")
     return Prediction(
         profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, shape,
-        schedule if isinstance(schedule, str) else "lanes", placement,
+        schedule.name, placement,
         {name: figures[name] for name in FIGURES}, reasons,
         _assumptions(inputs, shape, loads, found_rates), outside,
         None if room is None else bool(figures["memory_gb"].value <= room.value),
@@ -116,7 +118,6 @@ class _Question:
     """What is asked of a machine; times are kept while only values of power and price are moved."""
 
     loads: Loads
-    description: dict
     shape: Node
     without: dict[str, str] = field(default_factory=dict)
     kept: dict[tuple, dict[str, float]] = field(default_factory=dict)
@@ -150,7 +151,7 @@ class _Question:
     def _times(self, inputs: Inputs) -> dict[str, float]:
         """Seconds per simulated second."""
         loads, own = self.loads, Jitter.of(inputs, self.loads.ranks)
-        parts = phases.seconds(loads, self.description, inputs, self.shape)
+        parts = phases.seconds(loads, inputs, self.shape)
         waiting, moving = _meetings(loads, sum(parts), own, inputs, self.shape)
         seconds = [*(own.longer * part.mean() for part in parts), waiting, moving]
         found = {name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}
@@ -158,11 +159,11 @@ class _Question:
 
 
 def numbers(
-    loads: Loads, description: dict, profile, ranks_per_node: int | None = None, factors: dict | None = None
+    loads: Loads, profile, ranks_per_node: int | None = None, factors: dict | None = None
 ) -> dict[str, float]:
     """The figures as plain numbers, without intervals and refusals: for fits that ask often."""
     inputs = Inputs(profile, factors=factors or {})
-    question = _Question(loads, description, phases.node(inputs, loads.ranks, loads.threads, ranks_per_node))
+    question = _Question(loads, phases.node(inputs, loads.ranks, loads.threads, ranks_per_node))
     question.lacking(inputs)
     return question.evaluate(inputs)
 
@@ -192,8 +193,8 @@ def _meetings(
     return jitter.through_lanes(compute, own, meetings) + barriers, moving
 
 
-def _memory(loads: Loads, description: dict, shape: Node) -> dict[str, Figure]:
-    each = memory.bytes_of_ranks(loads, description)
+def _memory(loads: Loads, shape: Node) -> dict[str, Figure]:
+    each = memory.bytes_of_ranks(loads)
     whole = np.resize(each, shape.nodes * shape.ranks)
     whole[len(each) :] = 0
     fullest = float(whole.reshape(shape.nodes, shape.ranks).sum(axis=1).max())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network.fields import Population
 
 from . import cache, rates
 from . import inputs as values
@@ -100,18 +101,16 @@ def phase_times(
     them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
     """
     loads = counting.read(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
-    return of_loads(loads, description, Inputs(profile), ranks_per_node)
+    return of_loads(loads, Inputs(profile), ranks_per_node)
 
 
-def of_loads(
-    loads: Loads, description: dict, inputs: Inputs, ranks_per_node: int | None = None
-) -> PhaseTimes:
+def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) -> PhaseTimes:
     """The same for counted loads."""
     shape = node(inputs, loads.ranks, loads.threads, ranks_per_node)
-    deliver, update, collocate = seconds(loads, description, inputs, shape)
+    deliver, update, collocate = seconds(loads, inputs, shape)
 
     def total(moved: Inputs) -> dict[str, float]:
-        return {str(m): t for m, t in enumerate(sum(seconds(loads, description, moved, shape)))}
+        return {str(m): t for m, t in enumerate(sum(seconds(loads, moved, shape)))}
 
     limits = values.figures(inputs, total)
     low, high = (np.array([getattr(f, side) for f in limits.values()]) for side in ("low", "high"))
@@ -136,18 +135,16 @@ def assumptions(inputs: Inputs, shape: Node) -> list[str]:
     return found
 
 
-def seconds(
-    loads: Loads, description: dict, inputs: Inputs, shape: Node
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def seconds(loads: Loads, inputs: Inputs, shape: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
 
     def kernel(name: str) -> float:
         return _kernel(inputs, name, shape)
 
-    visit = kernel("t_next") + cache.miss_s(loads, description, inputs)
+    visit = kernel("t_next") + cache.miss_s(loads, inputs)
     delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
-    advancing = _update(description, kernel) * loads.steps @ loads.neurons
+    advancing = _update(loads.description.network.populations, kernel) * loads.steps @ loads.neurons
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
     beside = _kernel(inputs, CYCLE, shape, Inputs.get, 0.0) + _barriers(inputs, shape)
@@ -156,16 +153,12 @@ def seconds(
     return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
 
 
-def _update(description: dict, kernel) -> np.ndarray:
+def _update(populations: list[Population], kernel) -> np.ndarray:
     """Seconds per neuron and step, [population]."""
-    populations = description["network"]["populations"]
-    models = {p["neuron"]["model"] for p in populations}
+    models = {p.neuron.model for p in populations}
     times = {model: kernel(f"update.{model}") for model in sorted(models)}
-    outside = [bool(p.get("external")) and p["external"].get("rate_hz", 0) > 0 for p in populations]
-    external = kernel("external") if any(outside) else 0.0
-    return np.array(
-        [times[p["neuron"]["model"]] + external * o for p, o in zip(populations, outside, strict=True)]
-    )
+    external = kernel("external") if any(p.outside_hz for p in populations) else 0.0
+    return np.array([times[p.neuron.model] + external * (p.outside_hz > 0) for p in populations])
 
 
 def _kernel(inputs: Inputs, name: str, shape: Node, ask: Callable = Inputs.need, *other: float) -> float:

@@ -6,6 +6,8 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.network import pools
+from spikemark.network.description import read
+from spikemark.network.fields import Population
 from spikemark.published import network_rates
 
 
@@ -25,17 +27,18 @@ def of(
 ) -> Rates:
     """Rates of all populations: `given` ones, in Hz, for all or by name, before the description's own, before
     those published for the preset with these options. Raises BadInput where none says, or one is negative."""
-    populations = description["network"]["populations"]
+    known = read(description)
+    populations = known.network.populations
     if isinstance(given, dict):
         rates = pools.rates(populations, given)
         source = "given, by population"
     elif given is not None:
         rates, source = np.full(len(populations), float(given)), f"given: {given:g} Hz"
-    elif all(p["neuron"]["model"] == "ignore_and_fire" for p in populations):
+    elif all(p.neuron.model == "ignore_and_fire" for p in populations):
         rates, source = pools.rates(populations, None), "of the description"
     else:
         rates, source = _published(populations, preset, options)
-    most = 1000 / description["time"].get("resolution_ms", 0.1)
+    most = 1000 / known.time.resolution_ms
     wrong = rates[~(np.isfinite(rates) & (rates >= 0) & (rates <= most))]
     if len(wrong):
         raise BadInput(
@@ -44,13 +47,15 @@ def of(
     return Rates(rates, source)
 
 
-def _published(populations: list[dict], preset: str | None, options: dict | None) -> tuple[np.ndarray, str]:
+def _published(
+    populations: list[Population], preset: str | None, options: dict | None
+) -> tuple[np.ndarray, str]:
     found = network_rates.rates(preset, options)
     if found is None:
-        silent = next(p["name"] for p in populations if p["neuron"]["model"] != "ignore_and_fire")
+        silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
         raise BadInput(
             f"rate: population {silent!r} fires at no rate of its own, and none was published for this"
             " network: give one in Hz"
         )
     mean = found.mean_hz
-    return np.array([found.hz.get(p["name"], mean) for p in populations], dtype=float), found.source
+    return np.array([found.hz.get(p.name, mean) for p in populations], dtype=float), found.source

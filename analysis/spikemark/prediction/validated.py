@@ -5,6 +5,7 @@ labelled extrapolated; `FAR` times beyond, it is refused.
 """
 
 from spikemark.core.errors import BadInput
+from spikemark.network.description import read
 
 #: Simula et al. 2019, Table II, with the cost of a message fitted; the 256 of Table I were missed, and the
 #: 1024 of Pastorelli et al. 2019, figure 6, hardly exchange.
@@ -16,7 +17,7 @@ FAR = 16
 
 def outside(description: dict, ranks: int, threads: int) -> list[str]:
     """In what a question is outside the validated range. Raises BadInput where it is far outside."""
-    neurons = sum(p["size"] for p in description["network"]["populations"])
+    neurons = read(description).neurons
     found = []
     for name, value, most in (
         ("ranks", ranks, RANKS),

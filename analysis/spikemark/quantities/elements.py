@@ -1,29 +1,16 @@
 """What a page is made of. Sections are plain data; the template turns them into HTML."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True)
-class Table:
-    """Cells are ready to print. `kinds` says per column what its numbers are, see quantity.KINDS."""
-
-    columns: list[str]
-    rows: list[list[str]]
-    kinds: list[str] = field(default_factory=list)
-    words: tuple[int, ...] = (0,)  # columns of words; the others hold numbers and are aligned to the right
-
-    @property
-    def cells(self) -> list[list[str]]:
-        return self.rows
-
-    @property
-    def heads(self) -> list[tuple[str, str]]:
-        return [(c, self.kinds[i] if i < len(self.kinds) else "") for i, c in enumerate(self.columns)]
+from .quantity import Quantity
+from .table import Cell, Column, Table
+from .words import number
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`svg` is inline markup; `alt` says in words what the drawing shows."""
+    """`svg` is inline markup; `alt` says in words what the drawing shows, and `table` has its numbers."""
 
     id: str
     title: str
@@ -35,13 +22,34 @@ class Figure:
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """One number of the row under the headline; `missing`: there is none, and `note` says why."""
+    """One number of the row under the headline; `kind` is a key of quantity.KINDS, `words` writes the number.
+
+    The tile shows the number without its interval, so `note` says how certain it is. For a missing quantity
+    the note is the reason.
+    """
 
     label: str
-    value: str
-    kind: str
+    value: Cell
+    kind: str = ""
     note: str = ""
+    words: Callable[[float], str] = number
     missing: bool = False
+
+    @property
+    def absent(self) -> bool:
+        """Is there no number?"""
+        return self.missing or (isinstance(self.value, Quantity) and not self.value)
+
+    @property
+    def text(self) -> str:
+        """The number as people read it."""
+        cell = self.value.value if isinstance(self.value, Quantity) and self.value else self.value
+        return Column("", "", words=self.words).text(cell)
+
+    @property
+    def remark(self) -> str:
+        """What stands below the number."""
+        return self.note or (self.value.reason if isinstance(self.value, Quantity) and self.absent else "")
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Section:
     text: list[str] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    tables: list[tuple[str, Table]] = field(default_factory=list)  # caption and table, always open
+    tables: list[Table] = field(default_factory=list)  # with their titles and notes
     missing: list[str] = field(default_factory=list)  # what is not shown, and why
     terms: list[tuple[str, str]] = field(default_factory=list)
     links: list[tuple[str, str, str]] = field(default_factory=list)  # text, address (may be empty), what for

@@ -28,8 +28,8 @@ class Quantity:
     `value` is None with a `reason`, never 0, for what was not measured; `low` and `high` are None where the
     interval is unknown. `unit` is written as in our files ("s", "us", "J"; "" for none). `kind` is a key of
     `KINDS`, or "" where the column that holds the number says it. `depends`: what moves the number, strongest
-    first. `mark` stands in a table where there is no number. Raises ValueError for a missing value without a
-    reason, half an interval, or an unknown kind.
+    first. `mark` stands in a table where there is no number, and `sign` after a number that a note explains.
+    Raises ValueError for a missing value without a reason, half an interval, or an unknown kind.
     """
 
     value: float | None
@@ -40,6 +40,7 @@ class Quantity:
     reason: str | None = None
     depends: tuple[str, ...] = ()
     mark: str = "missing"
+    sign: str = ""
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.reason is not None):

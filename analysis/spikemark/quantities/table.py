@@ -34,7 +34,7 @@ class Column:
             if not cell:
                 return cell.mark
             limits = "" if cell.low is None else f" ({self._range(cell.low, cell.high)})"
-            return self._number(cell.value) + limits
+            return self._number(cell.value) + limits + cell.sign
         if isinstance(cell, tuple):
             return self._range(*cell)
         return cell if isinstance(cell, str) else self._number(cell)

@@ -32,6 +32,19 @@ def agreements(sweep: Sweep) -> list[Agreement]:
     return sorted(found, key=lambda a: (a.seed, a.network))
 
 
+def complaints(sweep: Sweep) -> list[str]:
+    """One line per network whose runs do not all have one checksum."""
+    lines = []
+    for one in broken(sweep):
+        named = [
+            f"{checksum} in {len(labels)} runs such as {labels[0]!r}"
+            for checksum, labels in one.checksums.items()
+        ]
+        said = "CHECKSUMS DIFFER for one network, a schedule or exchange is wrong"
+        lines.append(f"{said}: {'; '.join(named)}")
+    return lines
+
+
 def broken(sweep: Sweep) -> list[Agreement]:
     """The networks whose runs gave more than one checksum."""
     return [a for a in agreements(sweep) if len(a.checksums) > 1]

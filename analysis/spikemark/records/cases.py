@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
+from spikemark.quantities.quantity import Quantity
+
 from .gather import Configuration, Measured, Sweep
 
 LEVEL = 0.95
@@ -24,6 +26,11 @@ class Case:
     @cached_property
     def ranks(self) -> list[int]:
         return sorted({m.run.record.ranks for m in self.runs})
+
+    @property
+    def kind(self) -> str:
+        """What the times are, `measured` or `simulated`."""
+        return self.runs[0].kind
 
     @property
     def threads(self) -> int:
@@ -54,6 +61,11 @@ class Ratio:
         return self.first / self.second
 
     @property
+    def quantity(self) -> Quantity:
+        """The ratio with its interval."""
+        return Quantity(self.value, self.low, self.high)
+
+    @property
     def resolved(self) -> bool:
         """Does the interval exclude that both values are equal?"""
         return self.verdict in ("larger", "smaller")
@@ -77,6 +89,16 @@ class View:
     ranks: int | None = None
     conventional: Configuration | None = None
     structure_aware: Configuration | None = None
+
+    @property
+    def kind(self) -> str:
+        """What the times of the sweep are, `measured` or `simulated`."""
+        return self.sweep.kind
+
+    @property
+    def where(self) -> str:
+        """The machine in a sentence."""
+        return self.sweep.where
 
     @property
     def comparable(self) -> bool:
@@ -145,6 +167,17 @@ def any_threads(view: View) -> list[Measured]:
 def _apart_from_threads(m: Measured) -> str:
     varied = {k: v for k, v in m.planned.fields.items() if k.removeprefix("preset.") not in COMPARED}
     return json.dumps([varied, m.configuration.exchange, m.description["time"]], sort_keys=True)
+
+
+def network_title(m: Measured, otherwise: str) -> str:
+    """Name of the network of a run: its preset, or `otherwise`, and what the experiment varied of it."""
+    own = {f.removeprefix("preset."): v for f, v in m.planned.fields.items() if f.startswith("preset.")}
+    varied = [
+        name if value is True else f"{name} = {value}"
+        for name, value in own.items()
+        if name not in ("name", *COMPARED)
+    ]
+    return ", ".join([m.preset or otherwise, *varied])
 
 
 def same_network(m: Measured) -> tuple:

@@ -13,19 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.network import indegree
 
-from . import collect
-from .experiment_fields import PRESET
-from .plan import Plan, Planned
+from .experiment_fields import PRESET, PRESET_NAME
+from .gather import Measured, Sweep
 from .record import Run
-from .results import Results
 
 ROOT = "simulate"
 
 
-def extra_p(results: Results, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
-    """The lines of all records of the plan that are there, and complaints about those that cannot be used.
+def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
+    """The lines of all records of a sweep that can be used, and complaints about the others.
 
     Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
     other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
@@ -33,32 +30,24 @@ def extra_p(results: Results, only: tuple[str, ...] = ()) -> tuple[str, list[str
     ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole. A
     phase that was not measured at every point has no line.
 
-    `only`: `NAME=VALUE` of what the grid varies; other runs are left out. Raises BadInput if the folder has
-    no plan or no record that can be used, and if what stands in the call paths was measured at different
-    points.
+    `only`: `NAME=VALUE` of what the grid varies; other runs are left out. Raises BadInput if there is no
+    record that can be used, and if what stands in the call paths was measured at different points.
     """
-    plan = results.read_plan()
-    runs, complaints = [], []
-    for planned in plan.runs:
-        if results.measured(planned.id):
-            try:
-                runs.append((planned, collect.load(results, planned)))
-            except BadInput as error:
-                complaints.append(f"{planned.label}: left out: {error}")
+    runs, complaints = list(sweep.runs), list(sweep.left_out)
     if not runs:
         raise BadInput(
-            f"{results.path}: no record that can be exported" + "".join(f"; {c}" for c in complaints[:1])
+            f"{sweep.path}: no record that can be exported" + "".join(f"; {c}" for c in complaints[:1])
         )
-    numbers, words = _described(plan, runs)
+    numbers, words = _described(runs)
     for wanted in only:
         runs, numbers, words = _chosen(wanted, runs, numbers, words)
     parameters = _varying(numbers) or ["ranks"]
     named = _varying(words)
     lines, points = [], defaultdict(set)
-    for (_, run), number, word in zip(runs, numbers, words, strict=True):
+    for measured, number, word in zip(runs, numbers, words, strict=True):
         params = {name: number[name] for name in parameters}
         root = "->".join([*(f"{name}={word[name]}" for name in named), ROOT])
-        for callpath, metric, value in _values(run, root):
+        for callpath, metric, value in _values(measured.run, root):
             lines.append({"params": params, "callpath": callpath, "metric": metric, "value": value})
             points[callpath, metric].add(tuple(params.values()))
     every = set().union(*points.values())
@@ -94,14 +83,14 @@ def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
         )
 
 
-def _described(plan: Plan, runs: list[tuple[Planned, Run]]) -> tuple[list[dict], list[dict]]:
+def _described(runs: list[Measured]) -> tuple[list[dict], list[dict]]:
     """Per run the numbers, and the words: what the grid varies that is no number in every run."""
-    numbers = [_numbers(run) for _, run in runs]
+    numbers = [_numbers(measured.run) for measured in runs]
     words: list[dict[str, str]] = [{} for _ in runs]
     network = [(one["neurons"], one["indegree"]) for one in numbers]
-    fields = {field for planned, _ in runs for field in planned.fields} - {"delay_ratio"}
+    fields = {field for measured in runs for field in measured.planned.fields} - {"delay_ratio"}
     for field in sorted(fields):
-        values = [_value(plan, planned, run, field) for planned, run in runs]
+        values = [_value(measured, field) for measured in runs]
         if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
             for word, value in zip(words, values, strict=True):
                 word[field] = value if isinstance(value, str) else json.dumps(value)
@@ -112,10 +101,7 @@ def _described(plan: Plan, runs: list[tuple[Planned, Run]]) -> tuple[list[dict],
 
 
 def _numbers(run: Run) -> dict[str, float]:
-    network = run.record.description["network"]
-    sizes = {population["name"]: population["size"] for population in network["populations"]}
-    neurons = sum(sizes.values())
-    synapses = sum(indegree.mean(one) * sizes[one["target"]] for one in network.get("projections", []))
+    neurons, synapses = run.record.described.neurons, run.record.described.network.synapses
     return {
         "ranks": run.record.ranks,
         "threads": run.record.threads,
@@ -125,12 +111,13 @@ def _numbers(run: Run) -> dict[str, float]:
     }
 
 
-def _value(plan: Plan, planned: Planned, run: Run, field: str) -> Any:
+def _value(measured: Measured, field: str) -> Any:
     """A field of the grid in a run whose entry need not have it; None where nobody says."""
+    if field == PRESET_NAME:
+        return measured.preset
     if field.startswith(PRESET):
-        given = (plan.experiment.preset or {}).get("options") or {}
-        return planned.fields.get(field, given.get(field.removeprefix(PRESET)))
-    at: Any = run.record.description
+        return measured.options.get(field.removeprefix(PRESET))
+    at: Any = measured.description
     for step in field.split("."):
         at = at[int(step)] if isinstance(at, list) else at.get(step) if isinstance(at, dict) else None
     return at
@@ -153,5 +140,5 @@ def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
             yield f"{root}->{name}", "time_max", phase.max_s
 
 
-#: Ways to export, by name: Results -> (text, complaints).
+#: Ways to export, by name: (sweep, which runs) -> (text, complaints).
 FORMATS = {"extra-p": extra_p}

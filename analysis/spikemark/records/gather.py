@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
+from spikemark.network.schedules import SCHEDULES, called
 
-from . import collect, record
 from .experiment_fields import PRESET, PRESET_NAME
+from .matching import load_planned
 from .plan import Plan, Planned
 from .rates import rates_hz
+from .record import Run
 from .results import Results
 
 NO_BREAK = "\u00a0"
+MEASURED, SIMULATED = "measured", "simulated"  # what the times of a run are; keys of quantity.KINDS
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 #: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
 OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
-UNUSED_BY = ("conventional", "placement_only")  # schedules in which no lane uses the delay ratio
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,19 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        words = self.schedule.replace("structure_aware", "structure-aware").replace("_", " ")
+        known = called(self.schedule)
+        words = known.label if known else self.schedule.replace("_", " ")
         words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
         return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
 
     @property
     def uses_delay_ratio(self) -> bool:
-        return self.schedule not in UNUSED_BY
+        known = called(self.schedule)
+        return known is None or known.uses_delay_ratio
 
     @property
     def order(self) -> tuple:
-        known = ("conventional", "placement_only", "structure_aware", "overlapped", "hierarchical")
+        known = list(SCHEDULES)
         position = known.index(self.schedule) if self.schedule in known else len(known)
         return position, self.schedule, self.delay_ratio, self.lag, self.placement, self.exchange
 
@@ -55,7 +58,7 @@ class Measured:
     """One whole run: its line of the plan and its record."""
 
     planned: Planned
-    run: record.Run
+    run: Run
     preset: str | None = None  # that the network comes from; None: a description of its own
     options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
 
@@ -65,11 +68,12 @@ class Measured:
 
     @cached_property
     def configuration(self) -> Configuration:
-        exchange = self.description.get("exchange", "alltoallv")
+        exchange = self.description["exchange"]  # the mini-app fills it in
         if not isinstance(exchange, str):
             exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
-        ratio = 1 if self.run.schedule in UNUSED_BY else self.run.delay_ratio
-        lag = self.description.get("lag", 1) if self.run.schedule == "overlapped" else 1
+        known = called(self.run.schedule)
+        ratio = 1 if known and not known.uses_delay_ratio else self.run.delay_ratio
+        lag = self.run.record.described.lag if known and known.lagged else 1
         return Configuration(self.run.schedule, self.run.placement, ratio, exchange, lag)
 
     @cached_property
@@ -84,16 +88,19 @@ class Measured:
         return rates_hz(self.run)
 
     @property
+    def kind(self) -> str:
+        """What its times are, `measured` or `simulated`, and so is every number made of them."""
+        return self.run.record.kind
+
+    @property
     def simulated(self) -> bool:
         """Are its times those of a simulated machine?"""
-        return self.run.record.kind == "simulated"
+        return self.kind == SIMULATED
 
     @cached_property
     def simulation(self) -> dict[str, Any]:
         """How it was simulated, as simulation.json says; empty for a measured run."""
-        path = self.run.path / "simulation.json"
-        found = read_json(path) if path.is_file() else {}
-        return found if isinstance(found, dict) else {}
+        return self.run.simulation or {}
 
     @property
     def warnings(self) -> list[str]:
@@ -137,14 +144,30 @@ class Sweep:
     unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
 
     @property
+    def kind(self) -> str:
+        """What all its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
+        return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
+
+    @property
     def simulated(self) -> bool:
-        """Is this a sweep of simulated runs? `collect.load` refuses records of the other kind."""
-        return any(p.machine is not None for p in self.planned)
+        """Is this a sweep of simulated runs?"""
+        return self.kind == SIMULATED
+
+    @property
+    def where(self) -> str:
+        """The machine in a sentence."""
+        return "the simulated machine" if self.simulated else "this machine"
 
     @property
     def not_run(self) -> list[Planned]:
         known = {m.planned.id for m in self.runs} | set(self.failed) | set(self.unreadable)
         return [p for p in self.planned if p.id not in known]
+
+    @property
+    def left_out(self) -> list[str]:
+        """One line for every record that cannot be used, with the reason."""
+        labels = {planned.id: planned.label for planned in self.planned}
+        return [f"{labels[id]}: left out: {why}" for id, why in self.unreadable.items()]
 
     @property
     def progress(self) -> str:
@@ -155,15 +178,18 @@ class Sweep:
         return words + (f", {len(self.not_run)} not run yet" if self.not_run else "")
 
 
-def gather(experiment_dir: Path) -> Sweep:
-    """Read plan.json and every record it names. Raises BadInput when there is no plan or it is not one."""
-    results = Results(Path(experiment_dir))
+def gather(folder: Path) -> Sweep:
+    """Read plan.json in a results folder and every record it names; this is the one reading of a sweep.
+
+    Raises BadInput when there is no plan or it is not one.
+    """
+    results = Results(Path(folder))
     plan = results.read_plan()
     runs, failed, unreadable = [], {}, {}
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, collect.load(results, line), *_preset(plan, line)))
+                runs.append(Measured(line, load_planned(results, line), *_preset(plan, line)))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():

@@ -1,19 +1,21 @@
 """Reads run records (miniapp/FORMAT.md, version 1) and refuses any that is not whole and consistent."""
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+from pandera.errors import SchemaErrors
 from pydantic import ValidationError
 
 from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json, read_text
 
+from . import run_files
 from .record_fields import FORMAT_VERSION, Record
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COMPUTE_PHASES = ("deliver", "update", "inject", "collocate")  # older records lack inject
 COUNT_COLUMNS = (
@@ -27,7 +29,7 @@ COUNT_COLUMNS = (
     "bytes_sent",
 )
 SECONDS_COLUMNS = ("build_s", "simulate_s")
-WHOLE = "a finished run holds record.json and ranks.csv"
+WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,10 @@ class Run:
 
     path: Path
     record: Record
-    ranks: "pd.DataFrame"  # one line per rank, columns as in ranks.csv; unknown values are NA
+    ranks: pd.DataFrame  # one line per rank, columns as in ranks.csv; unknown values are NA
     cycles: np.ndarray | None  # float32 memory map [rank, cycle, phase]; None if the run did not record it
     spikes: np.ndarray | None  # uint32 memory map [spike, (gid, step)]; None if the run did not record it
+    simulation: dict[str, Any] | None = None  # on which machine it was simulated, and how; None if measured
 
     @property
     def schedule(self) -> str:
@@ -90,7 +93,7 @@ class Run:
         if not np.all(total >= 0):  # also false for NaN
             rank, cycle = np.argwhere(~(total >= 0))[0]
             raise BadInput(
-                f"{self.path / 'cycles.npy'}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
+                f"{self.path / run_files.CYCLES}: compute time {total[rank, cycle]} s of rank {rank} in cycle"
                 f" {cycle}; a time is a number >= 0"
             )
         return total
@@ -103,16 +106,26 @@ def load(directory: str | Path) -> Run:
     missing or impossible, arrays and tables that do not fit the record.
     """
     path = Path(directory)
-    record = _read_record(path / "record.json")
+    record = _read_record(path / run_files.RECORD)
     wanted = record.description["record"]
     cycles = spikes = None
     if wanted.get("cycles", True):
         cycles = _map_array(
-            path / "cycles.npy", np.float32, (record.ranks, record.timing.cycles, len(record.phases))
+            path / run_files.CYCLES, np.float32, (record.ranks, record.timing.cycles, len(record.phases))
         )
     if wanted.get("spikes", False):
-        spikes = _map_array(path / "spikes.npy", np.uint32, (record.totals.spikes, 2))
-    return Run(path, record, _read_ranks(path / "ranks.csv", record), cycles, spikes)
+        spikes = _map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
+    ranks = _read_ranks(path / run_files.RANKS, record)
+    return Run(path, record, ranks, cycles, spikes, _read_simulation(path / run_files.SIMULATION))
+
+
+def _read_simulation(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: holds {type(found).__name__}; one JSON object is needed")
+    return found
 
 
 def _read_record(path: Path) -> Record:
@@ -151,8 +164,6 @@ def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
 
 def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md; further ones may follow."""
-    import pandera.pandas as pa
-
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= {
@@ -162,12 +173,7 @@ def ranks_contract():
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 
-def _read_ranks(path: Path, record: Record) -> "pd.DataFrame":
-    import io
-
-    import pandas as pd
-    from pandera.errors import SchemaErrors
-
+def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
     lines = read_text(path, WHOLE).splitlines()
     widths = {line.count(",") for line in lines}
     if not lines or len(widths) != 1:  # pandas would fill a truncated line with missing values

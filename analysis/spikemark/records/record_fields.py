@@ -1,8 +1,11 @@
 """The fields of record.json (miniapp/FORMAT.md, version 1) that Spikemark relies on; others are kept."""
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from spikemark.network.description import Description, read
 
 FORMAT_VERSION = 1
 
@@ -193,6 +196,16 @@ class Record(Fields):
     meters: list[Meter]
     energy: Energy | None
     energy_reason: str | None = None  #: why energy is None; None in records from before the field
+
+    @cached_property
+    def described(self) -> Description:
+        """The description as an object. Raises BadInput where the mini-app would refuse it."""
+        return read(self.description)
+
+    @property
+    def steps(self) -> float:
+        """Steps of the measured part, a whole number up to rounding."""
+        return self.timing.model_s * 1e3 / self.described.time.resolution_ms
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":

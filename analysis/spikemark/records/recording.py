@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network.description import read
 
 from .record import Run
 
@@ -77,13 +78,12 @@ def recording(description: dict[str, Any], spikes: np.ndarray) -> Recording:
 
     Raises BadInput for a spike of a neuron or at a step that the description does not have.
     """
-    populations, first = [], 0
-    for p in description["network"]["populations"]:
-        populations.append(Population(p["name"], p.get("area", p["name"]), first, p["size"]))
-        first += p["size"]
-    time = description["time"]
-    h = time.get("resolution_ms", 0.1)
-    first_step, steps = round(time.get("warmup_ms", 0) / h), round(time["simulate_ms"] / h)
+    described, populations, first = read(description), [], 0
+    for p in described.network.populations:
+        populations.append(Population(p.name, p.area, first, p.size))
+        first += p.size
+    h, cycle_steps = described.time.resolution_ms, described.time.cycle_steps
+    first_step, steps = described.time.warmup_cycles * cycle_steps, described.time.cycles * cycle_steps
     for column, what, low, high in ((0, "gid", 0, first), (1, "step", first_step, first_step + steps)):
         values = spikes[:, column]
         if len(values) and not low <= values.min() <= values.max() < high:
@@ -118,7 +118,7 @@ def by_area(recording: Recording) -> Groups:
 def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, float]:
     """Mean firing rate of each group, spikes per neuron and second; groups without neurons are left out."""
     groups = by_population(recording) if groups is None else groups
-    spikes = counts(recording.groups_of_spikes(groups), len(groups))
+    spikes = members(recording.groups_of_spikes(groups), len(groups))
     sizes = recording.sizes(groups)
     return {
         label: float(count / size / recording.seconds)
@@ -127,6 +127,6 @@ def rates_hz(recording: Recording, groups: Groups | None = None) -> dict[str, fl
     }
 
 
-def counts(group: np.ndarray, groups: int) -> np.ndarray:
+def members(group: np.ndarray, groups: int) -> np.ndarray:
     """[groups], how many entries of `group` name each of them; -1 names none."""
     return np.bincount(group[group >= 0], minlength=groups)

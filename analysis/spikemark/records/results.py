@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json
 
+from . import run_files
 from .plan import PLAN_VERSION, Plan
 
 
@@ -25,12 +26,12 @@ class Results:
 
     @property
     def summary(self) -> Path:
-        """One row per run."""
+        """One row per run, for other tools."""
         return self.path / "summary.parquet"
 
     @property
     def phases(self) -> Path:
-        """One row per run and phase."""
+        """One row per run and phase, for other tools."""
         return self.path / "phases.parquet"
 
     @property
@@ -55,6 +56,10 @@ class Results:
         """The run record of run id `run`, a directory."""
         return self.path / "runs" / run
 
+    def unchecked(self, run: str) -> Path:
+        """The record of run id `run` until it is whole and moved to its place."""
+        return self.path / "unchecked" / run / "record"
+
     def scorep(self, run: str) -> Path:
         """What Score-P measured of run id `run`, with a record of its own."""
         return self.path / "scorep" / run
@@ -77,7 +82,7 @@ class Results:
 
     def measured(self, run: str) -> bool:
         """Whether the record is there; records appear whole or not at all."""
-        return (self.run(run) / "record.json").is_file()
+        return run_files.whole(self.run(run))
 
     def read_description(self, run: str) -> dict[str, Any]:
         """The run description of run id `run`; raises BadInput if it is missing or is not one."""

@@ -5,10 +5,9 @@ import re
 from spikemark.quantities.words import counted, percent
 from spikemark.records.agreement import broken
 from spikemark.records.cases import View
-from spikemark.records.gather import OVERSUBSCRIBED, Measured
+from spikemark.records.gather import OVERSUBSCRIBED, SIMULATED, Measured, Sweep
 
 from .merging import NUMBER, merged
-from .simulated import SIMULATED, caution
 
 COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
 CHECKSUMS = "different checksums"
@@ -39,7 +38,7 @@ def cautions(view: View) -> list[str]:
         for text, count in merged([m.warnings for m in sweep.runs])
     ]
     if sweep.simulated:
-        found.append(caution(sweep))
+        found.append(_simulated(sweep))
     differing = len(broken(sweep))
     if differing:
         found.append(
@@ -84,6 +83,16 @@ def strongest_load(runs: list[Measured]) -> str | None:
             numbers = [x for text in texts for x in re.findall(NUMBER, text)]
             return clause.format(max(numbers, key=float, default="some"))
     return None
+
+
+def _simulated(sweep: Sweep) -> str:
+    """What the times on a page over simulated runs are."""
+    machines = sorted({m.planned.machine.name for m in sweep.runs if m.simulated}) or [sweep.machine]
+    return (
+        f"{SIMULATED}: spikes and messages are those of the real program, times are those of a machine that "
+        f"SimGrid simulates after the profile {', '.join(machines)}; no time on this page was read from a "
+        "clock of that machine"
+    )
 
 
 def _severity(text: str) -> int:

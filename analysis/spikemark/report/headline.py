@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spikemark.models import waiting_iid
+from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.words import counted, integer, number, percent
 from spikemark.records.agreement import broken
 from spikemark.records.cases import Ratio, View, ratio
 from spikemark.records.gather import NO_BREAK
 
 from .cautions import strongest_load
-from .misfit import misfit
 from .sections.counters import HARDWARE
+from .sections.waiting.misfit import misfit
 
 BROKEN = (
     "NOT EQUAL: runs of one network gave different checksums, so at least one is wrong and their times"
@@ -27,7 +28,7 @@ class Headline:
     `verdict`: faster, slower, open (the interval holds 1), single (one pair), none (nothing to compare) or
     broken (checksums differ).
     `speed_up`: real-time factor of the conventional over that of the structure-aware schedule.
-    `waiting`: of the structure-aware over the conventional schedule; None with one rank or if not measured.
+    `waiting`: of the structure-aware over the conventional schedule; None if not known.
     `caution`: what disturbed the compared runs most, as a clause; None if none of them warns of load.
     """
 
@@ -59,7 +60,7 @@ def headline(view: View) -> Headline:
     factors = f"{number(speed_up.second)} against {number(speed_up.first)}"
     network, where = f"{_neurons(aware + plain)}-neuron network", counted(view.ranks, "rank")
     sentence = (
-        f"On this machine the structure-aware schedule with {delay_ratio} ran the {network}"
+        f"On {view.where} the structure-aware schedule with {delay_ratio} ran the {network}"
         f" at a real-time factor of {factors} for the conventional one on {where}: {compared(speed_up)}."
         f" {_waiting(view, waiting, speed_up)}"
     )
@@ -102,12 +103,13 @@ def _waiting(view: View, waiting: Ratio | None, speed_up: Ratio) -> str:
         which = "All complete runs" if view.case.ranks == [1] else "The only runs that can be compared so far"
         return f"{which} have one rank, which waits for nobody, so nothing is said about waiting."
     if waiting is None:
-        return "Waiting was not measured on its own."
+        return "Waiting was not timed on its own."
     theory = f"the theory of independent cycle times expects {_expected(waiting, expected_waiting(view))}"
     miss = misfit(view.case, view.ranks)
     if miss and miss.notable:
         theory += (
-            f", but puts the conventional waiting itself at {number(miss.factor, 2)} times what was measured"
+            f", but puts the conventional waiting itself at {number(miss.factor, 2)} times what was "
+            f"{view.kind}"
         )
     return f"{_observed(waiting, speed_up)}; {theory}."
 
@@ -146,7 +148,7 @@ def _counters(view: View) -> str:
     else:
         found = "None of the processor's counters could be read here"
     return (
-        f"{found} ({view.sweep.progress}). Reading counters takes time, so that schedules are not compared"
+        f"{found} ({view.sweep.progress}). Reading counters takes time, so schedules are not compared"
         " by speed."
     )
 
@@ -155,7 +157,7 @@ def _no_pair(view: View) -> str:
     schedules = {m.run.schedule for m in view.sweep.runs}
     planned = schedules | {p.fields.get("schedule") for p in view.sweep.planned}
     for name in ("conventional", "structure_aware"):
-        words = f"the {name.replace('_', '-')} schedule"
+        words = f"the {SCHEDULES[name].label} schedule"
         if name not in planned:
             return f"This experiment has no run of {words} and compares no schedules"
         if name not in schedules:

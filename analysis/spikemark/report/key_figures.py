@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.words import change, counted, number, span, typical
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
 
 from .headline import Headline, expected_waiting, interval
-from .sections import access
+from .sections.access.section import ALL, filled
 
 EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
@@ -35,17 +36,17 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
             mean = "one run" if paired == 1 else f"geometric mean of {paired} runs"
         note = f"{where}, {mean}" + (f", {span([m.real_time_factor for m in runs])}" if len(runs) > 1 else "")
         label = f"Real-time factor, {configuration.label}"
-        figures.append(KeyFigure(label, number(factor), "measured", note))
-    figures.append(_speed_up(speed_up))
+        figures.append(KeyFigure(label, factor, view.kind, note))
+    figures.append(_speed_up(speed_up, view.kind))
     figures.append(_waiting(view, headline))
     figures.append(_access(view))
     figures.append(_memory(view))
     return figures
 
 
-def _speed_up(r: Ratio) -> KeyFigure:
+def _speed_up(r: Ratio, kind: str) -> KeyFigure:
     label = "Speed-up, conventional over structure-aware"
-    return KeyFigure(label, f"{number(r.value)}×", "measured", _certainty(r))
+    return KeyFigure(label, r.quantity, kind, _certainty(r), _times)
 
 
 def _waiting(view: View, headline: Headline) -> KeyFigure:
@@ -54,10 +55,10 @@ def _waiting(view: View, headline: Headline) -> KeyFigure:
         reason = (
             "one rank waits for nobody"
             if view.ranks == 1
-            else "not measured on its own (record.barrier is false)"
+            else "not timed on its own (record.barrier is false)"
         )
-        return _missing(label, reason)
-    return _changed(label, headline.waiting, "measured", expected_waiting(view))
+        return KeyFigure(label, missing(reason))
+    return _changed(label, headline.waiting, view.kind, expected_waiting(view))
 
 
 def _changed(label: str, r: Ratio, kind: str, theory: float | None = None) -> KeyFigure:
@@ -66,7 +67,7 @@ def _changed(label: str, r: Ratio, kind: str, theory: float | None = None) -> Ke
     note = _certainty(r, f"{words(r.low)} to {words(r.high)}" if r.resolved else "")
     if theory is not None:
         note += f"; theory {words(theory)} (modelled)"
-    return KeyFigure(label, change(r.value) if r.resolved else f"{number(r.value)}×", kind, note)
+    return KeyFigure(label, r.quantity, kind, note, change if r.resolved else _times)
 
 
 def _certainty(r: Ratio, limits: str = "") -> str:
@@ -80,12 +81,12 @@ def _access(view: View) -> KeyFigure:
     plain, aware = (view.case.of(c, view.ranks) for c in (view.conventional, view.structure_aware))
     r = ratio(aware, plain, _first_accesses)
     if r is None:
-        return _missing(label, "no synaptic event occurred")
+        return KeyFigure(label, missing("no synaptic event occurred"))
     if max(abs(pair - 1) for pair in r.pairs) > EQUAL:
         found = _changed(label, r, "counted")
         return replace(found, note=f"per synaptic event; {found.note}")
     note = "per synaptic event"
-    if min(access.filled(plain + aware), default=0) > access.ALL:
+    if min(filled(plain + aware), default=0) > ALL:
         note += ": hardly any list is empty, so a spike enters equally many with both schedules"
     return KeyFigure(label, "equal", "counted", note)
 
@@ -100,9 +101,9 @@ def _memory(view: View) -> KeyFigure:
     runs = view.case.of(view.structure_aware, view.ranks)
     values = [b for m in runs if (b := m.run.record.memory.bytes_per_synapse) is not None]
     if not values:
-        return _missing(label, "unknown to the mini-app, or no synapses")
+        return KeyFigure(label, missing("unknown to the mini-app, or no synapses"))
     note = "peak memory of all ranks, MPI and program included, divided by synapses"
-    return KeyFigure(label, f"{number(typical(values))} B", "measured", note)
+    return KeyFigure(label, Quantity(typical(values), unit="B"), view.kind, note, lambda b: f"{number(b)} B")
 
 
 def _runs(view: View) -> KeyFigure:
@@ -125,11 +126,11 @@ def _checksums(view: View) -> KeyFigure:
     found = agreements(view.sweep)
     label = "Checksums of each network"
     if not found:
-        return _missing(label, "no run is complete")
+        return KeyFigure(label, missing("no run is complete"))
     if broken(view.sweep):
         return KeyFigure(label, "NOT EQUAL", "counted", "see Correctness; do not compare the times")
     if all(len(a.runs) == 1 for a in found):
-        return _missing(label, "one run per network: nothing to compare")
+        return KeyFigure(label, missing("one run per network, so there is nothing to compare"))
     return KeyFigure(
         label,
         "equal",
@@ -138,5 +139,5 @@ def _checksums(view: View) -> KeyFigure:
     )
 
 
-def _missing(label: str, reason: str) -> KeyFigure:
-    return KeyFigure(label, "missing", "", reason, missing=True)
+def _times(factor: float) -> str:
+    return f"{number(factor)}×"

@@ -11,8 +11,7 @@ from spikemark.prediction.machine import PARTS
 from spikemark.quantities.elements import Figure, KeyFigure, Section, Table
 from spikemark.quantities.words import counted, integer, number
 
-from . import page
-from .figures import machines as figures
+from . import machines_drawing, page
 
 ASKED = (
     "No run was made for this page: every number is computed from the profiles of the machines. It has an"
@@ -86,7 +85,7 @@ def _parts(made: Comparison) -> list[Figure]:
         for name, c in zip(bars, (c for c in made.candidates if c.usable), strict=True)
     ]
     return [Figure(
-        "parts", "Where the time goes", figures.parts(bars, made.target, "parts", alt), alt,
+        "parts", "Where the time goes", machines_drawing.parts(bars, made.target, "parts", alt), alt,
         "Seconds per simulated second on the nodes of the table.",
         Table(["machine, nodes", *PARTS], rows),
     )]  # fmt: skip
@@ -109,7 +108,7 @@ def _picture(made: Comparison) -> Section | None:
          for p in made.pareto if p.figures["energy_j"]],
     )  # fmt: skip
     picture = Figure(
-        "pareto", "Time and energy", figures.pareto(curves, best, made.target, "pareto", alt), alt,
+        "pareto", "Time and energy", machines_drawing.pareto(curves, best, made.target, "pareto", alt), alt,
         "One point per number of nodes; rings: no other machine or number of nodes is better in both.", table,
     )  # fmt: skip
     return Section("pareto-section", "Time against energy", figures=[picture])

@@ -1,32 +1,33 @@
-"""Puts the page together: gather, look, prepare, draw, fill the template, write it whole or not at all."""
+"""Puts the page together: look, prepare, draw, fill the template, write it whole or not at all."""
 
 import re
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+
+import jinja2
+from markupsafe import Markup, escape
 
 from spikemark.core.files import write_atomically
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.records.agreement import broken
 from spikemark.records.cases import View, look
-from spikemark.records.gather import gather
+from spikemark.records.gather import Sweep
 
 from .cautions import cautions
 from .headline import Headline, headline
 from .key_figures import key_figures
 from .sections import SECTIONS
-from .simulated import worded
 
 
-def build(experiment_dir: Path, out: Path) -> Headline:
-    """Write the page of `results/NAME/MACHINE` to the file `out` and return its headline.
+def build(sweep: Sweep, out: Path) -> Headline:
+    """Write the page of a sweep to the file `out` and return its headline.
 
-    Works with whatever is there, also when no run is complete. Raises BadInput without a plan.
+    Works with whatever is there, also when no run is complete.
     """
-    view = look(gather(experiment_dir))
+    view = look(sweep)
     first = headline(view)
     write_atomically(Path(out), render(view, first))
-    return replace(first, sentence=worded(view.sweep, first.sentence))
+    return first
 
 
 def render(view: View, first: Headline) -> str:
@@ -36,7 +37,7 @@ def render(view: View, first: Headline) -> str:
 
 def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Section]) -> str:
     """Any page over the runs of a sweep: the sentence at its top, key figures and sections."""
-    page = document(
+    return document(
         what="experiment",
         sweep=view.sweep,
         sentence=sentence,
@@ -45,13 +46,10 @@ def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Sec
         warnings=cautions(view),
         sections=sections,
     )
-    return worded(view.sweep, page)
 
 
 def document(**parts) -> str:
     """Any page: what its template takes, such as `what` it is and `sweep` with name, machine and title."""
-    import jinja2
-
     here = resources.files(__package__)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -61,9 +59,7 @@ def document(**parts) -> str:
     return template.render(style=(here / "style.css").read_text(encoding="utf-8"), **parts)
 
 
-def typeset(text: str):
+def typeset(text: str) -> Markup:
     """Escaped text with the terms that have an index set as such, and what stands in backticks as code."""
-    from markupsafe import Markup, escape
-
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(coded.replace("d_min", "d<sub>min</sub>"))

@@ -1,8 +1,12 @@
 """Progress of a sweep: one line per finished run, and a bar below them on a terminal."""
 
 import json
-from typing import Any
+from typing import Any, TextIO
 
+from rich import progress as bars
+from rich.console import Console
+
+from spikemark.records import run_files
 from spikemark.records.results import Results
 
 
@@ -12,19 +16,21 @@ class Progress:
     Runs are found by the files they leave, so that it does not matter which machine measures them.
     """
 
-    def __init__(self, results: Results, runs: list[dict[str, Any]], stream=None):
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-
+    def __init__(self, results: Results, runs: list[dict[str, Any]], stream: TextIO | None = None):
         self.results = results
         self.console = Console(file=stream, highlight=False, soft_wrap=True)
         self.total = len(runs)
         self.pending = {run["id"]: run["label"] for run in runs if not results.measured(run["id"])}
         self.done = self.total - len(self.pending)
         self.failed: dict[str, str] = {}
-        columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self.bar = Bar(*columns, console=self.console, disable=not self.console.is_terminal, transient=True)
+        columns = (
+            bars.TextColumn("measuring"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+        )
+        hidden = not self.console.is_terminal
+        self.bar = bars.Progress(*columns, console=self.console, disable=hidden, transient=True)
         self.task = self.bar.add_task("", total=self.total, completed=self.done)
 
     def __enter__(self) -> "Progress":
@@ -60,12 +66,12 @@ class Progress:
 
     def _real_time_factor(self, run: str) -> str:
         try:
-            record = json.loads((self.results.run(run) / "record.json").read_text())
+            record = json.loads((self.results.run(run) / run_files.RECORD).read_text())
             return format(record["timing"]["real_time_factor"], ".3g") + self._cost(run)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return "unreadable"
 
     def _cost(self, run: str) -> str:
         """What it took to simulate the run, if it was."""
-        path = self.results.run(run) / "simulation.json"
+        path = self.results.run(run) / run_files.SIMULATION
         return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

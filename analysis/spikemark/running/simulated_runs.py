@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spikemark.records.plan import Planned
     from spikemark.records.results import Results
 
-    from .experiment import Experiment
+    from .experiments import Experiment
 
 #: The results folder of an experiment that compares several profiles.
 SEVERAL = "simulated"

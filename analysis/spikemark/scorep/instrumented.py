@@ -6,12 +6,14 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from spikemark.core import launch, places
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
-from spikemark.core.process import watch
+from spikemark.core.launch import launch
 from spikemark.records.results import Results
-from spikemark.running.measure import RunFailed, check_record, log_text
+from spikemark.records.run_files import whole
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.measure import log_text, run_to_record
 
 #: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
 #: Score-P that has to write events out in between disturbs what it measures.
@@ -33,14 +35,14 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     planned = plan.run(run)
     if planned is None:
         raise BadInput(f"run {run!r} is not in {results.plan}")
-    if (target / "record" / "record.json").is_file():
+    if whole(target / "record"):
         raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
     results.read_description(run)
-    workspace = results.path / "unchecked" / f"{run}.scorep"
-    measurement = workspace / "scorep"
+    record = results.unchecked(f"{run}.scorep")
+    workspace, measurement = record.parent, record.parent / "scorep"
     description = results.description(run).resolve()
-    program = [str(places.miniapp_scorep()), str(description), "--out", str(workspace.resolve() / "record")]
-    start = launch.launch(launcher, program, planned.ranks, planned.threads)
+    program = [str(places.miniapp_scorep()), str(description), "--out", str(record.resolve())]
+    start = launch(launcher, program, planned.ranks, planned.threads)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
     start = replace(start, environment={**start.environment, **settings})
@@ -52,18 +54,17 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
         shutil.rmtree(workspace, ignore_errors=True)
         workspace.mkdir(parents=True)
         failure.unlink(missing_ok=True)
-        status, output, errors = watch(start, plan.experiment.time_limit_s)
         try:
-            check_record(status, errors, workspace / "record", planned)
+            finished = run_to_record(start, plan.experiment.time_limit_s, record, planned)
             for name in FILES:
                 if not (measurement / name).is_file():
-                    raise RunFailed(
-                        f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
-                    )
-        except RunFailed as reason:
-            write_atomically(failure, log_text(reason, planned, start, status, output, errors))
+                    reason = f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
+                    raise RunFailed(reason, log_text(start, finished))
+        except RunFailed as failed:
+            about = f"run: {planned.label}\nid: {planned.id}\n"
+            write_atomically(failure, f"{failed}\n\n{about}{failed.log}")
             raise
-        os.rename(workspace / "record", measurement / "record")
+        os.rename(record, measurement / "record")
         target.parent.mkdir(exist_ok=True)
         os.rename(measurement, target)
     finally:

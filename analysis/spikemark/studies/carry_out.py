@@ -8,12 +8,11 @@ from typing import Any, TextIO
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically, write_json
 from spikemark.records.cases import Case, View, timed
-from spikemark.records.gather import Sweep, gather
+from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
-from spikemark.report.sections import correctness, glossary, provenance
+from spikemark.report.sections import correctness, literature, provenance, runs
 from spikemark.report.simulated import worded
-from spikemark.running import experiment as experiments
-from spikemark.running import sweep
+from spikemark.running import experiments, sweeps
 
 from . import STUDIES
 from .study import Findings, Study
@@ -52,23 +51,22 @@ def carry_out(
     root: Path | None = None,
     profile: str = "laptop",
     stream: TextIO | None = None,
-) -> tuple[Done, sweep.Outcome]:
+) -> tuple[Done, sweeps.Outcome]:
     """Sweep the experiment of the study, then write study.json and study.html beside its runs.
 
-    Raises what `sweep.sweep` raises. The same call goes on after an interruption.
+    Raises what `sweeps.sweep` raises. The same call goes on after an interruption.
     """
     experiment = experiments.load(study.experiment)
-    folder = sweep.folder(experiment, machine, root)
-    outcome = sweep.sweep(experiment, experiments.expand(experiment), folder, conclude, profile, stream)
+    folder = sweeps.folder(experiment, machine, root)
+    outcome = sweeps.sweep(experiment, experiments.expand(experiment), folder, conclude, profile, stream)
     if study.prepare and profile == LOCAL:
         outcome.complaints.extend(study.prepare(folder))
-    return write(study, folder.path), outcome
+    return write(study, outcome.sweep), outcome
 
 
-def write(study: Study, folder: Path) -> Done:
-    """Read the runs in a results folder, write study.json and study.html there. BadInput without a plan."""
-    found = gather(folder)
-    done = Done(study, found, study.read(found.runs), folder / "study.html", folder / "study.json")
+def write(study: Study, sweep: Sweep) -> Done:
+    """Write study.json and study.html of a gathered sweep into its results folder."""
+    done = Done(study, sweep, study.read(sweep.runs), sweep.path / "study.html", sweep.path / "study.json")
     write_json(done.tables, done.content())
     write_atomically(done.page, render(done))
     return done
@@ -78,6 +76,6 @@ def render(done: Done) -> str:
     """The page as one HTML document that loads nothing."""
     view = View(done.sweep, Case(timed(done.sweep.runs)))
     own = [part.section() for part in done.findings.parts]
-    common = [correctness.section(view), provenance.section(view), provenance.runs(view)]
-    common.append(glossary.literature(view))
-    return page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])
+    common = [kind.section(view) for kind in (correctness, provenance, runs, literature)]
+    made = page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])
+    return worded(done.sweep, made)

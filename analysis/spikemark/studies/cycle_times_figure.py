@@ -1,10 +1,11 @@
 """Histograms of compute times in simulated runs, one schedule below the other."""
 
-from spikemark.quantities.elements import Figure, Table
+from spikemark.quantities.elements import Figure
+from spikemark.quantities.table import Table
 from spikemark.quantities.words import microseconds, percent
 from spikemark.records.gather import Measured
-from spikemark.report.distributions import LEVEL, axis, distribution
-from spikemark.report.figures import cycle_times as drawing
+from spikemark.report.sections.cycle_times import drawing
+from spikemark.report.sections.cycle_times.distributions import LEVEL, axis, distribution
 
 CAPTION = (
     "Compute time per cycle of all ranks (simulated), that of windows divided by their length, each "

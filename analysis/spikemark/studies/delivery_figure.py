@@ -2,7 +2,7 @@
 
 from matplotlib.lines import Line2D
 
-from spikemark.report.figures.style import COLOUR, drawing, legend_above, markup
+from spikemark.report.style import COLOUR, drawing, legend_above, markup
 
 COLOURS = ("deliver", "exchange", "update", "synchronise", "collocate", "other-1", "other-2", "other-3")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from matplotlib.lines import Line2D
 
-from spikemark.report.figures.style import COLOUR, drawing, legend_above, markup, schedule_colour
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 
 @dataclass(frozen=True)

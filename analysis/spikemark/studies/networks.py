@@ -6,8 +6,8 @@ from spikemark.published import papers
 from spikemark.quantities.elements import KeyFigure
 from spikemark.quantities.words import counted, number, percent, span
 from spikemark.records.gather import Measured
-from spikemark.report.networks import Network, networks
-from spikemark.report.sections import activity
+from spikemark.report.sections.activity.networks import Network, networks
+from spikemark.report.sections.activity.section import EXPLAINED, figure, reasons
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 
 from .runs import mean
@@ -37,12 +37,12 @@ def read(runs: list[Measured]) -> Findings:
     firing = [n for n in found if n.recording.spikes.size]
     main, speed = _main(found), _real_time(found)
     without = sum(m.run.spikes is None for m in runs)
-    missing = [line for n in found for line in activity.reasons(n)]
+    missing = [line for n in found for line in reasons(n)]
     if without:
         missing.append(f"{counted(without, 'run')} without recorded spikes.")
     parts = [
-        Part("networks", "The networks", [activity.EXPLAINED, SCALED], tables=[main], missing=missing,
-             figures=[activity.figure(n, i) for i, n in enumerate(firing)]),
+        Part("networks", "The networks", [EXPLAINED, SCALED], tables=[main], missing=missing,
+             figures=[figure(n, i) for i, n in enumerate(firing)]),
         Part("rates", "Rates by population", tables=[_rates(found)]),
         Part("real-time", "How fast they run", [TIMES], tables=[speed]),
     ]  # fmt: skip

@@ -70,8 +70,8 @@ def predicted(case: Case, profile, factors: dict[str, float]) -> dict[str, float
     """Seconds per simulated second, by part."""
     scaled = {**NO_RING, KERNELS: case.crowding, **dict.fromkeys(OF_WORK, factors[WORK])}
     scaled[GAP] = factors.get(MESSAGES, 1.0)
-    loads, (description, _) = _loads(case.network, case.ranks), _network(case.network)
-    return machine.numbers(loads, description, profile, min(case.each, case.ranks), scaled)
+    loads = _loads(case.network, case.ranks)
+    return machine.numbers(loads, profile, min(case.each, case.ranks), scaled)
 
 
 def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]]:
@@ -153,7 +153,7 @@ def nest_table() -> StudyTable:
     rows = []
     for nodes, factor in NEST_MAM.items():
         loads = counting.read(description, 2 * nodes, 64, hz.hz)
-        mine = machine.numbers(loads, description, profile, 2)["real_time_factor"]
+        mine = machine.numbers(loads, profile, 2)["real_time_factor"]
         rows.append({"nodes": nodes, "nest": factor, "predicted": mine, "ahead": factor / mine})
     columns = [
         Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),

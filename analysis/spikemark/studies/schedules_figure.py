@@ -2,7 +2,7 @@
 
 from matplotlib.lines import Line2D
 
-from spikemark.report.figures.style import COLOUR, drawing, legend_above, markup, schedule_colour
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 from .waits import Waits
 

@@ -25,7 +25,7 @@ class Part:
     def section(self) -> Section:
         """As the page takes it, the reasons for missing numbers added."""
         missing = [*self.missing, *(line for table in self.tables for line in table.reasons())]
-        tables = [(table.title, table.shown()) for table in self.tables]
+        tables = [table.shown() for table in self.tables]
         text = [*self.text, *(note for table in self.tables for note in table.notes)]
         return Section(self.id, self.title, text, self.boxes, self.figures, tables, missing)
 

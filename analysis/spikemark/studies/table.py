@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from spikemark.quantities.elements import Table
-from spikemark.quantities.words import integer, number, span
+from spikemark.quantities import quantity, table
+from spikemark.quantities.table import Table
 
 LEVEL = 0.95
 
@@ -55,14 +55,10 @@ class StudyTable:
     notes: list[str] = field(default_factory=list)
 
     def shown(self) -> Table:
-        """As the page prints it."""
-        rows = [[_text(row.get(c.name, ""), c) for c in self.columns] for row in self.rows]
-        words = tuple(
-            i
-            for i, c in enumerate(self.columns)
-            if i == 0 or all(isinstance(row.get(c.name, ""), str) for row in self.rows)
-        )
-        return Table([c.head for c in self.columns], rows, [c.kind for c in self.columns], words)
+        """As the page and the terminal print it."""
+        columns = [table.Column(c.name, c.head, c.kind, c.digits) for c in self.columns]
+        rows = [{name: _quantity(cell) for name, cell in row.items()} for row in self.rows]
+        return Table(columns, rows, self.title, self.name)
 
     def reasons(self) -> list[str]:
         """Why cells are without a number, one line for each reason."""
@@ -99,17 +95,10 @@ def estimate(values: Iterable[float]) -> Estimate | Missing:
     return Estimate(mean, max(float(mean - half), lowest), float(mean + half))
 
 
-def _text(cell: Any, column: Column) -> str:
+def _quantity(cell: Any) -> Any:
     if isinstance(cell, Missing):
-        return cell.word
-    if isinstance(cell, Estimate):
-        limits = "" if cell.low is None else f" ({span([cell.low, cell.high], column.digits)})"
-        return f"{number(cell.value, column.digits)}{limits}"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int):
-        return integer(cell)
-    return cell if isinstance(cell, str) else number(cell, column.digits)
+        return quantity.missing(cell.reason, mark=cell.word)
+    return quantity.Quantity(cell.value, cell.low, cell.high) if isinstance(cell, Estimate) else cell
 
 
 def _plain(cell: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from spikemark.models import recursion
 from spikemark.models.recursion import Waits
 from spikemark.network.meetings import Plan, plan
+from spikemark.network.schedules import called
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.record import Run
 
@@ -87,10 +88,11 @@ def asked(run: Run) -> dict[str, Any]:
     """
     lanes = {lane.name: lane for lane in run.record.lanes}
     arguments = {"schedule": run.schedule, "delay_ratio": run.delay_ratio, "ranks": run.record.ranks}
-    if run.schedule == "overlapped":
-        arguments |= {"lag": lanes["far"].lag, "cycles": run.record.timing.cycles}
-    if run.schedule == "hierarchical":
-        arguments["group_period"] = lanes["group"].period
+    schedule = called(run.schedule)
+    if schedule and schedule.lagged:
+        arguments |= {"lag": lanes[schedule.lagged.name].lag, "cycles": run.record.timing.cycles}
+    if schedule and schedule.blocks:
+        arguments["group_period"] = lanes[schedule.blocks.name].period
     return arguments
 
 

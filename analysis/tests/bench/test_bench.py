@@ -9,6 +9,7 @@ from fake_bench import calls, entry, write_program
 
 from spikemark.bench import kernel_bench, kernels
 from spikemark.core import places
+from spikemark.core.lock import locked
 
 ENTRIES = [
     entry(kernels.BOUND, 8, 2.0),
@@ -48,11 +49,28 @@ def test_measures_interleaved_and_keeps_the_raw_repetitions(spikemark, program, 
     assert json.loads(raw.read_text()) == json.loads((folder / "content.json").read_text())
     table = kernels.read(out / kernel_bench.TABLE)
     assert set(table["raw"]) == {raw.name} and set(table["repetitions"]) == {2}
-    assert sorted(p.name for p in out.iterdir()) == sorted([raw.name, kernel_bench.TABLE])
-    lines = [line.split() for line in output.splitlines()]
-    assert ["deliver", "synapse", "8", "3.00", "3.00–3.00"] in lines
-    assert ["8", "3.00", "2.00", "1.50"] in lines  # the multiple of the bound
+    assert sorted(p.name for p in out.glob("[!.]*")) == sorted([raw.name, kernel_bench.TABLE])
+    rows = cells(output)
+    assert ["deliver", "synapse", "8", "3.00", "3.00"] in rows
+    assert ["8", "3.00", "2.00", "1.50"] in rows  # the multiple of the bound
     assert output.splitlines()[-1] == str(raw)
+
+
+def cells(output: str) -> list[list[str]]:
+    """The rows of the tables on a terminal."""
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in output.splitlines() if "│" in line]
+
+
+def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path):
+    """The table is read, changed and written: the second is refused before it measures."""
+    folder = program(*ENTRIES)
+    with locked(tmp_path / "out"):
+        status, output, errors = spikemark("--out", tmp_path / "out")
+    assert (status, output) == (2, "")
+    assert errors == (
+        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is at work here; wait for it or stop it\n"
+    )
+    assert [call for call in calls(folder) if "out" in call] == []
 
 
 def test_json(spikemark, program, tmp_path):
@@ -127,7 +145,7 @@ def test_a_table_that_cannot_be_read_is_replaced(spikemark, program, tmp_path):
         ("print('out of memory', file=sys.stderr); sys.exit(3)", ["exit status 3", "out of memory"]),
         ("sys.exit(4)", ["exit status 4 without a message"]),
         ("open(options['out'], 'w').write('{\"benchmarks\": ['); sys.exit(0)", ["no valid JSON"]),
-        ("sys.exit(0)", ["no valid JSON", "No such file"]),
+        ("sys.exit(0)", ["no valid JSON", "not found"]),
         ("open(options['out'], 'w').write('{\"benchmarks\": [1]}'); sys.exit(0)", ["no valid JSON"]),
     ],
 )
@@ -137,14 +155,14 @@ def test_a_program_that_fails_leaves_nothing_behind(spikemark, program, tmp_path
     assert (status, output) == (1, "")
     (line,) = errors.splitlines()
     assert line.startswith("bench failed: ") and [w for w in words if w not in line] == [], line
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_interrupted(spikemark, program, tmp_path):
     program(*ENTRIES, action="import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(60)")
     status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output, errors) == (130, "", "spikemark: interrupted: nothing was kept\n")
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 BAD = [

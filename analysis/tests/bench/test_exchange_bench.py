@@ -7,8 +7,10 @@ import pytest
 from fake_exchanges import calls, content, write_program
 
 from spikemark.bench import exchange_bench, exchange_times
+from spikemark.bench.show import exchange_table
 from spikemark.cli import main
 from spikemark.core import launch, places
+from spikemark.core.lock import locked
 
 
 @pytest.fixture
@@ -47,15 +49,25 @@ def test_measures_each_number_of_ranks_and_keeps_the_raw_repetitions(spikemark, 
             "--bytes": "4,8",
         }
     raws = sorted(out.glob("exchanges-*.json"))
-    assert sorted(p.name for p in out.iterdir()) == sorted([*(r.name for r in raws), exchange_bench.TABLE])
+    shown = sorted(p.name for p in out.glob("[!.]*"))
+    assert shown == sorted([*(r.name for r in raws), exchange_bench.TABLE])
     table = exchange_times.read(out / exchange_bench.TABLE)
     assert set(table["raw"]) == {r.name for r in raws} and set(table["ranks"]) == {1, 2}
     for raw in raws:
         kept = json.loads(raw.read_text())
         assert kept["measurements"] == content()["measurements"]
     lines = output.splitlines()
-    assert [line.split()[0] for line in lines[2:6]] == ["alltoall", "shared"] * 2
+    rows = [line.split("│") for line in lines if "│" in line]
+    assert [row[1].strip() for row in rows] == ["alltoall", "shared"] * 2
     assert lines[-2:] == [str(r) for r in raws]
+
+
+def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path):
+    folder = program()
+    with locked(tmp_path / "out"):
+        status, output, errors = spikemark("--out", tmp_path / "out")
+    assert (status, output) == (2, "") and "another sweep or benchmark is at work here" in errors
+    assert not (folder / "called").exists()
 
 
 def test_the_fit_stands_in_the_table(spikemark, program, tmp_path):
@@ -153,7 +165,7 @@ def test_interrupted(spikemark, program, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     program()
-    monkeypatch.setattr(exchange_bench.measure, "watch", interrupt)
+    monkeypatch.setattr(exchange_bench, "watch", interrupt)
     status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output) == (130, "") and errors.startswith("spikemark: interrupted: ")
     assert not (tmp_path / "out").exists()
@@ -203,7 +215,7 @@ def test_the_real_program_speaks_this_language(tmp_path, monkeypatch):
     table = exchange_times.read(tmp_path / exchange_bench.TABLE)
     assert set(table["ranks"]) == {1, 2} and set(table["repetition"]) == {0, 1}
     assert {"alltoall", "alltoallv"} <= set(table["exchange"])
-    assert set(table["exchange"]) <= {line.split()[0] for line in exchange_bench.text(outcome).splitlines()}
+    assert set(table["exchange"]) == {row["exchange"] for row in exchange_table(outcome.table).rows}
     with pytest.raises(exchange_bench.BadInput, match='--bytes: "6"; allowed: multiples of 4'):
         exchange_bench.bench(tmp_path / "bad", [2], {"bytes": "6"})
     assert not (tmp_path / "bad").exists()

@@ -199,9 +199,10 @@ def test_score_p_is_loaded_by_the_modules_that_are(tmp_path, monkeypatch, there,
         ("processor : 0\n", "host"),
     ],
 )
-def test_the_name_is_that_of_the_processor(tmp_path, cpuinfo, name):
+def test_the_name_is_that_of_the_processor(tmp_path, monkeypatch, cpuinfo, name):
     (tmp_path / "cpuinfo").write_text(cpuinfo)
-    assert node.default_name(tmp_path / "cpuinfo") == name
+    monkeypatch.setattr(node, "CPUINFO", tmp_path / "cpuinfo")
+    assert node.default_name() == name
 
 
 def test_the_node_is_as_hwloc_and_the_kernel_tell(tmp_path):

@@ -1,6 +1,8 @@
 """The command line: presets from the registry, one line and status 2 for bad input."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 
@@ -132,6 +134,36 @@ def test_help_needs_no_heavy_libraries():
         print(*sorted(heavy & set(sys.modules)))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_a_full_disk_is_no_bad_input():
+    """Nothing in the command line would mend it: one line, and status 1."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "spikemark", "preset", "mam-benchmark"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (1, "spikemark: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(errno.ENOSPC, 1), (errno.EDQUOT, 1), (errno.EIO, 1), (errno.EROFS, 2), (errno.EACCES, 2)],
+)
+def test_what_naming_another_file_mends_is_bad_input(number, status, spikemark, tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / "plan.json").write_text(
+        '{"format_version": 1, "experiment": {"name": "x", "title": "x"}, "machine": "here",'
+        ' "shuffle_seed": 1, "runs": []}'
+    )
+    monkeypatch.setattr(os, "fsync", refuse)
+    told = spikemark("collect", tmp_path)
+    assert told == (status, "", f"spikemark: {tmp_path / 'summary.parquet'}: {os.strerror(number)}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
 
 
 def test_the_first_line_of_every_command_fits_beside_its_name(spikemark):

@@ -10,7 +10,8 @@ from small_network import describe
 
 from spikemark.core.errors import BadInput
 from spikemark.models import access
-from spikemark.network import indegree, placement, schedules
+from spikemark.network import placement, schedules
+from spikemark.network.description import read
 from spikemark.presets import mam_benchmark
 
 
@@ -56,7 +57,7 @@ def test_one_pool_of_all_neurons_is_equation_14():
         "projections": [{"source": "all", "target": "all", "indegree": 30, "delay": delay}],
     }
     for ranks, threads in ((1, 1), (2, 3), (12, 10)):
-        found = access.expected({"network": network}, ranks, threads, "conventional")
+        found = access.expected({"time": {}, "network": network}, ranks, threads, "conventional")
         assert found.ratio == pytest.approx(access.f_conventional(1200 / ranks, 30, ranks, threads))
 
 
@@ -91,7 +92,7 @@ def uneven_network() -> dict:
         projection("c/e", "c/none", 9),
         projection(["a/e", "b/e"], "a/i", {"distribution": "poisson", "mean": 6.5}),
     ]
-    return {"network": {"populations": populations, "projections": projections}}
+    return {"time": {}, "network": {"populations": populations, "projections": projections}}
 
 
 LISTS = [
@@ -149,7 +150,7 @@ def test_poisson_in_degrees_against_drawn_networks(schedule, ranks, threads):
         for i in range(400)
         for j in (0, 1)
     ]
-    description = {"network": {"populations": populations, "projections": projections}}
+    description = {"time": {}, "network": {"populations": populations, "projections": projections}}
     where = "round_robin" if schedule == "conventional" else "area"
     found = access.expected(description, ranks, threads, schedule, where)
     runs = [brute_force.count(description, schedule, where, ranks, threads, 1, seed) for seed in range(40)]
@@ -157,9 +158,13 @@ def test_poisson_in_degrees_against_drawn_networks(schedule, ranks, threads):
     events = sum(c.synaptic_events.sum() for c in runs)
     assert found.ratio == pytest.approx(sum(c.first_accesses.sum() for c in runs) / events, rel=0.01)
 
-    for projection in projections:  # as if every neuron had its share of a synapse
-        projection["indegree"] = indegree.mean(projection)
-    fixed = access.expected(description, ranks, threads, schedule, where)
+    network = read(description).network
+    shares = [p.model_copy(update={"indegree": p.indegree.mean}) for p in network.projections]
+    shared = network.model_copy(
+        update={"projections": shares}
+    )  # as if every neuron had its share of a synapse
+    fixed = read(description).model_copy(update={"network": shared})
+    fixed = access.expected(fixed, ranks, threads, schedule, where)
     assert fixed.lists > 1.02 * found.lists
     np.testing.assert_allclose(fixed.out_degree, found.out_degree)
 
@@ -171,7 +176,7 @@ def test_placement_against_the_rule_neuron_by_neuron(where, ranks, threads):
     layout = brute_force.layout(description, where, ranks, threads)
     counted = np.zeros((5, ranks, threads), dtype=int)
     np.add.at(counted, (layout.population, layout.rank, layout.thread), 1)
-    np.testing.assert_array_equal(placement.neurons(description, where, ranks, threads), counted)
+    np.testing.assert_array_equal(placement.neurons(read(description), where, ranks, threads), counted)
 
 
 @given(start=st.integers(0, 10**6), size=st.integers(0, 500), modulus=st.integers(1, 64))
@@ -248,8 +253,8 @@ def test_without_spikes_there_is_no_ratio():
     ],
 )
 def test_impossible_networks(change, options, message):
-    description = describe()
-    description["network"]["populations"].append({"name": "empty", "size": 0, "neuron": {"rate_hz": 1.0}})
+    description, silent = describe(), {"model": "ignore_and_fire", "rate_hz": 0}
+    description["network"]["populations"].append({"name": "empty", "size": 0, "neuron": silent})
     description["network"]["projections"][0].update(change)
     with pytest.raises(BadInput, match=message):
         access.expected(description, **{"ranks": 2, "threads": 1, **options})

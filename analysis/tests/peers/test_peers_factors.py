@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from spikemark.peers import factors
-from spikemark.peers.table import QUANTITIES
+from spikemark.peers.table import COMPARED
 
 AHEAD = {"speed": 4.0, "events_per_s_core": 5.0, "bytes_per_synapse": 8.0, "build_s": 16.0}
 
@@ -20,10 +20,10 @@ def table(peer=None, rounds=5, threads=(1, 2)) -> pd.DataFrame:
             drift = 10.0**number * count
             base = {"round": number, "threads": count, "disturbed": False}
             base |= {"neurons": 200, "synapses": 4000, "model_s": 1.0, "mean_rate_hz": 2.5}
-            mine = {q.name: drift for q in QUANTITIES}
+            mine = {q.name: drift for q in COMPARED}
             theirs = {
                 q.name: drift / AHEAD[q.name] if q.larger_is_better else drift * AHEAD[q.name]
-                for q in QUANTITIES
+                for q in COMPARED
             }
             rows.append({"program": "miniapp", **base, **mine})
             rows.append({"program": "peer", **base, **theirs, **(peer or {})})
@@ -32,18 +32,16 @@ def table(peer=None, rounds=5, threads=(1, 2)) -> pd.DataFrame:
 
 def test_factors_are_taken_within_rounds_and_above_one_is_ahead():
     found = factors.factors(table(), ["peer"], [1, 2])
-    assert {(e["threads"], e["quantity"]) for e in found} == {(t, q) for t in (1, 2) for q in AHEAD}
+    assert {(e.threads, e.quantity) for e in found} == {(t, q) for t in (1, 2) for q in AHEAD}
     for entry in found:
-        ahead = pytest.approx(AHEAD[entry["quantity"]])
-        assert (entry["median"], entry["low"], entry["high"], entry["rounds"]) == (ahead, ahead, ahead, 5)
+        ahead = pytest.approx(AHEAD[entry.quantity])
+        assert (entry.median, entry.low, entry.high, entry.rounds) == (ahead, ahead, ahead, 5)
 
 
 def test_scaling_is_taken_within_rounds():
-    found = {e["program"]: e for e in factors.scaling(table())}
+    found = {e.program: e for e in factors.scaling(table())}
     assert set(found) == {"miniapp", "peer"}
-    assert all(
-        e["median"] == pytest.approx(2) and (e["threads"], e["over"]) == (2, 1) for e in found.values()
-    )
+    assert all(e.median == pytest.approx(2) and (e.threads, e.over) == (2, 1) for e in found.values())
     assert factors.scaling(table(threads=(1,))) == []
 
 
@@ -57,7 +55,7 @@ def test_scaling_is_taken_within_rounds():
 )
 def test_another_network_or_rate_is_refused(peer, words):
     found = factors.factors(table(peer), ["peer"], [1, 2])
-    assert all(entry["median"] is None and words in entry["reason"] for entry in found)
+    assert all(entry.median is None and words in entry.reason for entry in found)
 
 
 def test_rates_within_one_percent_agree():
@@ -69,10 +67,10 @@ def test_rates_within_one_percent_agree():
 
 def test_what_was_not_measured_is_null_with_a_reason():
     trials = table({"bytes_per_synapse": np.nan})
-    found = {e["quantity"]: e for e in factors.factors(trials, ["peer", "other"], [1]) if e["peer"] == "peer"}
-    assert found["bytes_per_synapse"]["median"] is None
-    assert found["bytes_per_synapse"]["reason"] == "not measured"
-    assert found["speed"]["median"] == pytest.approx(AHEAD["speed"])
+    found = {e.quantity: e for e in factors.factors(trials, ["peer", "other"], [1]) if e.peer == "peer"}
+    assert found["bytes_per_synapse"].median is None
+    assert found["bytes_per_synapse"].reason == "not measured"
+    assert found["speed"].median == pytest.approx(AHEAD["speed"])
     assert factors.refusal(trials, "other", 1) == "other was not measured"
 
 
@@ -80,15 +78,15 @@ def test_rounds_that_lack_one_side_are_left_out_and_disturbed_ones_counted():
     trials = table(rounds=5, threads=(1,))
     trials = trials.drop(trials[(trials["program"] == "peer") & (trials["round"] == 2)].index)
     trials.loc[(trials["program"] == "miniapp") & (trials["round"] == 3), "disturbed"] = True
-    speed = next(e for e in factors.factors(trials, ["peer"], [1]) if e["quantity"] == "speed")
-    assert (speed["rounds"], speed["disturbed"]) == (4, 1)
+    speed = next(e for e in factors.factors(trials, ["peer"], [1]) if e.quantity == "speed")
+    assert (speed.rounds, speed.disturbed) == (4, 1)
 
 
 def test_medians_put_the_miniapp_first():
     found = factors.medians(table({"speed": 7.0}))
-    assert [e["program"] for e in found[:4]] == ["miniapp"] * 4
-    peer = next(e for e in found if (e["program"], e["threads"], e["quantity"]) == ("peer", 1, "speed"))
-    assert peer["median"] == 7
+    assert [e.program for e in found[:4]] == ["miniapp"] * 4
+    peer = next(e for e in found if (e.program, e.threads, e.quantity) == ("peer", 1, "speed"))
+    assert peer.median == 7
 
 
 @pytest.mark.parametrize("n", range(1, 30))

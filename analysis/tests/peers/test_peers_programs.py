@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from fake_peers import figures, script
+from fake_peers import figures
+from stand_in import script
 from synthetic import write_run
 
 from spikemark.core import launch, places

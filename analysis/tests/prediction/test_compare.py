@@ -319,7 +319,11 @@ PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.
         ("populations.0.neuron.rate_hz", 20_000, "rate=20000: rates in Hz from 0 to 10000, a spike in every"),
         ("projections.0.delay.max", "x", "network.projections.0.delay.max='x'; allowed: a valid number"),
         ("projections.0.delay.max", float("inf"), "delay.max=inf; allowed: "),
-        ("projections.0.delay", {"mean": 1, "min": 3, "max": 2}, "delay: min=3: at most the longest, 2 ms"),
+        (
+            "projections.0.delay",
+            {"mean": 1, "min": 3, "max": 2},
+            "projections.0.delay.min=3: at most the longest, 2 ms",
+        ),
         ("projections.0.delay.distribution", "flat", "delay.distribution='flat'; allowed: 'normal', "),
         ("projections.0.weight", "x", "projections.0.weight='x'; allowed: a valid number or a mapping"),
         ("projections.0.weight", {"sd": 1}, "network.projections.0.weight.mean: missing"),
@@ -352,7 +356,7 @@ def test_every_synapse_finds_a_lane(spikemark, known, tmp_path):
     }
     path.write_text(json.dumps(content))
     status, _, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
-    assert status == 2 and "schedule: no lane for the synapses from 'a' to 'b'" in errors
+    assert status == 2 and "schedule: no lane for network.projections.0, from area 'a' to area 'b'" in errors
     content["network"]["projections"][0]["target"] = "a"  # areas that have nothing to tell each other
     path.write_text(json.dumps(content))
     status, output, _ = spikemark("predict", path, "--machine", "made-up", "--ranks", "2", "--json")

@@ -129,7 +129,7 @@ def test_a_ring_beyond_the_second_cache_costs_more():
     )
 
     def more(network, machine):
-        return float(cache.miss_s(count(network, 1, 1), network, inputs.Inputs(machine))[0])
+        return float(cache.miss_s(count(network, 1, 1), inputs.Inputs(machine))[0])
 
     assert more(small, Machine()) == 0
     missed, far = (1 - size * 2**20 / (200_000 * 2 * 21) for size in (0.5, 4))
@@ -154,7 +154,7 @@ def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
     """0.97 ns where the ring, 42 bytes a neuron, fits; caches of 1 and 16 MiB a core, 3.65 GHz."""
     network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=400)
     machine = Machine().with_(node__l2=1024, node__l3=32768, node__l3_cores=2)
-    more = cache.miss_s(count(network, 1, 1), network, inputs.Inputs(machine))[0]
+    more = cache.miss_s(count(network, 1, 1), inputs.Inputs(machine))[0]
     assert 0.97e-9 + more == pytest.approx(ns * 1e-9, rel=within)
 
 

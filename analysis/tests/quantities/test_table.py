@@ -34,6 +34,11 @@ def test_cells_read_as_people_read_them():
     assert second == ["overlapped", "–", f"{MINUS}50\u202f%", "", "", ""]
 
 
+def test_a_sign_stands_after_the_interval():
+    column = Column("factor", "factor", words=lambda x: f"{x:g}×")
+    assert column.text(Quantity(2.0, 1.5, 3.0, sign="*")) == "2× (1.5× to 3×)*"
+
+
 def test_columns_of_words_are_told_from_columns_of_numbers():
     assert TABLE.words == (0,)
     assert Table([*COLUMNS[:1], Column("why", "why")], [{"schedule": "a", "why": "b"}]).words == (0, 1)

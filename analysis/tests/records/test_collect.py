@@ -10,9 +10,10 @@ from synthetic import write_run
 from spikemark.core.errors import BadInput
 from spikemark.records import collect
 from spikemark.records.gather import gather
+from spikemark.records.matching import difference, load_planned
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment, expand
+from spikemark.running import sweeps
+from spikemark.running.experiments import Experiment, expand
 
 OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
 PRESET = {"name": "mam-benchmark", "options": OPTIONS}
@@ -24,7 +25,7 @@ def measured(tmp_path):
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
     chosen = Experiment(name="x", title="x", preset=PRESET, grid=grid, ranks=2, seeds=[1, 2], shuffle_seed=1)
     results, runs = Results(tmp_path), expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     for run in runs:
         write(results, run)
     return results, runs
@@ -39,7 +40,7 @@ def write(results, run, **options):
 
 def test_one_row_per_run(measured):
     results, runs = measured
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     assert collection.complaints == []
     table = pd.read_parquet(results.summary)
     pd.testing.assert_frame_equal(table, collection.runs)
@@ -57,7 +58,7 @@ def test_one_row_per_run(measured):
 
 def test_one_row_per_run_and_phase(measured):
     results, runs = measured
-    collect.collect(results)
+    collect.collect(gather(results.path))
     table = pd.read_parquet(results.phases)
     assert len(table) == len(runs) * 5
     assert table["reason"].isna().all()
@@ -70,7 +71,7 @@ def test_what_was_not_measured_is_missing_with_a_reason(measured):
     write_run(
         results.run(runs[0].id), description=description, ranks=2, seed=runs[0].seed, cycles=100, **ways
     )
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     row = collection.runs.set_index("id").loc[runs[0].id]
     assert pd.isna(row["phase_synchronise_mean_s"])
     phases = collection.phases.set_index(["id", "phase"]).loc[(runs[0].id, "synchronise")]
@@ -81,7 +82,7 @@ def test_what_was_not_measured_is_missing_with_a_reason(measured):
 def test_missing_runs_are_no_complaint(measured):
     results, runs = measured
     (results.run(runs[0].id) / "record.json").unlink()
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     assert len(collection.runs) == len(runs) - 1
     assert collection.complaints == []
 
@@ -90,7 +91,7 @@ def test_nothing_measured_gives_empty_tables(measured):
     results, runs = measured
     for run in runs:
         (results.run(run.id) / "record.json").unlink()
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     assert len(collection.runs) == len(collection.phases) == 0
     assert "checksum" in pd.read_parquet(results.summary)
 
@@ -99,7 +100,7 @@ def test_differing_checksums_are_named(measured):
     results, runs = measured
     bad = next(run for run in runs if run.seed == 1 and run.description["delay_ratio"] == 5)
     write(results, bad, checksum="0123456789abcdef")
-    (complaint,) = collect.collect(results).complaints
+    (complaint,) = collect.collect(gather(results.path)).complaints
     assert "CHECKSUMS DIFFER" in complaint
     assert "0123456789abcdef in 1 runs" in complaint
     assert bad.label in complaint
@@ -109,7 +110,7 @@ def test_truncated_record_is_left_out_and_named(measured):
     results, runs = measured
     path = results.run(runs[1].id) / "record.json"
     path.write_text(path.read_text()[:500])
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     assert runs[1].id not in set(collection.runs["id"])
     assert len(collection.runs) == len(runs) - 1
     (complaint,) = collection.complaints
@@ -121,7 +122,7 @@ def test_truncated_record_is_left_out_and_named(measured):
 def test_record_of_another_run_is_left_out(measured, option, value):
     results, runs = measured
     write(results, runs[2], **{option: value})
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     assert runs[2].id not in set(collection.runs["id"])
     (complaint,) = collection.complaints
     assert f"{option}={value}" in complaint
@@ -157,11 +158,11 @@ def test_every_planned_field_must_be_in_the_record(measured):
             json.dumps({**written, "description": changed(written["description"], field, "other")})
         )
         with pytest.raises(BadInput) as refusal:
-            collect.load(results, planned)
+            load_planned(results, planned)
         assert f"{'.'.join(map(str, ('description', *field)))}='other'; the plan says" in str(refusal.value)
         assert "\n" not in str(refusal.value)
     path.write_text(json.dumps(written))
-    assert collect.load(results, planned).record.ranks == 2
+    assert load_planned(results, planned).record.ranks == 2
 
 
 DIFFERENCES = [
@@ -184,7 +185,7 @@ DIFFERENCES = [
 
 @pytest.mark.parametrize(("planned", "found", "complaint"), DIFFERENCES)
 def test_difference(planned, found, complaint):
-    said = collect.difference(planned, found, "x")
+    said = difference(planned, found, "x")
     assert (said or "").startswith(complaint) if complaint else said is None
 
 
@@ -193,7 +194,7 @@ def test_auto_stands_for_any_delay_ratio(measured):
     planned = results.read_plan().run(runs[0].id)
     path = results.description(planned.id)
     path.write_text(json.dumps({**json.loads(path.read_text()), "delay_ratio": "auto"}))
-    assert collect.load(results, planned).delay_ratio == runs[0].description["delay_ratio"]
+    assert load_planned(results, planned).delay_ratio == runs[0].description["delay_ratio"]
 
 
 FAULTS = {
@@ -228,7 +229,7 @@ def test_table_and_page_leave_out_the_same_runs(measured, fault):
         path.write_text(damage(path.read_text()), errors="surrogateescape")
     else:
         path.unlink()
-    collection = collect.collect(results)
+    collection = collect.collect(gather(results.path))
     (complaint,) = collection.complaints
     assert reason in complaint and "\n" not in complaint
     assert complaint.endswith("; a sweep writes it anew" if which == "description" else "to measure it again")
@@ -246,7 +247,7 @@ def test_the_page_leaves_out_a_record_of_another_run(measured):
 
 
 def test_table_that_breaks_its_contract_is_refused(measured):
-    table = collect.collect(measured[0]).runs
+    table = collect.collect(gather(measured[0].path)).runs
     for name, value in {
         "ranks": 0,
         "checksum": "short",
@@ -261,4 +262,4 @@ def test_table_that_breaks_its_contract_is_refused(measured):
 
 def test_no_plan(tmp_path):
     with pytest.raises(BadInput, match=r"no plan\.json"):
-        collect.collect(Results(tmp_path))
+        collect.collect(gather(tmp_path))

@@ -7,13 +7,19 @@ from synthetic import write_run
 
 from spikemark.cli import main
 from spikemark.core.errors import BadInput
-from spikemark.records import collect
 from spikemark.records.export import extra_p
+from spikemark.records.gather import gather
+from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment, expand
+from spikemark.running import sweeps
+from spikemark.running.experiments import Experiment, expand
 
 OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
+
+
+def exported(results, only=()):
+    """The lines and complaints for a results folder."""
+    return extra_p(gather(results.path), only)
 
 
 def results_of(folder, grid, **experiment) -> Results:
@@ -31,7 +37,7 @@ def results_of(folder, grid, **experiment) -> Results:
         }
     )
     results, runs = Results(folder), expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     for run in runs:
         described = run.description
         ways = {name: described[name] for name in ("schedule", "delay_ratio")}
@@ -62,13 +68,13 @@ def test_every_measurement_is_found_again(tmp_path):
     """Ranks and in-degree vary; two repetitions of each."""
     grid = [{"schedule": "conventional", "preset.indegree": [10, 20], "ranks": [1, 2, 3]}]
     results = results_of(tmp_path, grid, repetitions=2)
-    text, complaints = extra_p(results)
+    text, complaints = exported(results)
     parameters, found = read(text)
     assert (parameters, complaints) == (["ranks", "indegree"], [])
     plan = results.read_plan()
     expected = {}
     for planned in plan.runs:
-        timing = collect.load(results, planned).record.timing
+        timing = load_planned(results, planned).record.timing
         values = {
             ("simulate", "time_max"): timing.simulate_s,
             ("simulate", "real_time_factor"): timing.real_time_factor,
@@ -85,7 +91,7 @@ def test_every_measurement_is_found_again(tmp_path):
 
 def test_what_is_no_number_stands_in_the_call_path(tmp_path):
     grid = [{"schedule": ["conventional", "structure_aware"], "delay_ratio": [5, 10]}]
-    parameters, found = read(extra_p(results_of(tmp_path, grid, ranks=[1, 2]))[0])
+    parameters, found = read(exported(results_of(tmp_path, grid, ranks=[1, 2]))[0])
     assert parameters == ["ranks", "D"]
     assert set(found["schedule=structure_aware->simulate->update", "time"]) == {
         (1, 5),
@@ -100,31 +106,31 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
     results = results_of(tmp_path, grid, ranks=[1, 2])
     with pytest.raises(BadInput, match="of 4: schedule=conventional at 2, schedule=structure_aware at 4"):
-        extra_p(results)
-    parameters, found = read(extra_p(results, ("schedule=structure_aware",))[0])
+        exported(results)
+    parameters, found = read(exported(results, ("schedule=structure_aware",))[0])
     assert parameters == ["ranks", "D"]
     assert len(found["simulate->update", "time"]) == 4
-    parameters, found = read(extra_p(results, ("schedule=structure_aware", "D=5"))[0])
+    parameters, found = read(exported(results, ("schedule=structure_aware", "D=5"))[0])
     assert parameters == ["ranks"]
     for only, allowed in (
         ("schedule=none", "schedule=conventional or structure_aware"),
         ("colour=red", "NAME=VALUE, with one of ranks, threads, D, neurons, indegree, schedule"),
     ):
         with pytest.raises(BadInput, match=f"--only: '{only}'; allowed: {allowed}"):
-            extra_p(results, (only,))
+            exported(results, (only,))
 
 
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
     grid = [{"record.barrier": True, "ranks": 1}, {"record.barrier": False, "ranks": 2}]
     results = results_of(tmp_path, grid)
     with pytest.raises(BadInput, match="measured at the same points"):
-        extra_p(results)
+        exported(results)
     results = results_of(tmp_path / "b", [{"ranks": [1, 2]}])
     path = results.run(results.read_plan().runs[0].id) / "record.json"
     content = json.loads(path.read_text())
     content["timing"]["phases"]["synchronise"] = {"mean_s": None, "max_s": None, "reason": "no barrier"}
     path.write_text(json.dumps(content))
-    text, complaints = extra_p(results)
+    text, complaints = exported(results)
     assert ("simulate->synchronise", "time") not in read(text)[1]
     assert len(complaints) == 2
     assert complaints[0] == "simulate->synchronise, time: not measured at every point; left out"
@@ -134,24 +140,24 @@ def test_number_of_the_description_is_a_parameter(tmp_path):
     """Also in runs whose entry of the grid does not name it, since the record does."""
     grid = [{"inject.mean_us": [5, 10]}, {"inject.sd_us": 2}]
     results = results_of(tmp_path, grid, threads=[1, 2], set={"inject.mean_us": 1, "inject.sd_us": 0})
-    parameters, found = read(extra_p(results)[0])
+    parameters, found = read(exported(results)[0])
     assert parameters == ["threads", "inject.mean_us", "inject.sd_us"]
     assert set(found["simulate", "time_max"]) == {(t, *i) for t in (1, 2) for i in ((5, 0), (10, 0), (1, 2))}
 
 
 def test_option_that_is_no_size_is_a_parameter(tmp_path):
     grid = [{"preset.rate": [5, 10]}]
-    assert read(extra_p(results_of(tmp_path, grid))[0])[0] == ["preset.rate"]
+    assert read(exported(results_of(tmp_path, grid))[0])[0] == ["preset.rate"]
 
 
 def test_where_nothing_varies_there_are_ranks(tmp_path):
-    parameters, found = read(extra_p(results_of(tmp_path, [{}], ranks=2))[0])
+    parameters, found = read(exported(results_of(tmp_path, [{}], ranks=2))[0])
     assert parameters == ["ranks"]
     assert len(found["simulate", "time_max"][2,]) == 1
 
 
 def test_phase_without_a_time_has_no_line(tmp_path):
-    _, found = read(extra_p(results_of(tmp_path, [{"record.barrier": False}]))[0])
+    _, found = read(exported(results_of(tmp_path, [{"record.barrier": False}]))[0])
     assert ("simulate->exchange", "time") in found
     assert ("simulate->synchronise", "time") not in found
 
@@ -164,7 +170,7 @@ def test_command(tmp_path, capsys):
             main.main(["export", str(tmp_path), *map(str, arguments)])
         return end.value.code, *capsys.readouterr()
 
-    text, _ = extra_p(results)
+    text, _ = exported(results)
     assert spikemark("--format", "extra-p") == (0, text, "")
     assert spikemark("--format", "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
@@ -180,4 +186,4 @@ def test_folder_without_runs_gets_one_line(tmp_path):
     results = results_of(tmp_path, [{}])
     (results.run(results.read_plan().runs[0].id) / "record.json").unlink()
     with pytest.raises(BadInput, match="no record that can be exported"):
-        extra_p(results)
+        exported(results)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spikemark.core.errors import BadInput
 from spikemark.records import experiment_fields
-from spikemark.running import experiment as experiments
-from spikemark.running.experiment import Experiment, expand, load
+from spikemark.running import experiments
+from spikemark.running.experiments import Experiment, expand, load
 
 ROOT = Path(__file__).parents[3]
 EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("*.yaml"))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -9,15 +10,17 @@ import time
 
 import pytest
 
-from spikemark import report
 from spikemark.core.errors import BadInput
-from spikemark.records import collect
+from spikemark.records import run_files
+from spikemark.records.gather import gather
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment, expand
-from spikemark.running.measure import RunFailed, measure
+from spikemark.running import sweeps
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.experiments import Experiment, expand
+from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 
+SLEEP = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
 WRITE = """
 mkdir -p "$3"
 echo '{{"status": "{status}", "ranks": {ranks}, "threads": 1}}' > "$3/record.json"
@@ -37,7 +40,7 @@ def plan(folder, time_limit_s=60):
     )
     results = Results(folder)
     runs = expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     return results, runs[0].id
 
 
@@ -87,11 +90,11 @@ def test_failure_leaves_a_reason_and_nothing_else(case, planned, miniapp):
 
 def test_time_limit_ends_the_run(miniapp, tmp_path):
     results, run = plan(tmp_path / "results", time_limit_s=0.5)
-    miniapp("exec sleep 47.12")
+    miniapp(f"exec {SLEEP}")
     with pytest.raises(RunFailed, match=r"not finished within the time limit of 0\.5 s"):
         measure(results, run)
     assert "time limit" in results.failure(run).read_text()
-    assert running("sleep 47.12") == b""
+    assert running(SLEEP) == b""
 
 
 def running(command: str) -> bytes:
@@ -115,19 +118,18 @@ def test_success_keeps_the_record_and_removes_an_old_failure(planned, miniapp):
 
 def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     results, run = planned
-    miniapp(f"touch {tmp_path}/started-$OMPI_COMM_WORLD_RANK; exec sleep 47.11")
+    miniapp(f"touch {tmp_path}/started-$OMPI_COMM_WORLD_RANK; exec {SLEEP}")
     job = subprocess.Popen(
         [sys.executable, "-m", "spikemark", "run", results.path, run], stderr=subprocess.PIPE
     )
-    deadline = time.monotonic() + 20
     while len(list(tmp_path.glob("started-*"))) < 2:
-        assert time.monotonic() < deadline
+        assert job.poll() is None
         time.sleep(0.05)
     job.terminate()
-    _, errors = job.communicate(timeout=20)
+    _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
     assert errors.decode() == "spikemark: interrupted: the same command goes on from here\n"
-    assert running("sleep 47.11") == b""
+    assert running(SLEEP) == b""
     assert not results.run(run).exists()
     assert not results.failure(run).exists()
 
@@ -207,6 +209,29 @@ def test_rest_of_a_record_is_replaced(planned, miniapp):
     assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
 
 
+@pytest.mark.parametrize("left", sorted(run_files.FILES.keys() - {"record.json"}))
+def test_a_run_of_which_only_the_record_was_deleted_is_measured_again(left, planned, miniapp):
+    results, run = planned
+    results.run(run).mkdir(parents=True)
+    (results.run(run) / left).write_text("old")
+    miniapp(WRITE.format(status="complete", ranks=2))
+    measure(results, run)
+    assert {path.name for path in results.run(run).iterdir()} == {"record.json", "launch.json"}
+
+
+def test_a_fault_of_the_program_keeps_its_trace(planned, miniapp, monkeypatch):
+    """Only bad input, failed programs and the operating system give a reason without one."""
+    results, run = planned
+    miniapp(WRITE.format(status="complete", ranks=2))
+    monkeypatch.setattr("spikemark.running.measure.watch", lambda *_: int("no number"))
+    with pytest.raises(ValueError, match="no number"):
+        measure(results, run)
+    log = results.failure(run).read_text()
+    assert log.startswith("ValueError: invalid literal for int() with base 10: 'no number'\n")
+    assert "Traceback" in log and f"id: {run}" in log
+    assert not results.run(run).exists()
+
+
 def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
     results, run = planned
     other = results.run(run)
@@ -261,8 +286,7 @@ def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
     for read in (
         lambda: Results(tmp_path).read_plan(),
         lambda: measure(Results(tmp_path), "ab"),
-        lambda: collect.collect(Results(tmp_path)),
-        lambda: report.build(tmp_path, tmp_path / "report.html"),
+        lambda: gather(tmp_path),
     ):
         with pytest.raises(BadInput, match=reason) as refusal:
             read()

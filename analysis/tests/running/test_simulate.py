@@ -218,6 +218,10 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
             ["--compute", "execute", "--set", "delay_ratio=20"],
             "lane far has windows of 20 cycles; its shortest delay allows 10",
         ),
+        (
+            ["--compute", "execute", "--host", "epyc-vm", "--set", "delay_ratio=20"],
+            "lane far has windows of 20 cycles; its shortest delay allows 10",
+        ),
         (["--set", "time.simulate_ms=0"], "time.simulate_ms=0: allowed is at least one cycle"),
         (["--set", "nothing"], "--set nothing: allowed is FIELD=VALUE"),
         (["--set", "time.simulate_ms=1e300"], "cycles: allowed are 200000000 compute times in all"),
@@ -280,9 +284,8 @@ def test_an_interrupt_leaves_nothing_behind(files):
     process = subprocess.Popen(
         [sys.executable, "-m", "spikemark", *arguments], env={**os.environ}, stderr=subprocess.PIPE, text=True
     )
-    until = time.monotonic() + 60
     while not (started := list(files["out"].parent.glob(".out.simulating-*/compute.npy"))):
-        assert process.poll() is None and time.monotonic() < until, process.communicate()
+        assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130, process.communicate()
@@ -311,6 +314,10 @@ def test_an_earlier_run_is_replaced(tmp_path, machine):
     found = simulate(tmp_path / "out", machine, "overlapped")
     assert found.schedule == "overlapped"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_may_have_spaces_in_its_name(tmp_path, machine):
+    assert simulate(tmp_path / "my runs" / "the first", machine, "conventional").record.ranks == RANKS
 
 
 def test_a_run_of_a_study_is_simulated_once(tmp_path, machine):

@@ -14,11 +14,15 @@ from spikemark import report
 from spikemark.core.errors import BadInput
 from spikemark.records import collect
 from spikemark.records.experiment_fields import one_line
+from spikemark.records.gather import gather
 from spikemark.records.results import Results
-from spikemark.running import sweep
-from spikemark.running.experiment import Experiment, expand
-from spikemark.running.measure import RunFailed, measure
+from spikemark.running import sweeps
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.experiments import Experiment, expand
+from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
+from spikemark.running.simulate import simulate
+from spikemark.running.simulation.smpirun import SimulationFailed
 
 OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
 
@@ -43,7 +47,7 @@ def experiment(machine: dict | None = None, **changes) -> Experiment:
 
 def planned(folder: Path, chosen: Experiment) -> tuple[Results, list[str]]:
     results, runs = Results(folder), expand(chosen)
-    sweep.plan(chosen, runs, results)
+    sweeps.plan(chosen, runs, results)
     return results, [run.id for run in runs]
 
 
@@ -69,7 +73,7 @@ def test_identity_follows_the_values_of_the_profile(fake):
 def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
     chosen = experiment({"compute_of": {"preset.neurons_per_area": 5000}}, seeds=1)
     results, ids = planned(tmp_path, chosen)
-    measure(results, ids[0])
+    simulate(results, ids[0])
     (call,) = fake.calls
     assert {p["size"] for p in call["description"]["network"]["populations"]} == {50}
     assert {p["size"] for p in call["compute_of"]["network"]["populations"]} == {5000}
@@ -77,11 +81,11 @@ def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
 
 
 def test_results_lie_under_the_name_of_the_profile(fake):
-    assert sweep.folder(experiment(), None, None).path.name == "jureca-dc"
-    assert sweep.folder(experiment({"profile": "a/b/mine.yaml"}), None, None).path.name == "mine"
+    assert sweeps.folder(experiment(), None, None).path.name == "jureca-dc"
+    assert sweeps.folder(experiment({"profile": "a/b/mine.yaml"}), None, None).path.name == "mine"
     several = experiment(grid=[{"machine.profile": ["jureca-dc", "supermuc-ng"]}])
-    assert sweep.folder(several, None, None).path.name == "simulated"
-    assert sweep.folder(several, "named", None).path.name == "named"
+    assert sweeps.folder(several, None, None).path.name == "simulated"
+    assert sweeps.folder(several, "named", None).path.name == "named"
 
 
 @pytest.mark.parametrize(
@@ -122,27 +126,59 @@ def test_bad_values_of_an_axis(machine, named, fake):
 
 def test_a_run_is_simulated_once_and_kept(fake, tmp_path):
     results, ids = planned(tmp_path, experiment({"ranks_per_node": 2}))
-    path = measure(results, ids[0])
+    path = simulate(results, ids[0])
     assert {p.name for p in path.iterdir()} >= {"record.json", "simulation.json", "launch.json"}
     (call,) = fake.calls
     assert (call["machine"], call["ranks"], call["ranks_per_node"]) == ("jureca-dc", 4, 2)
     assert json.loads((path / "launch.json").read_text())["machine"] == "jureca-dc"
     with pytest.raises(BadInput, match="measured already"):
-        measure(results, ids[0])
-    seeds = {measure(results, id) and fake.calls[-1]["seed"] for id in ids[1:]}
+        simulate(results, ids[0])
+    seeds = {simulate(results, id) and fake.calls[-1]["seed"] for id in ids[1:]}
     assert len(seeds) == 2  # equal for all schedules of a seed, so that these meet the same jitter
 
 
 @pytest.mark.parametrize(
-    "error", [BadInput("SimGrid is missing"), RuntimeError("deadlock"), OSError("disk full")]
+    "error", [BadInput("SimGrid is missing"), SimulationFailed("deadlock"), OSError("disk full")]
 )
 def test_what_cannot_be_simulated_leaves_a_reason(error, fake, tmp_path):
     results, ids = planned(tmp_path, experiment())
     fake.fails = error
     with pytest.raises(RunFailed, match=str(error)):
-        measure(results, ids[0])
+        simulate(results, ids[0])
     assert results.failure(ids[0]).read_text().startswith(f"{error}\n")
     assert not results.run(ids[0]).exists()
+
+
+@pytest.mark.parametrize("fault", [ValueError("no array"), RuntimeError("a fault"), KeyError("gone")])
+def test_a_fault_of_the_program_keeps_its_trace(fault, fake, tmp_path):
+    results, ids = planned(tmp_path, experiment())
+    fake.fails = fault
+    with pytest.raises(type(fault)):
+        simulate(results, ids[0])
+    log = results.failure(ids[0]).read_text()
+    assert log.startswith(f"{type(fault).__name__}: ") and "Traceback" in log
+    assert not results.run(ids[0]).exists()
+
+
+def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
+    results, ids = planned(tmp_path / "simulated", experiment())
+    with pytest.raises(BadInput, match="planned on the simulated machine jureca-dc"):
+        measure(results, ids[0])
+    results, ids = planned(tmp_path / "measured", experiment().model_copy(update={"machine": None}))
+    with pytest.raises(BadInput, match="planned on the machine at hand"):
+        simulate(results, ids[0])
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_the_command_carries_out_a_run_where_it_is_planned(simulated, fake, spikemark, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
+    chosen = experiment() if simulated else experiment().model_copy(update={"machine": None})
+    results, ids = planned(tmp_path, chosen)
+    status, output, errors = spikemark("run", results.path, ids[0])
+    if simulated:
+        assert (status, output, errors) == (0, f"{results.run(ids[0])}\n", "")
+    else:
+        assert status == 2 and "/nowhere/miniapp is not an executable file" in errors
 
 
 @pytest.mark.parametrize(
@@ -154,7 +190,7 @@ def test_what_is_missing_is_said_once_before_anything_is_simulated(
     monkeypatch.setenv(variable, "/nowhere")
     chosen = experiment()
     with pytest.raises(BadInput, match=missing):
-        sweep.sweep(chosen, expand(chosen), Results(tmp_path / "results"), report.conclude)
+        sweeps.sweep(chosen, expand(chosen), Results(tmp_path / "results"), report.conclude)
     assert not (tmp_path / "results").exists()
 
 
@@ -166,7 +202,7 @@ def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
     results, ids = planned(tmp_path, experiment(time_limit_s=0.2))
     monkeypatch.setattr(simulation, "simulate", lambda *_, **__: time.sleep(60))
     with pytest.raises(RunFailed, match=r"time limit of 0\.2 s"):
-        measure(results, ids[0])
+        simulate(results, ids[0])
 
 
 @pytest.mark.parametrize("simulated", [True, False])
@@ -178,10 +214,10 @@ def test_measured_and_simulated_records_do_not_mix(simulated, fake, tmp_path):
     for run in runs:
         description = results.read_description(run.id)
         write(results.run(run.id), description, 4, "jureca-dc", "measured" if simulated else "simulated")
-    found = collect.collect(results)
+    found = collect.collect(gather(results.path))
     assert len(found.runs) == 0 and len(found.complaints) == len(ids)
     assert all("record.kind" in line and "the plan says" in line for line in found.complaints)
-    report.build(results.path, results.report)
+    report.build(gather(results.path), results.report)
     assert f"0 of {len(ids)}" in Page(results.report.read_text()).text
 
 
@@ -190,10 +226,10 @@ def page(fake, tmp_path) -> Page:
     """Of four simulated runs, whose records warn of more ranks than cores here."""
     results, ids = planned(tmp_path / "jureca-dc", experiment())
     for id in ids:
-        path = measure(results, id)
+        path = simulate(results, id)
         record = json.loads((path / "record.json").read_text())
         (path / "record.json").write_text(json.dumps({**record, "warnings": [OVERSUBSCRIBED]}))
-    headline = str(report.build(results.path, results.report))
+    headline = str(report.build(gather(results.path), results.report))
     assert "On the simulated machine" in headline and "measured" not in headline
     return Page(results.report.read_text(encoding="utf-8"))
 
@@ -222,7 +258,7 @@ def test_progress_tells_the_cost(fake, tmp_path, capsys):
     results, ids = planned(tmp_path, experiment())
     entries = [run.model_dump() for run in results.read_plan().runs]
     with Progress(results, entries) as progress:
-        measure(results, ids[0])
+        simulate(results, ids[0])
         progress.look()
     assert "simulated in 2.5 s" in capsys.readouterr().out
 

@@ -13,7 +13,8 @@ from spikemark.cli import main
 from spikemark.core.errors import BadInput
 from spikemark.presets import microcircuit
 from spikemark.published import papers
-from spikemark.running import experiment
+from spikemark.records.gather import gather
+from spikemark.running import experiments
 from spikemark.studies import STUDIES, carry_out, exchange_music, exchange_shehzad, networks, waits
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
 
@@ -39,7 +40,7 @@ def planned(ranks: int, repetition: int = 1, exchange: str = "allgather", **opti
 
 
 def write(study, folder, runs) -> tuple[carry_out.Done, Page]:
-    done = carry_out.write(study, write_experiment(folder, runs))
+    done = carry_out.write(study, gather(write_experiment(folder, runs)))
     return done, Page(done.page.read_text(encoding="utf-8"))
 
 
@@ -52,7 +53,7 @@ class TestEveryStudy:
     def test_is_named_and_has_its_experiment(self, study):
         assert STUDIES[study.name] is study
         assert len(study.summary) > 40 and "\n" not in study.summary
-        assert experiment.expand(experiment.load(study.experiment))
+        assert experiments.expand(experiments.load(study.experiment))
 
     def test_page_without_any_run(self, study, tmp_path):
         done, page = write(study, tmp_path, [planned(2, state=ABSENT)])
@@ -303,7 +304,7 @@ def test_command_refuses_a_study_that_there_is_not(capsys):
 
 def test_no_plan_is_bad_input(tmp_path):
     with pytest.raises(BadInput, match="no plan"):
-        carry_out.write(STUDIES["schedules"], tmp_path)
+        carry_out.write(STUDIES["schedules"], gather(tmp_path))
 
 
 def test_networks_stand_beside_published_rates_and_times(tmp_path):
@@ -318,7 +319,7 @@ def test_networks_stand_beside_published_rates_and_times(tmp_path):
     steps = np.sort(np.random.default_rng(1).integers(0, 10_000, number))
     gids = np.where(np.arange(number) % 4, 3, 150)  # three of four in L4E
     np.save(run / "spikes.npy", np.column_stack([gids, steps]).astype(np.uint32))
-    done = carry_out.write(STUDIES["networks"], results)
+    done = carry_out.write(STUDIES["networks"], gather(results))
     one, two = table(done, "rates").rows
     assert (one["population"], two["population"]) == ("L4E", "L4I")
     assert one["rate_hz"] == pytest.approx(0.75 * number / 100, rel=0.01)

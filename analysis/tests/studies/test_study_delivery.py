@@ -62,7 +62,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def done(results):
-    return carry_out.write(STUDIES["delivery"], results)
+    return carry_out.write(STUDIES["delivery"], gather(results))
 
 
 def rows(done, name: str) -> list[dict]:

@@ -9,6 +9,7 @@ from planted_power import Planted, energy_fields, write_own
 from small_network import describe
 
 from spikemark.published import papers
+from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, carry_out, simula
 from spikemark.studies.simula import ARM, X86
 
@@ -38,7 +39,7 @@ def write(folder, runs) -> tuple[carry_out.Done, Page, dict]:
             write_own(
                 results / "runs" / f"{position:012x}", Planted(measured_s=20.0 / run["ranks"], busy_w=160)
             )
-    done = carry_out.write(STUDY, results)
+    done = carry_out.write(STUDY, gather(results))
     return done, Page(done.page.read_text(encoding="utf-8")), json.loads(done.tables.read_text())["tables"]
 
 

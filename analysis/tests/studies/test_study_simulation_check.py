@@ -58,7 +58,7 @@ def test_errors_are_those_planted(results):
 
 
 def test_the_page_says_how_far_off_and_whether_the_spikes_agree(results):
-    done = carry_out.write(STUDIES["simulation-check"], results)
+    done = carry_out.write(STUDIES["simulation-check"], gather(results))
     page = Page(done.page.read_text())
     assert "Every simulated run found the spikes of its real run" in page.text
     assert "replay −10.0 %, execute +20.0 %, model +50.0 %" in done.findings.sentence.replace(

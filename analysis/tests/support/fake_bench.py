@@ -1,8 +1,9 @@
 """Stands in for build/bench_kernels: output of the form of Google Benchmark, and a program that gives it."""
 
 import json
-import sys
 from pathlib import Path
+
+from stand_in import script
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 ITEMS = 1000  # per iteration
@@ -29,7 +30,7 @@ def content(*entries: dict) -> dict:
     return {"context": {"host_name": "fake", "num_cpus": 2}, "benchmarks": list(entries)}
 
 
-PROGRAM = """#!{python}
+PROGRAM = """
 import json, re, shutil, sys
 options = dict(a.removeprefix("--benchmark_").split("=", 1) for a in sys.argv[1:])
 with open({here!r} + "/called", "a") as log:
@@ -51,10 +52,7 @@ for name in names:
 def write_program(folder: Path, *entries: dict, action: str = "") -> Path:
     """An executable that gives `entries` after the Python statement `action`."""
     (folder / "content.json").write_text(json.dumps(content(*entries)))
-    program = folder / "bench_kernels"
-    program.write_text(PROGRAM.format(python=sys.executable, here=str(folder), action=action))
-    program.chmod(0o755)
-    return program
+    return script(folder / "bench_kernels", PROGRAM.format(here=str(folder), action=action))
 
 
 def calls(folder: Path) -> list[dict]:

@@ -1,10 +1,10 @@
 """Stands in for build/bench_exchange: JSON of its form, and a program that gives it."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
+from stand_in import script
 
 SIZES = (4, 8, 16, 20, 40, 80, 160, 4096, 20480, 40960)
 LINES = {"alltoall": (1e-6, 2e-9), "shared": (3e-7, 1e-9)}  # latency (s), seconds per byte
@@ -55,7 +55,7 @@ def content(
     }
 
 
-PROGRAM = """#!{python}
+PROGRAM = """
 import json, os, sys
 if os.environ["OMPI_COMM_WORLD_RANK"] != "0":
     sys.exit({others})
@@ -73,10 +73,7 @@ json.dump(content, open(options["--out"], "w"))
 def write_program(folder: Path, given: dict, action: str = "", others: int = 0) -> Path:
     """An executable that gives `given` after the Python statement `action`; other ranks end with `others`."""
     (folder / "content.json").write_text(json.dumps(given))
-    program = folder / "bench_exchange"
-    program.write_text(PROGRAM.format(python=sys.executable, here=str(folder), action=action, others=others))
-    program.chmod(0o755)
-    return program
+    return script(folder / "bench_exchange", PROGRAM.format(here=str(folder), action=action, others=others))
 
 
 def calls(folder: Path) -> list[list]:

@@ -1,7 +1,6 @@
 """Stand-ins for the programs of a comparison: they print what the test wants and simulate nothing."""
 
 import json
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from small_network import describe
 from spikemark.core.launch import Launch
 from spikemark.peers.programs import Figures
 from spikemark.running import quiet
-from spikemark.running.experiment import Experiment
+from spikemark.running.experiments import Experiment
 from spikemark.running.measure import RunFailed
 
 #: Conditions under which waiting does not slow the tests down.
@@ -92,11 +91,3 @@ def experiment(folder: Path, **changes) -> Experiment:
     plain = {"name": "x", "title": "x", "description": path, "grid": [{"schedule": "conventional"}]}
     numbers = {"ranks": 1, "threads": [1, 2], "repetitions": 5, "shuffle_seed": 1, "time_limit_s": 20}
     return Experiment(**{**plain, **numbers, **changes})
-
-
-def script(path: Path, body: str) -> Path:
-    """An executable Python script."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable}\n{body}")
-    path.chmod(0o755)
-    return path

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 from planned import write_experiment
 
+from spikemark.records.gather import gather
 from spikemark.report import build
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -57,5 +58,5 @@ class Page(HTMLParser):
 def page(folder, runs, **plan) -> Page:
     experiment = write_experiment(folder, runs, **plan)
     out = experiment / "report.html"
-    build(experiment, out)
+    build(gather(experiment), out)
     return Page(out.read_text(encoding="utf-8"))

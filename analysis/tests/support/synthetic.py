@@ -15,7 +15,7 @@ import brute_force
 import numpy as np
 from small_network import describe
 
-from spikemark.network import indegree
+from spikemark.network.fields import Projection
 
 PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
 SHARES = (0.55, 0.35, 0.10)  # of the compute time: deliver, update, collocate
@@ -175,7 +175,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
             near = all(area[s] == area[p["target"]] for s in sources)
             if inside is None or near == inside:
                 shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
-                synapses += round(indegree.mean(p)) * size[p["target"]]
+                synapses += round(Projection.model_validate(p).synapses) * size[p["target"]]
         spans = sharing > 1
         least = min(shortest) if shortest else None
         return {

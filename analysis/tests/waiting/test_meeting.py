@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import Lane, evaluate
 from spikemark.models.statistics import lump
-from spikemark.network.meetings import SCHEDULES, plan
+from spikemark.network.meetings import plan
+from spikemark.network.schedules import SCHEDULES
 from spikemark.waiting.predictor import cut, met
 from spikemark.waiting.replay import Replay
 

@@ -9,7 +9,7 @@ from synthetic import write_run
 
 from spikemark.core.errors import BadInput
 from spikemark.models import recursion, statistics
-from spikemark.network.meetings import SCHEDULES
+from spikemark.network.schedules import SCHEDULES
 from spikemark.records import record
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.source import source

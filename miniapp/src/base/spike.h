@@ -19,8 +19,8 @@ struct spike_format {
     unsigned step_bits;
 };
 
-/// The format for windows of `steps` steps.
-static inline struct spike_format spike_format(uint32_t steps) {
+/// The format for windows of `steps` steps. (One of more than 2^32 is that of a lane without synapses.)
+static inline struct spike_format spike_format(uint64_t steps) {
     unsigned bits = 0;
     while (bits < 32 && ((uint64_t)1 << bits) < steps) bits++;
     return (struct spike_format){bits};

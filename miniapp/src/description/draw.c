@@ -1,16 +1,16 @@
 #include "description/draw.h"
 
-#include "base/rng_lanes.h"
+#include "base/rng_vector.h"
 #include <string.h>
 
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
                   uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word) {
     const struct projection *projection = &network->projections[number];
     uint32_t delay_word[network_batch];
-    for (uint32_t k = 0; k < n; k += rng_lanes) {
-        uint32_t word[4][rng_lanes];
-        rng_draw_lanes(network->seed, rng_synapse, number, target, first + k, word);
-        for (uint32_t i = 0; i < rng_lanes; i++)
+    for (uint32_t k = 0; k < n; k += rng_elements) {
+        uint32_t word[4][rng_elements];
+        rng_draw_vector(network->seed, rng_synapse, number, target, first + k, word);
+        for (uint32_t i = 0; i < rng_elements; i++)
             source[k + i] = rng_below(word[0][i], word[1][i], projection->pool);
         memcpy(delay_word + k, word[2], sizeof word[2]);
         if (weight_word) memcpy(weight_word + k, word[3], sizeof word[3]);

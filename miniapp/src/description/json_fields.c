@@ -1,5 +1,6 @@
 #include "description/json_fields.h"
 
+#include "base/registry.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +67,9 @@ bool fields_only(const struct fields *fields, const char *const *names, size_t c
         bool known = false;
         for (size_t i = 0; i < count; i++) known = known || strcmp(key, names[i]) == 0;
         if (known) continue;
-        char allowed[600] = "";
-        for (size_t i = 0, n = 0; i < count && n < sizeof allowed; i++)
-            n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s", names[i]);
-        return error_set(error, "%s%.80s: unknown field; allowed: %s", fields->path, key, allowed);
+        struct name_list allowed = {"", 0};
+        for (size_t i = 0; i < count; i++) name_list_add(&allowed, names[i]);
+        return error_set(error, "%s%.80s: unknown field; allowed: %s", fields->path, key, allowed.text);
     }
     return true;
 }

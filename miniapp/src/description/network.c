@@ -1,11 +1,11 @@
 #include "description/network.h"
 
 #include "base/alloc.h"
+#include "base/registry.h"
 #include "description/fixed_point.h"
 #include "description/poisson.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -95,12 +95,10 @@ static const struct population *find(const struct network *network, const char *
 
 static bool refuse_population(const struct network *network, const struct fields *fields, const char *name,
                               struct error *error) {
-    char allowed[500] = "";
-    size_t n = 0;
-    for (uint32_t i = 0; i < network->n_populations && n < sizeof allowed - 40; i++)
-        n +=
-            (size_t)snprintf(allowed + n, sizeof allowed - n,
-                             i ? ", %.30s" : "the name of a population: %.30s", network->populations[i].name);
+    struct name_list names = {"", 0};
+    char allowed[name_list_bytes + 40];
+    for (uint32_t i = 0; i < network->n_populations; i++) name_list_add(&names, network->populations[i].name);
+    snprintf(allowed, sizeof allowed, "the name of a population: %s", names.text);
     return fields_refuse(fields, name, allowed, error);
 }
 

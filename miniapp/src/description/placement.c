@@ -2,18 +2,11 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
-#include <string.h>
 
 extern const struct placement_rule placement_round_robin, placement_area, placement_area_group;
 
 const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area,
                                                         &placement_area_group, NULL};
-
-const struct placement_rule *placement_find(const char *name) {
-    for (const struct placement_rule *const *rule = placement_rules; *rule; rule++)
-        if (strcmp((*rule)->name, name) == 0) return *rule;
-    return NULL;
-}
 
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, struct error *error) {

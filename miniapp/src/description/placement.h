@@ -9,6 +9,7 @@
 #ifndef DESCRIPTION_PLACEMENT_H
 #define DESCRIPTION_PLACEMENT_H
 
+#include "base/registry.h"
 #include "description/network.h"
 
 /// How one population is dealt.
@@ -40,7 +41,9 @@ struct share {
 };
 
 /// The rule of that name, or NULL.
-const struct placement_rule *placement_find(const char *name);
+static inline const struct placement_rule *placement_find(const char *name) {
+    return registry_find(placement_rules, name);
+}
 
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
                     const struct network *network, int ranks, int threads, struct error *error);

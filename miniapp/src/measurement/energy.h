@@ -1,5 +1,5 @@
 /// \file
-/// Energy between two times, from the readings of a meter.
+/// Energy between two times, in joules, from the readings of a meter that tells energy or power.
 
 #ifndef MEASUREMENT_ENERGY_H
 #define MEASUREMENT_ENERGY_H

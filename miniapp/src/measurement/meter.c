@@ -19,12 +19,6 @@ const char *meter_status_name(enum meter_status status) {
     return names[status];
 }
 
-const struct meter *meter_find(const char *name) {
-    for (int i = 0; meters[i]; i++)
-        if (strcmp(meters[i]->name, name) == 0) return meters[i];
-    return NULL;
-}
-
 /// Meters read the one process that simulates all ranks, not the ranks.
 static void lose_all(struct meter_handle *handle) {
     static const char reason[] = "simulated: all ranks share one process";

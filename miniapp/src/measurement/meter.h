@@ -1,5 +1,5 @@
 /// \file
-/// Meters: whatever can be read besides clocks.
+/// Meters: sources of values other than clocks. (What meters of threads count, counters.h keeps.)
 ///
 /// A meter is one file under meter/, exporting one `const struct meter`, and one line in meter.c. Opening one
 /// finds out what is there and says of each channel whether it can be read and, if not, why. A value that
@@ -12,6 +12,7 @@
 #ifndef MEASUREMENT_METER_H
 #define MEASUREMENT_METER_H
 
+#include "base/registry.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -70,7 +71,9 @@ extern const struct meter *const meters[];
 const char *meter_status_name(enum meter_status status);
 
 /// The meter of that name, or NULL.
-const struct meter *meter_find(const char *name);
+static inline const struct meter *meter_find(const char *name) {
+    return registry_find(meters, name);
+}
 
 /// Opens; close the handle in any case. Meters of a thread may not be opened by two threads at once.
 void meter_open(struct meter_handle *handle, const struct meter *meter, const struct meter_request *request);

@@ -1,7 +1,7 @@
 #include "neuron/external.h"
 
 #include "base/alloc.h"
-#include "base/rng_lanes.h"
+#include "base/rng_vector.h"
 #include <stdlib.h>
 
 struct external_input *external_open(const struct network *network, uint32_t population, struct share share) {
@@ -29,7 +29,7 @@ static void draw(const struct external_input *external, uint32_t first, uint32_t
     const struct poisson *poisson = &external->poisson;
     const uint32_t always = poisson->always, thresholds = poisson->n;
     uint32_t word[external_steps][lanes] = {{0}}, events[lanes];
-    for (uint32_t i = 0; i < n; i += rng_lanes)
+    for (uint32_t i = 0; i < n; i += rng_elements)
         rng_draw_neurons(external->seed, rng_external, external->population,
                          external->share.first + (first + i) * external->share.stride, external->share.stride,
                          external->group, &word[0][i], lanes);

@@ -1,28 +1,15 @@
 #include "neuron/model.h"
 
-#include <stdio.h>
-#include <string.h>
-
 extern const struct neuron_model neuron_ignore_and_fire, neuron_lif_delta, neuron_lif_exp, neuron_lif_sfa;
 
 const struct neuron_model *const neuron_models[] = {&neuron_ignore_and_fire, &neuron_lif_delta,
                                                     &neuron_lif_exp, &neuron_lif_sfa, NULL};
 
-const struct neuron_model *neuron_model_find(const char *name) {
-    for (const struct neuron_model *const *model = neuron_models; *model; model++)
-        if (strcmp((*model)->name, name) == 0) return *model;
-    return NULL;
-}
-
 bool neuron_model_read(const struct population *population, const struct neuron_model **model,
                        double parameters[neuron_parameters_max], struct error *error) {
     *model = neuron_model_find(population->model);
-    if (!*model) {
-        char allowed[500] = "";
-        for (size_t i = 0, n = 0; neuron_models[i] && n < sizeof allowed; i++)
-            n += (size_t)snprintf(allowed + n, sizeof allowed - n, i ? ", %s" : "%s", neuron_models[i]->name);
-        return fields_refuse(&population->neuron, "model", allowed, error);
-    }
+    if (!*model)
+        return fields_refuse(&population->neuron, "model", registry_names(neuron_models).text, error);
     const char *names[neuron_parameters_max + 1] = {"model"};
     for (uint32_t i = 0; i < (*model)->n_parameters; i++) names[i + 1] = (*model)->parameters[i].name;
     if (!fields_only(&population->neuron, names, (*model)->n_parameters + 1, error)) return false;

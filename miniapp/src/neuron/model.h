@@ -9,6 +9,7 @@
 #define NEURON_MODEL_H
 
 #include "base/params.h"
+#include "base/registry.h"
 #include "description/network.h"
 #include "description/placement.h"
 
@@ -51,7 +52,9 @@ struct neuron_model {
 extern const struct neuron_model *const neuron_models[];
 
 /// The model of that name, or NULL.
-const struct neuron_model *neuron_model_find(const char *name);
+static inline const struct neuron_model *neuron_model_find(const char *name) {
+    return registry_find(neuron_models, name);
+}
 
 /// Finds a population's model and reads its parameters from the description, filling in defaults.
 bool neuron_model_read(const struct population *population, const struct neuron_model **model,

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
-#include <string.h>
 
 extern const struct exchange_backend exchange_self, exchange_alltoall, exchange_alltoallv,
     exchange_ialltoallv, exchange_persistent, exchange_neighbor, exchange_ineighbor, exchange_p2p,
@@ -26,12 +25,6 @@ const struct exchange_backend *const exchange_backends[] = {&exchange_self,
                                                             &exchange_shared,
                                                             &exchange_two_level,
                                                             NULL};
-
-const struct exchange_backend *exchange_find(const char *name) {
-    for (const struct exchange_backend *const *backend = exchange_backends; *backend; backend++)
-        if (strcmp((*backend)->name, name) == 0) return *backend;
-    return NULL;
-}
 
 struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
                                const struct partners *partners) {

@@ -12,6 +12,7 @@
 #define TRANSPORT_EXCHANGE_H
 
 #include "base/error.h"
+#include "base/registry.h"
 #include "transport/outbox.h"
 #include <mpi.h>
 #include <stddef.h>
@@ -77,7 +78,9 @@ struct exchange_backend {
 extern const struct exchange_backend *const exchange_backends[];
 
 /// The back-end of that name, or NULL.
-const struct exchange_backend *exchange_find(const char *name);
+static inline const struct exchange_backend *exchange_find(const char *name) {
+    return registry_find(exchange_backends, name);
+}
 
 /// Collective over `comm`, which is only used for duplicating it.
 struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,

@@ -1,6 +1,7 @@
 #include "transport/outbox.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ void outbox_clear(struct outbox *outbox) {
 }
 
 void outbox_grow(struct outbox *outbox) {
-    uint32_t capacity = 2 * outbox->capacity;
+    const uint32_t capacity =
+        (uint32_t)mpi_count(2 * (uint64_t)outbox->capacity, "words of a window for one rank");
     uint32_t *words = ALLOC(uint32_t, (size_t)outbox->ranks * capacity);
     for (size_t rank = 0; rank < (size_t)outbox->ranks; rank++)
         memcpy(words + rank * capacity, outbox->words + rank * outbox->capacity,

@@ -1,6 +1,9 @@
 #include "transport/routes.h"
 
 #include "base/alloc.h"
+#include "transport/agree.h"
+#include "transport/mpi_count.h"
+#include <limits.h>
 #include <stdlib.h>
 
 /// What the other ranks want from this one: [total] ids, ordered by the rank that wants them.
@@ -10,30 +13,40 @@ struct requests {
     size_t total;
 };
 
-static int *starts(const int *count, int ranks, size_t *total) {
+static int *starts(const int *count, int ranks) {
     int *start = ALLOC(int, (size_t)ranks);
-    *total = 0;
-    for (int rank = 0; rank < ranks; rank++) {
-        start[rank] = (int)*total;
-        *total += (size_t)count[rank];
-    }
+    mpi_starts(count, ranks, start, "synapse lists");
     return start;
 }
 
-static struct requests exchange_requests(MPI_Comm comm, int ranks, const struct wanted *wanted) {
+bool routes_check(const int *requests, int ranks, struct error *error) {
+    const uint64_t total = mpi_sum(requests, ranks);
+    if (total <= INT_MAX) return true;
+    return error_set(error,
+                     "network: %llu routes from the neurons of a rank; allowed: at most %d, which MPI can "
+                     "count, so take more ranks",
+                     (unsigned long long)total, INT_MAX);
+}
+
+/// Collective. \return without the ids where some rank refuses what it is asked for.
+static struct requests exchange_requests(MPI_Comm comm, int ranks, const struct wanted *wanted,
+                                         struct error *error) {
     struct requests requests = {.count = ALLOC(int, (size_t)ranks), .first_list = ALLOC(int, (size_t)ranks)};
     int *asked = ALLOC(int, (size_t)ranks);
-    size_t lists;
     for (int rank = 0; rank < ranks; rank++) asked[rank] = (int)wanted->per_owner[rank];
-    int *asked_start = starts(asked, ranks, &lists);
+    int *asked_start = starts(asked, ranks);
     MPI_Alltoall(asked, 1, MPI_INT, requests.count, 1, MPI_INT, comm);
     MPI_Alltoall(asked_start, 1, MPI_INT, requests.first_list, 1, MPI_INT, comm);
 
-    int *start = starts(requests.count, ranks, &requests.total);
-    requests.gids = ALLOC(uint32_t, requests.total);
-    MPI_Alltoallv(wanted->gids, asked, asked_start, MPI_UINT32_T, requests.gids, requests.count, start,
-                  MPI_UINT32_T, comm);
-    free(start);
+    routes_check(requests.count, ranks, error);
+    if (agree(comm, error)) {
+        int *start = starts(requests.count, ranks);
+        requests.total = mpi_sum(requests.count, ranks);
+        requests.gids = ALLOC(uint32_t, requests.total);
+        MPI_Alltoallv(wanted->gids, asked, asked_start, MPI_UINT32_T, requests.gids, requests.count, start,
+                      MPI_UINT32_T, comm);
+        free(start);
+    }
     free(asked_start);
     free(asked);
     return requests;
@@ -66,11 +79,10 @@ static uint32_t find_owned(const struct owned *owned, uint32_t n, uint32_t gid) 
 /// One route for each neuron that is wanted; tells those who want it its number here.
 static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
                              const struct requests *requests) {
-    size_t lists, total;
     int *count = ALLOC(int, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) count[rank] = (int)wanted->per_owner[rank];
-    int *start = starts(count, ranks, &lists), *request_start = starts(requests->count, ranks, &total);
-    routes->number = ALLOC(uint32_t, lists);
+    int *start = starts(count, ranks), *request_start = starts(requests->count, ranks);
+    routes->number = ALLOC(uint32_t, mpi_sum(count, ranks));
     MPI_Alltoallv(requests->gids, requests->count, request_start, MPI_UINT32_T, routes->number, count, start,
                   MPI_UINT32_T, comm);
     free(count);
@@ -97,30 +109,37 @@ static void single_routes(struct routes *routes, int ranks, const struct request
                 (struct route){rank, (uint32_t)(requests->first_list[rank] + k)};
 }
 
-void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n, bool broadcast) {
-    int ranks;
-    MPI_Comm_size(comm, &ranks);
-    struct requests requests = exchange_requests(comm, ranks, wanted);
-    struct owned *owned = sort_owned(own_gids, n);
-
-    *routes = (struct routes){.neurons = n, .first = ALLOC_ZERO(size_t, (size_t)n + 1)};
-    routes->route = ALLOC(struct route, requests.total);
-    for (size_t i = 0; i < requests.total; i++) {
-        requests.gids[i] = find_owned(owned, n, requests.gids[i]);
-        routes->first[requests.gids[i]]++;
+/// Turns requests into routes.
+static void answer(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
+                   struct requests *requests, const uint32_t *own_gids, bool broadcast) {
+    struct owned *owned = sort_owned(own_gids, routes->neurons);
+    routes->route = ALLOC(struct route, requests->total);
+    for (size_t i = 0; i < requests->total; i++) {
+        requests->gids[i] = find_owned(owned, routes->neurons, requests->gids[i]);
+        routes->first[requests->gids[i]]++;
     }
     routes->target = ALLOC_ZERO(bool, (size_t)ranks);
-    for (int rank = 0; rank < ranks; rank++) routes->target[rank] = requests.count[rank] > 0;
+    for (int rank = 0; rank < ranks; rank++) routes->target[rank] = requests->count[rank] > 0;
     if (broadcast)
-        broadcast_routes(routes, comm, ranks, wanted, &requests);
+        broadcast_routes(routes, comm, ranks, wanted, requests);
     else
-        single_routes(routes, ranks, &requests);
+        single_routes(routes, ranks, requests);
 
     free(owned);
+}
+
+bool routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
+                 uint32_t n, bool broadcast, struct error *error) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    *routes = (struct routes){.neurons = n, .first = ALLOC_ZERO(size_t, (size_t)n + 1)};
+    struct requests requests = exchange_requests(comm, ranks, wanted, error);
+    const bool good = requests.gids;
+    if (good) answer(routes, comm, ranks, wanted, &requests, own_gids, broadcast);
     free(requests.gids);
     free(requests.count);
     free(requests.first_list);
+    return good;
 }
 
 size_t routes_bytes(const struct routes *routes) {

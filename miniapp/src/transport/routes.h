@@ -8,6 +8,7 @@
 #ifndef TRANSPORT_ROUTES_H
 #define TRANSPORT_ROUTES_H
 
+#include "base/error.h"
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,8 +35,12 @@ struct routes {
 
 /// Collective over `comm`. `own_gids` are the ids of this rank's neurons, in the order in which the lane will
 /// number its spikes; `n` of them. With `broadcast` a neuron has one route if any rank has a list of it.
-void routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n, bool broadcast);
+/// Fails, on all ranks alike, where routes_check() refuses; close the routes in any case.
+bool routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
+                 uint32_t n, bool broadcast, struct error *error);
+
+/// Refuses requests, requests[rank] of each rank, that are together more than MPI can count.
+bool routes_check(const int *requests, int ranks, struct error *error);
 
 size_t routes_bytes(const struct routes *routes);
 void routes_close(struct routes *routes);

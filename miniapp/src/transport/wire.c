@@ -1,7 +1,5 @@
 #include "transport/wire.h"
 
-#include <string.h>
-
 static void pack_compact(uint32_t words[wire_words_max], uint32_t word, uint32_t gid, uint32_t step) {
     (void)gid, (void)step;
     words[0] = word;
@@ -38,9 +36,3 @@ static const struct wire_format aer12 = {
 };
 
 const struct wire_format *const wire_formats[] = {&compact, &aer12, NULL};
-
-const struct wire_format *wire_find(const char *name) {
-    for (const struct wire_format *const *format = wire_formats; *format; format++)
-        if (strcmp((*format)->name, name) == 0) return *format;
-    return NULL;
-}

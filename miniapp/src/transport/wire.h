@@ -9,6 +9,7 @@
 #ifndef TRANSPORT_WIRE_H
 #define TRANSPORT_WIRE_H
 
+#include "base/registry.h"
 #include "base/spike.h"
 #include <stddef.h>
 
@@ -26,6 +27,8 @@ struct wire_format {
 extern const struct wire_format *const wire_formats[];
 
 /// The format of that name, or NULL.
-const struct wire_format *wire_find(const char *name);
+static inline const struct wire_format *wire_find(const char *name) {
+    return registry_find(wire_formats, name);
+}
 
 #endif

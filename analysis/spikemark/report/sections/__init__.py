@@ -1,4 +1,8 @@
-"""The sections of the page, in order. A section is one file with `section(view) -> Section`, listed here."""
+"""The sections of the page, in order.
+
+A section is one file or one small package that holds all it prepares, draws and says. It has a function
+`section(view) -> Section`, which is listed here; nothing else needs to know of it.
+"""
 
 from collections.abc import Callable
 
@@ -19,9 +23,11 @@ from . import (
     exchanges,
     glossary,
     growth,
+    literature,
     peers,
     phases,
     provenance,
+    runs,
     speed,
     validation,
     waiting,
@@ -46,7 +52,7 @@ SECTIONS: tuple[Callable[[View], Section], ...] = (
     activity.section,
     correctness.section,
     provenance.section,
-    provenance.runs,
+    runs.section,
     glossary.section,
-    glossary.literature,
+    literature.section,
 )

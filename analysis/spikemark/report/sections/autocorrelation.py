@@ -5,19 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models import serial
-from spikemark.quantities.elements import Figure, Section, Table
-from spikemark.quantities.words import counted, integer, number, percent, typical
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number, percent, typical
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured
-from spikemark.report.figures import autocorrelation as drawing
+from spikemark.report.columns import REPETITION, SEED
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 TITLE = "Serial correlation"
 LAGS = 100
 EXPLAINED = (
-    "If cycle times were independent, the spread of sums over D cycles would shrink with the square root of "
-    "D, and the waiting with it (Lober et al. 2026, eq 7). If a slow cycle is followed by slow ones, it "
-    "shrinks less."
+    "Does a slow cycle come alone? If cycle times were independent, the spread of sums over D cycles would "
+    "shrink with the square root of D, and the waiting with it (Lober et al. 2026, eq 7). If slow cycles "
+    "follow slow ones, the spread shrinks less."
 )
+FEWEST = 8  # cycles
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ def section(view: View) -> Section:
     if not configurations:
         return Section("correlation", TITLE, missing=["Serial correlation: no conventional run is complete."])
     runs = view.case.of(view.conventional or configurations[0], view.ranks)
-    runs = [m for m in runs if m.run.cycles is not None and m.run.record.timing.cycles >= 8]
+    runs = [m for m in runs if m.run.cycles is not None and m.run.record.timing.cycles >= FEWEST]
     if not runs:
-        reason = "Serial correlation: no run recorded its cycles (record.cycles is false), or fewer than 8."
+        reason = f"Serial correlation: no run recorded at least {FEWEST} of its cycles (record.cycles)."
         return Section("correlation", TITLE, missing=[reason])
     ratios = [c.delay_ratio for c in view.case.configurations() if c.uses_delay_ratio]
     windows = tuple(sorted({1, 2, 5, 10, 20, 50, 100, *ratios}))
@@ -63,13 +66,13 @@ def section(view: View) -> Section:
     correlations = [c for c in correlations if np.isfinite(c.rho).all()]
     if not correlations:
         return Section("correlation", TITLE, missing=["Serial correlation: the cycle times do not vary."])
-    figures = [_lags(view.ranks, correlations), _spread(view.ranks, correlations)]
+    figures = [make(view.ranks, correlations, view.kind) for make in (_lags_figure, _spread_figure)]
     return Section("correlation", TITLE, text=[EXPLAINED], figures=figures)
 
 
-def _lags(ranks: int, correlations: list[Correlation]) -> Figure:
+def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figure:
     mean = np.mean([c.rho[: _shortest(correlations)] for c in correlations], axis=0)
-    noise = drawing.noise_level(correlations)
+    noise = noise_level(correlations)
     taus = [c.integrated_time for c in correlations]
     alt = (
         f"Autocorrelation of cycle times against the lag: {number(mean[1], 2)} at a lag of one cycle, "
@@ -77,71 +80,134 @@ def _lags(ranks: int, correlations: list[Correlation]) -> Figure:
     )
     caption = (
         f"Autocorrelation of the compute time per cycle, conventional schedule on {counted(ranks, 'rank')} "
-        "(measured; about each rank's own mean, ranks pooled; thin: each run, thick: their arithmetic mean). "
+        f"({kind}; about each rank's own mean, ranks pooled). Thin: each run; thick: their arithmetic mean. "
         f"Shaded: ±{number(noise, 2)}, where 95 % of the values of independent cycles would lie. "
         f"{number(np.mean(taus), 2)} cycles count as one independent cycle (integrated autocorrelation time)."
     )
     lags = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < len(mean)]
+    columns = [
+        *(SEED, REPETITION, Column("cycles", "cycles", "counted")),
+        *(Column(f"lag_{k}", f"lag {k}", kind, digits=2) for k in lags),
+        Column("time", "integrated time (cycles)", kind),
+    ]
     rows = [
-        [
-            str(c.seed),
-            str(c.repetition),
-            integer(c.cycles),
-            *(number(c.rho[k], 2) for k in lags),
-            number(c.integrated_time),
-        ]
+        {
+            "seed": c.seed,
+            "repetition": c.repetition,
+            "cycles": c.cycles,
+            **{f"lag_{k}": float(c.rho[k]) for k in lags},
+            "time": c.integrated_time,
+        }
         for c in correlations
     ]
-    table = Table(
-        ["seed", "repetition", "cycles", *(f"lag {k}" for k in lags), "integrated time (cycles)"],
-        rows,
-        ["given", "given", "counted", *["measured"] * (len(lags) + 1)],
-    )
     title = f"Autocorrelation, {counted(ranks, 'rank')}"
-    return Figure("autocorrelation", title, drawing.lags(correlations, "acf", alt), alt, caption, table)
+    svg = draw_lags(correlations, "acf", alt)
+    return Figure("autocorrelation", title, svg, alt, caption, Table(columns, rows))
 
 
-def _spread(ranks: int, correlations: list[Correlation]) -> Figure:
+def _spread_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figure:
     lumpings = [c.lumping for c in correlations]
     windows = lumpings[0].windows
-    measured = [typical(column) for column in zip(*(x.measured for x in lumpings), strict=True)]
+    found = [typical(column) for column in zip(*(x.measured for x in lumpings), strict=True)]
     implied = [typical(column) for column in zip(*(x.correlated for x in lumpings), strict=True)]
     last = len(windows) - 1
     alt = (
         f"Relative spread of sums over D cycles against D, both axes logarithmic. At D = {windows[last]}: "
-        f"measured {number(measured[last], 2)}, independent cycles "
+        f"{kind} {number(found[last], 2)}, independent cycles "
         f"{number(lumpings[0].independent[last], 2)}."
     )
     caption = (
-        "How the coefficient of variation (CV) of times summed over D cycles compares with that of single "
-        "cycles. Dots: lumping the measured cycles of the conventional runs, one per run. Solid: what the "
+        f"How the coefficient of variation (CV) of times summed over D cycles compares with that of single "
+        f"cycles. Dots: the cycles of the conventional runs summed ({kind}), one per run. Solid: what the "
         "autocorrelation implies (modelled). Dashed: independent cycles, 1/√D (modelled, eq 7). "
-        + _remark(windows, measured, lumpings[0].independent)
+        + _remark(windows, found, lumpings[0].independent, kind)
     )
-    rows = [
-        [str(d), number(measured[i]), number(implied[i]), number(lumpings[0].independent[i])]
-        for i, d in enumerate(windows)
+    columns = [
+        Column("d", "D", "given"),
+        Column("ratio", "CV ratio, summed cycles", kind),
+        Column("implied", "from autocorrelation", "modelled"),
+        Column("independent", "1/√D", "modelled"),
     ]
-    table = Table(
-        ["D", "CV ratio, lumped cycles", "from autocorrelation", "1/√D"],
-        rows,
-        ["given", "measured", "modelled", "modelled"],
-    )
-    svg = drawing.spread(lumpings, "lumping", alt)
-    return Figure(
-        "lumped-spread", f"Spread of lumped times, {counted(ranks, 'rank')}", svg, alt, caption, table
-    )
+    values = zip(windows.tolist(), found, implied, lumpings[0].independent.tolist(), strict=True)
+    rows = [{c.name: x for c, x in zip(columns, row, strict=True)} for row in values]
+    title = f"Spread of summed times, {counted(ranks, 'rank')}"
+    svg = draw_spread(lumpings, kind, "lumping", alt)
+    return Figure("lumped-spread", title, svg, alt, caption, Table(columns, rows))
 
 
-def _remark(windows: np.ndarray, measured: list[float], independent: np.ndarray) -> str:
+def _remark(windows: np.ndarray, found: list[float], independent: np.ndarray, kind: str) -> str:
     at = int(np.argmin(np.abs(windows - 10)))
     if windows[at] == 1:
         return ""
     return (
-        f"Over {windows[at]} cycles the spread shrinks by {percent(1 - measured[at])} (measured); "
+        f"Over {windows[at]} cycles the spread shrinks by {percent(1 - found[at])} ({kind}); "
         f"independent cycles would give {percent(1 - independent[at])}."
     )
 
 
 def _shortest(correlations: list[Correlation]) -> int:
     return min(len(c.rho) for c in correlations)
+
+
+def noise_level(correlations: list[Correlation]) -> float:
+    """Half-width of the range of 95 % of the autocorrelations of independent cycles, for the shortest run."""
+    return 1.96 / min(c.cycles for c in correlations) ** 0.5
+
+
+def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
+    """Autocorrelation against the lag, one line per run."""
+    colour = schedule_colour("conventional")
+    shortest = min(len(c.rho) for c in correlations)
+    mean = np.mean([c.rho[:shortest] for c in correlations], axis=0)
+    noise = noise_level(correlations)
+    with drawing(height=2.9) as (figure, (axes,)):
+        axes.axhspan(-noise, noise, color=COLOUR["band"], linewidth=0)
+        axes.axhline(0, color=COLOUR["muted"], linewidth=0.8)
+        if len(correlations) > 1:
+            for c in correlations:
+                axes.plot(np.arange(1, len(c.rho)), c.rho[1:], color=colour, linewidth=0.8, alpha=0.55)
+        axes.plot(np.arange(1, shortest), mean[1:], color=COLOUR["ink"], linewidth=1.8)
+        axes.set_xlim(0, shortest)
+        axes.set_ylim(*limits([c.rho[1:] for c in correlations], noise))
+        axes.grid(axis="y")
+        axes.set_xlabel("lag (cycles)")
+        axes.set_ylabel("autocorrelation")
+        return markup(figure, name, alt)
+
+
+def limits(values: list[np.ndarray], noise: float) -> tuple[float, float]:
+    """An axis that fits the values, with 0 and the noise band on it."""
+    low = min(-noise, *(v.min() for v in values))
+    high = max(noise, *(v.max() for v in values))
+    return max(-1.0, 1.15 * low), min(1.0, 1.15 * high)
+
+
+def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) -> str:
+    """The spread of summed times against D, one lumping per run."""
+    windows = lumpings[0].windows
+    with drawing(height=3.2) as (figure, (axes,)):
+        (independent,) = axes.plot(
+            windows, lumpings[0].independent, "--", color=COLOUR["muted"], label="independent, 1/√D"
+        )
+        implied = np.array([typical(x) for x in zip(*(y.correlated for y in lumpings), strict=True)])
+        (model,) = axes.plot(windows, implied, color=COLOUR["model"], label="from autocorrelation")
+        for x in lumpings:
+            (dots,) = axes.plot(
+                x.windows, x.measured, "o", markersize=5, color=schedule_colour("conventional"), alpha=0.75,
+                markeredgewidth=0, label=kind,
+            )  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(windows, [str(d) for d in windows])
+        ticks = [
+            t
+            for t in (1, 0.5, 0.2, 0.1, 0.05, 0.02)
+            if t >= 0.7 * min(lumpings[0].independent.min(), implied.min())
+        ]
+        axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
+        axes.minorticks_off()
+        axes.grid()
+        axes.set_xlabel("D (cycles summed)")
+        axes.set_ylabel("CV of sums / CV of cycles")
+        legend_above(figure, [dots, model, independent], columns=3)
+        return markup(figure, name, alt)

@@ -5,22 +5,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import change, counted, number, percent, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.report.figures import budget as drawing
+from spikemark.report.columns import RUNS, SCHEDULE, share
+from spikemark.report.style import COLOUR, drawing, legend_above, markup
 from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 TITLE = "What the waiting is made of"
 EXPLAINED = (
-    "Persistent: ranks that are always slower. Jitter: fluctuations of a rank that average out over D "
-    "cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond what is usual for the "
-    "rank. Barrier: measured waiting that the compute times do not explain. Each part is what it adds to the "
-    "waiting, averaged over all orders of adding; they add up to what was measured. What slows down all "
-    "ranks alike makes nobody wait."
+    "Why do ranks wait? Persistent: some ranks are always slower. Jitter: fluctuations of a rank that "
+    "average out over D cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond "
+    "what is usual for the rank. Barrier: {kind} waiting that the compute times do not explain. Each part is "
+    "what it adds to the waiting, averaged over all orders of adding; the parts add up to the {kind} "
+    "waiting. What slows down all ranks alike makes nobody wait."
 )
+ENDS = ("value", "low", "high")
 EFFICIENCIES = {
     "load_balance": "load balance",
     "serialisation": "serialisation",
@@ -36,7 +40,7 @@ class Bar:
     configuration: Configuration
     runs: int
     waiting: float
-    parts: dict[str, tuple[float, float, float]]  # value, and the ends of the interval of one run
+    parts: dict[str, Quantity]  # with the interval of one run
     efficiency: dict[str, float]
 
 
@@ -63,13 +67,10 @@ def _budget(m: Measured, delay_ratio: int) -> tuple[Budget, float] | None:
 def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar:
     waiting = typical([one.waiting_s / model_s for one, model_s in found])
 
-    def share(name: str, of) -> float:
-        return waiting * float(np.mean([of(one.parts[name]) / one.waiting_s for one, _ in found]))
+    def part(name: str, end: str) -> float:
+        return waiting * float(np.mean([getattr(one.parts[name], end) / one.waiting_s for one, _ in found]))
 
-    parts = {
-        name: tuple(share(name, of) for of in (lambda p: p.value, lambda p: p.low, lambda p: p.high))
-        for name in found[0][0].parts
-    }
+    parts = {name: Quantity(*(part(name, end) for end in ENDS)) for name in found[0][0].parts}
     efficiency = {name: typical([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
     return Bar(configuration, len(found), waiting, parts, efficiency)
 
@@ -89,59 +90,52 @@ def section(view: View) -> Section:
                 f"waiting, and at least {2 * USUAL_RATIO} meetings at a barrier."
             )
             continue
-        figures.append(_figure(ranks, bars, delay_ratio))
-        tables.append((f"Efficiencies of POP on {counted(ranks, 'rank')}", _efficiencies(bars)))
+        where = counted(ranks, "rank")
+        figures.append(_figure(ranks, bars, delay_ratio, view.kind))
+        tables.append(_efficiencies(bars, f"Efficiencies of POP on {where}", view.kind))
         outcomes = _outcomes(view.case, ranks)
         if outcomes:
-            caption = f"What if: changes to the conventional schedule on {counted(ranks, 'rank')}"
-            tables.append((caption, _changes(outcomes)))
+            tables.append(_changes(outcomes, f"What if: changes to the conventional schedule on {where}"))
             refused = [one for one in outcomes[0][0] if one.refused and one.name in CHANGES]
-            missing += [f"{one.name} on {counted(ranks, 'rank')}: {one.refused}." for one in refused]
+            missing += [f"{one.name} on {where}: {one.refused}." for one in refused]
     if view.case.ranks == [1]:
         missing.append("What the waiting is made of: one rank waits for nobody.")
-    return Section(
-        "budget", TITLE, text=[EXPLAINED] if figures else [], figures=figures, tables=tables, missing=missing
-    )
+    text = [EXPLAINED.format(kind=view.kind)] if figures else []
+    return Section("budget", TITLE, text=text, figures=figures, tables=tables, missing=missing)
 
 
-def _figure(ranks: int, bars: list[Bar], delay_ratio: int) -> Figure:
+def _figure(ranks: int, bars: list[Bar], delay_ratio: int, kind: str) -> Figure:
     where = counted(ranks, "rank")
     alt = f"Stacked horizontal bars of the waiting on {where}, one per schedule. " + " ".join(
         f"{bar.configuration.label}: "
-        + ", ".join(f"{name} {percent(v[0] / bar.waiting)}" for name, v in bar.parts.items())
+        + ", ".join(f"{name} {percent(part.value / bar.waiting)}" for name, part in bar.parts.items())
         + "."
         for bar in bars
     )
     caption = (
         f"Waiting on {where} by cause, in seconds per second of simulated time (mean over ranks; modelled "
-        f"from the measured cycle times, D = {delay_ratio}). Geometric mean over runs, divided as the parts "
+        f"from the {kind} cycle times, D = {delay_ratio}). Geometric mean over runs, divided as the parts "
         "are on average; the table has the 95 % interval of a run."
     )
+    columns = [
+        *(SCHEDULE, RUNS, Column("waiting", "waiting (s/s)", kind)),
+        *(Column(name, name, "modelled", words=_part_in_words) for name in bars[0].parts),
+    ]
     rows = [
-        [bar.configuration.label, str(bar.runs), number(bar.waiting), *(_cell(v) for v in bar.parts.values())]
+        {"schedule": bar.configuration.label, "runs": bar.runs, "waiting": bar.waiting, **bar.parts}
         for bar in bars
     ]
-    names = list(bars[0].parts)
-    table = Table(
-        ["schedule", "runs", "waiting (s/s)", *names],
-        rows,
-        ["given", "counted", "measured", *["modelled"] * len(names)],
-    )
     name = f"budget-{ranks}"
-    return Figure(name, f"On {where}", drawing.draw(bars, name, alt), alt, caption, table)
+    return Figure(name, f"On {where}", _draw(bars, name, alt), alt, caption, Table(columns, rows))
 
 
-def _cell(part: tuple[float, float, float]) -> str:
-    value, low, high = (number(round(x, 8), 2) for x in part)
-    return f"{value} ({low} to {high})"
+def _part_in_words(seconds: float) -> str:
+    return number(round(seconds, 8), 2)
 
 
-def _efficiencies(bars: list[Bar]) -> Table:
-    rows = [
-        [bar.configuration.label, *(percent(bar.efficiency[name], 1) for name in EFFICIENCIES)]
-        for bar in bars
-    ]
-    return Table(["schedule", *EFFICIENCIES.values()], rows, ["given", *["measured"] * len(EFFICIENCIES)])
+def _efficiencies(bars: list[Bar], title: str, kind: str) -> Table:
+    columns = [SCHEDULE, *(share(name, head, kind) for name, head in EFFICIENCIES.items())]
+    return Table(columns, [{"schedule": bar.configuration.label, **bar.efficiency} for bar in bars], title)
 
 
 def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
@@ -156,26 +150,50 @@ def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
     return found
 
 
-def _changes(found: list[tuple[list[Outcome], float]]) -> Table:
+def _changes(found: list[tuple[list[Outcome], float]], title: str) -> Table:
     """Typical values over the runs; the interval is that of a run."""
     possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
-    rows = [_row(position, found) for position in possible]
-    columns = ["change", "waiting (s/s)", "95 % interval", "waiting", "run time"]
-    return Table(columns, rows, ["given", "modelled", "modelled", "modelled", "modelled"])
+    columns = [
+        Column("change", "change", "given"),
+        Column("waiting", "waiting (s/s, with 95 % interval)", "modelled"),
+        Column("waiting_change", "change of waiting", "modelled", words=change),
+        Column("runtime_change", "change of run time", "modelled", words=change),
+    ]
+    return Table(columns, [_row(position, found) for position in possible], title)
 
 
-def _row(position: int, found: list) -> list[str]:
+def _row(position: int, found: list) -> dict[str, Cell]:
     made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
     name = made[0][0].name
-    waiting, low, high = (
-        typical([getattr(one.waiting, end) / model_s for one, _, model_s in made])
-        for end in ("value", "low", "high")
+    waiting = Quantity(
+        *(typical([getattr(one.waiting, end) / model_s for one, _, model_s in made]) for end in ENDS)
     )
-    row = [name, number(waiting), f"{number(low)} to {number(high)}"]
+    row = {"change": name, "waiting": waiting}
     if name == "base":
-        return [*row, "", ""]
-    factors = []
-    for of in ("waiting_s", "runtime_s"):
-        pairs = [(getattr(one.prediction, of), getattr(base.prediction, of)) for one, base, _ in made]
-        factors.append(change(typical([x / y if y > 0 else 0.0 for x, y in pairs])))
-    return [*row, *factors]
+        return row
+    for of in ("waiting", "runtime"):
+        pairs = [
+            (getattr(one.prediction, f"{of}_s"), getattr(base.prediction, f"{of}_s")) for one, base, _ in made
+        ]
+        row[f"{of}_change"] = typical([x / y if y > 0 else 0.0 for x, y in pairs])
+    return row
+
+
+def _draw(bars: list[Bar], name: str, alt: str) -> str:
+    """Stacked horizontal bars of the waiting, by cause. A part below 0 is not drawn."""
+    with drawing(height=1.1 + 0.36 * len(bars)) as (figure, (axes,)):
+        at = np.arange(len(bars))[::-1]
+        left = np.zeros(len(bars))
+        handles = []
+        for part in bars[0].parts:
+            widths = np.array([max(bar.parts[part].value, 0.0) for bar in bars])
+            handles.append(axes.barh(at, widths, 0.66, left=left, color=COLOUR[part], label=part))
+            left += widths
+        axes.set_yticks(at, [bar.configuration.label for bar in bars])
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.set_ylim(-0.6, len(bars) - 0.4)
+        axes.grid(axis="x")
+        axes.set_xlabel("waiting (s / s simulated)")
+        legend_above(figure, handles, columns=5)
+        return markup(figure, name, alt)

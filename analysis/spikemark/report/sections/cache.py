@@ -2,27 +2,40 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from spikemark.caches import misses, simulated_caches
 from spikemark.core.errors import BadInput
-from spikemark.quantities.elements import Figure, Section, Table
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number, span
 from spikemark.records.cases import View, timed
 from spikemark.records.gather import Measured
 from spikemark.records.results import Results
-from spikemark.report.figures import cache as drawing
+from spikemark.report.columns import RANKS, SCHEDULE, THREADS, known
+from spikemark.report.style import COLOUR, drawing, markup, schedule_colour
 
 TITLE = "Cache misses of delivery"
 COUNTER, PHASE = "last_level_misses", "deliver"
 EXPLAINED = (
-    "If a first access misses the last cache and the following synapses do not, misses per synaptic event "
-    "grow with the share of first accesses, which the mini-app counts. Where the processor's counters can be "
-    "read (record.counters), the misses of the phase deliver show how far that holds."
+    "Is it the first access that misses the cache? If so, misses per synaptic event grow with the share of "
+    "first accesses, which the mini-app counts. Where the processor's counters can be read "
+    "(record.counters), the misses of the phase deliver show how far that holds."
 )
 WITHOUT = (
     "A machine whose counters can be read would add the misses per synaptic event of every run, and how many "
-    "a first access has. Without, `spikemark cachesim RUN` simulates the caches and predicts misses from the "
-    "counted lists; what it finds is simulated, not measured, and for a run of this sweep it stands here."
+    "of them a first access has. On other machines `spikemark cachesim RUN` simulates the caches and "
+    "predicts the misses from the counted lists. What it finds for a run of this sweep stands here, as "
+    "simulated caches."
 )
+SIMULATED = [
+    *(Column("configuration", "configuration", "given"), RANKS, THREADS),
+    Column("time", "simulated time (ms)", "given"),
+    Column("caches", "first and last cache (bytes)", "given"),
+    Column("first", "first accesses per event", "counted", digits=4),
+    Column("predicted", "last-level misses per event", "modelled", digits=4),
+    Column("misses", "last-level misses per event", "simulated", digits=4),
+]
 
 
 @dataclass(frozen=True)
@@ -82,10 +95,10 @@ def _counted(view: View) -> Section:
     except BadInput as reason:
         line, missing = None, [*missing, f"The line through the runs: {reason}."]
     text = [EXPLAINED, *([_words(line)] if line else [])]
-    return Section("cache", TITLE, text=text, figures=[_figure(points, line)], missing=missing)
+    return Section("cache", TITLE, text=text, figures=[_figure(points, line, view.kind)], missing=missing)
 
 
-def _simulated(view: View) -> tuple[list[tuple[str, Table]], list[str]]:
+def _simulated(view: View) -> tuple[list[Table], list[str]]:
     """The runs that `spikemark cachesim` has simulated, and files that cannot be used."""
     rows, complaints = [], []
     for m in view.sweep.runs:
@@ -97,19 +110,17 @@ def _simulated(view: View) -> tuple[list[tuple[str, Table]], list[str]]:
         if found is None:
             continue
         events = found.synaptic_events
-        each = [number(x / events, 4) if events else "missing" for x in (
-            found.first_accesses, found.predicted, found.misses)]  # fmt: skip
-        rows.append([
-            m.configuration.label, str(len(found.ranks)), str(found.threads), number(found.simulate_ms),
-            f"{integer(found.d1.size)}, {integer(found.ll.size)}", *each,
-        ])  # fmt: skip
-    heads = [
-        "configuration", "ranks", "threads", "simulated time (ms)", "first and last cache (bytes)",
-        "first accesses per event", "last-level misses per event", "last-level misses per event",
-    ]  # fmt: skip
-    kinds = [*["given"] * 5, "counted", "modelled", "simulated"]
+        counts = {"first": found.first_accesses, "predicted": found.predicted, "misses": found.misses}
+        rows.append({
+            "configuration": m.configuration.label,
+            "ranks": len(found.ranks),
+            "threads": found.threads,
+            "time": found.simulate_ms,
+            "caches": f"{integer(found.d1.size)}, {integer(found.ll.size)}",
+            **{n: known(x / events if events else None, "no synaptic event") for n, x in counts.items()},
+        })  # fmt: skip
     title = "Delivery in simulated caches (Valgrind), and what the counted lists predict"
-    return [(title, Table(heads, rows, kinds, words=(0, 4)))] if rows else [], complaints
+    return [Table(SIMULATED, rows, title)] if rows else [], complaints
 
 
 def _words(line: misses.Line) -> str:
@@ -123,22 +134,46 @@ def _words(line: misses.Line) -> str:
     )
 
 
-def _figure(points: list[Point], line: misses.Line | None) -> Figure:
+def _figure(points: list[Point], line: misses.Line | None, kind: str) -> Figure:
+    columns = [
+        *(SCHEDULE, RANKS),
+        Column("share", "first accesses per event", "counted", digits=4),
+        Column("misses", "last-level misses per event", kind, digits=4),
+        Column("event", "counter"),
+    ]
     rows = [
-        [p.schedule.replace("_", " "), str(p.ranks), number(p.share, 4), number(p.misses, 4), p.event]
+        {
+            "schedule": p.schedule.replace("_", " "),
+            "ranks": p.ranks,
+            "share": p.share,
+            "misses": p.misses,
+            "event": p.event,
+        }
         for p in sorted(points, key=lambda p: p.share)
     ]
-    table = Table(
-        ["schedule", "ranks", "first accesses per event", "last-level misses per event", "counter"],
-        rows,
-        ["given", "given", "counted", "measured", ""],
-        words=(0, 4),
-    )
     alt = f"Last-level misses per synaptic event of {counted(len(points), 'run')}: " + "; ".join(
         f"{number(p.misses)} at a share of first accesses of {number(p.share)}" for p in points
     )
     caption = (
         "One dot for each run: misses counted by the processor in the phase deliver. Dashed: least squares."
     )
-    svg = drawing.draw(points, line, "cache", alt)
-    return Figure("cache-figure", "Misses by first accesses", svg, alt, caption, table)
+    svg = _draw(points, line, "cache", alt)
+    return Figure("cache-figure", "Misses by first accesses", svg, alt, caption, Table(columns, rows))
+
+
+def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) -> str:
+    """Last-level misses over the share of first accesses: a dot per run, and the line."""
+    with drawing(height=3.0) as (figure, (axes,)):
+        for p in points:
+            axes.plot(
+                p.share, p.misses, "o", color=schedule_colour(p.schedule), markersize=5, markeredgewidth=0
+            )
+        ends = np.array([0.0, 1.1 * max(p.share for p in points)])
+        if line is not None:
+            axes.plot(ends, line.following + line.first * ends, "--", color=COLOUR["model"], linewidth=1.2)
+        axes.set_xlim(ends)
+        axes.set_ylim(bottom=0)
+        axes.grid()
+        axes.set_xlabel("first accesses per synaptic event")
+        axes.set_ylabel("last-level misses per event")
+        return markup(figure, name, alt)

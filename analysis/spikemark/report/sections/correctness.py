@@ -1,16 +1,25 @@
 """Did every run of a network compute the same thing? One checksum per network says so."""
 
-from spikemark.quantities.elements import Box, Section, Table
-from spikemark.quantities.words import counted, integer
+from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted
 from spikemark.records.agreement import Agreement, agreements
 from spikemark.records.cases import View
+from spikemark.report.columns import RUNS, SEED
 
 TITLE = "Correctness"
 EXPLAINED = (
-    "The checksum is an order-free sum over all spikes and the final state of all neurons. A network (seed, "
-    "populations, projections, simulated time) must give the same one for every number of ranks and threads, "
-    "schedule, placement and exchange."
+    "Did all runs of a network compute the same thing? The checksum tells: it is an order-free sum over all "
+    "spikes and the final state of all neurons. A network (seed, populations, projections, simulated time) "
+    "must give the same checksum for every number of ranks and threads, schedule, placement and exchange."
 )
+COLUMNS = [
+    SEED,
+    Column("checksum", "checksum", "counted"),
+    RUNS,
+    Column("neurons", "neurons", "counted"),
+    Column("network", "network"),
+]
 
 
 def section(view: View) -> Section:
@@ -19,28 +28,17 @@ def section(view: View) -> Section:
     if not found:
         return Section("correctness", TITLE, missing=["Correctness: no run is complete."])
     rows = [
-        [
-            str(a.seed),
-            ", ".join(a.checksums),
-            str(len(a.runs)),
-            integer(a.runs[0].run.record.totals.neurons),
-            a.network,
-        ]
+        {
+            "seed": a.seed,
+            "checksum": ", ".join(a.checksums),
+            "runs": len(a.runs),
+            "neurons": a.runs[0].run.record.totals.neurons,
+            "network": a.network,
+        }
         for a in found
     ]
-    table = Table(
-        ["seed", "checksum", "runs", "neurons", "network"],
-        rows,
-        ["given", "counted", "counted", "counted", ""],
-        words=(0, 1, 4),
-    )
-    return Section(
-        "correctness",
-        TITLE,
-        text=[EXPLAINED],
-        boxes=_boxes(found),
-        tables=[("Checksums by network", table)],
-    )
+    table = Table(COLUMNS, rows, "Checksums by network")
+    return Section("correctness", TITLE, text=[EXPLAINED], boxes=_boxes(found), tables=[table])
 
 
 def _boxes(found: list[Agreement]) -> list[Box]:
@@ -50,13 +48,12 @@ def _boxes(found: list[Agreement]) -> list[Box]:
     runs = sum(len(a.runs) for a in found)
     alone = sum(len(a.runs) == 1 for a in found)
     if alone == len(found):
-        return [Box("plain", "Nothing to compare yet: every network has one complete run only.")]
+        return [Box("plain", "There is nothing to compare yet: every network has one complete run only.")]
     networks = counted(len(found), "network")
     words = f"Equal: {counted(runs, 'run')} of {networks} gave one checksum per network."
     if alone:
-        words += (
-            f" {counted(alone, 'network has', 'networks have')} one run only: nothing to compare it with."
-        )
+        has = counted(alone, "network has", "networks have")
+        words += f" {has} one run only, which cannot be compared with any other."
     return [Box("good", words)]
 
 

@@ -2,21 +2,23 @@
 
 from collections import defaultdict
 
-from spikemark.quantities.elements import Section, Table
+from spikemark.quantities.elements import Section
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.cases import View
 
 TITLE = "Counters"
 EXPLAINED = (
-    "Besides times, the mini-app reads what processor and operating system count, in the measured part, over "
-    "all ranks and threads. What was looked for and not found stands here, too; it is missing, not zero."
+    "What did the machine count besides time? The mini-app reads the counters of the processor and of the "
+    "operating system over the timed part of a run, for all ranks and threads together. The table also lists "
+    "what was looked for and not found; such a count is missing, not zero."
 )
 HARDWARE = ("instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles")
 WOULD_ADD = (
-    "A machine on which {names} can be read would add, for each phase: instructions per cycle, the share of "
-    "cycles that wait for memory, and cache misses per synaptic event, measured instead of simulated. "
-    "Virtual machines often hide these counters; elsewhere the administrator may have to allow them "
-    "(kernel.perf_event_paranoid)."
+    "A machine on which {names} can be read would add three numbers for each phase: instructions per cycle, "
+    "the share of cycles that wait for memory, and cache misses per synaptic event. Virtual machines often "
+    "hide these counters; elsewhere the administrator may have to allow them (kernel.perf_event_paranoid)."
 )
 NOT_ASKED = (
     "Hardware counters: no run asked for them (`record.counters`), since reading them takes time;"
@@ -43,23 +45,34 @@ def section(view: View) -> Section:
         return Section("counters", TITLE, text=[EXPLAINED], missing=["Counters: no run has any."])
     asked = {name for name, *_ in found} & set(HARDWARE)
     read = {name for name, _, _, status, *_ in found if status == "ok"}
-    missing = [] if asked else [NOT_ASKED]
     lacking = [name.replace("_", " ") for name in HARDWARE if name not in read]
-    text = [EXPLAINED, *([WOULD_ADD.format(names=", ".join(lacking))] if lacking else [])]
-    return Section("counters", TITLE, text=text, tables=[("What was read", _table(found))], missing=missing)
+    return Section(
+        "counters",
+        TITLE,
+        text=[EXPLAINED, *([WOULD_ADD.format(names=", ".join(lacking))] if lacking else [])],
+        tables=[_table(found, view.kind)],
+        missing=[] if asked else [NOT_ASKED],
+    )
 
 
-def _table(found: dict) -> Table:
+def _table(found: dict, kind: str) -> Table:
+    columns = [
+        Column("what", "what"),
+        Column("meter", "meter"),
+        Column("event", "counted as"),
+        Column("status", "status"),
+        Column("runs", "runs", "counted", words=lambda n: counted(n, "run")),
+        Column("each", "per synaptic event, mean", kind),
+    ]
     rows = []
     for (name, source, event, status, reason, unit), values in found.items():
         each = [value / events for value, events in values if value is not None and events]
-        rows.append([
-            name.replace("_", " "),
-            source,
-            event,
-            f"{status}: {reason}" if reason else status,
-            counted(len(values), "run"),
-            f"{number(sum(each) / len(each))} {unit}" if each else "missing",
-        ])  # fmt: skip
-    heads = ["what", "meter", "counted as", "status", "runs", "per synaptic event, mean"]
-    return Table(heads, rows, ["", "", "", "", "counted", "measured"], words=(0, 1, 2, 3))
+        rows.append({
+            "what": name.replace("_", " "),
+            "meter": source,
+            "event": event,
+            "status": f"{status}: {reason}" if reason else status,
+            "runs": len(values),
+            "each": f"{number(sum(each) / len(each))} {unit}" if each else missing(reason or "not read"),
+        })  # fmt: skip
+    return Table(columns, rows, "What was read")

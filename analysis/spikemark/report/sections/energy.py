@@ -2,25 +2,39 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
 from spikemark.core.errors import BadInput
 from spikemark.energy import kept
 from spikemark.energy.analysis import Energy
 from spikemark.energy.trace import thinned
-from spikemark.quantities.elements import Figure, Section, Table
-from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import counted, number, percent, span, typical
+from spikemark.published import papers
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, percent, span, typical
 from spikemark.records.cases import View, timed
 from spikemark.records.gather import Configuration, Measured
-from spikemark.report.figures import energy as drawing
+from spikemark.report.columns import RANKS, RUNS
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 TITLE = "Energy"
 EXPLAINED = (
-    "Gross energy is the power integrated over the measured part; net energy is what remains after the idle"
-    " power of the pause before the run. Rules of procurement do not let idle be subtracted, so gross comes"
-    " first. A synaptic event is recurrent, or recurrent or external (Simula et al. 2019)."
+    "What does a run cost in energy? Gross energy is the power integrated over the timed part of the run. "
+    "Net energy is what remains of it without the idle power of the pause before the run. Rules of "
+    "procurement do not let idle power be subtracted, so gross comes first. Synaptic events are counted in "
+    "two ways: recurrent ones alone, and together with external ones (Simula et al. 2019)."
 )
 OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv --keep` takes it from a meter outside"
+PUBLISHED = "Net energy per synaptic event as published (Simula et al. 2019, Table IV)"
+TIMED = "timed part"  # of the run, between the warm-up and the end
 POINTS = 600
+SHADES = {"pause": "band", "warm-up": "rule", "pause after": "band"}
+MARKERS = ("o", "s", "D", "^")
+CONFIGURATION = Column("configuration", "configuration", "given")
 
 
 @dataclass(frozen=True)
@@ -48,10 +62,7 @@ def section(view: View) -> Section:
     made = _per_event(runs)
     (figures if isinstance(made, Figure) else missing).append(made)
     text = [EXPLAINED, _quality([r.energy for r in runs])]
-    tables = [
-        ("Energy to solution", _table(runs)),
-        ("Net energy per synaptic event as published (Simula et al. 2019, Table IV)", _published()),
-    ]
+    tables = [_table(runs), _published()]
     return Section("energy", TITLE, text=text, figures=figures, tables=tables, missing=missing)
 
 
@@ -75,23 +86,35 @@ def _power(run: Run) -> Figure:
     source, record = run.energy.source, run.measured.run.record
     line = source.timeline
     zero = line.measured[0]
-    spans = {"pause": line.idle_before, "warm-up": (line.busy[0], zero), "measured": line.measured}
+    spans = {"pause": line.idle_before, "warm-up": (line.busy[0], zero), TIMED: line.measured}
     spans["pause after"] = line.idle_after
     phases = {name: (at[0] - zero, at[1] - zero) for name, at in spans.items() if at and at[1] - at[0] > 1e-9}
     times, watts = thinned(*source.trace.points(), POINTS)
     idle = run.energy.idle_w
+    kind = run.energy.kind
+    columns = [
+        Column("phase", "phase"),
+        Column("from_s", "from (s)", kind),
+        Column("to_s", "to (s)", kind),
+        Column("power_w", "mean power (W)", kind, digits=4),
+    ]
     rows = [
-        [name, number(start), number(end), number(source.trace.mean_w(start + zero, end + zero), 4)]
+        {
+            "phase": name,
+            "from_s": start,
+            "to_s": end,
+            "power_w": source.trace.mean_w(start + zero, end + zero),
+        }
         for name, (start, end) in phases.items()
     ]
+    table = Table(columns, rows)
     where = f"{run.measured.configuration.label}, {counted(record.ranks, 'rank')}"
-    alt = f"Power over time, {where}. " + " ".join(f"{r[0]}: {r[3]} W." for r in rows)
+    alt = f"Power over time, {where}. " + " ".join(f"{name}: {watt} W." for name, *_, watt in table.cells)
     caption = (
-        f"{where}, read by {source.name} (measured): {', '.join(source.traces)}. Shaded: pauses and warm-up. "
+        f"{where}, read by {source.name} ({kind}): {', '.join(source.traces)}. Shaded: pauses and warm-up. "
         + ("Dashed: idle power, the level of the pause before." if idle else f"No idle power: {idle.reason}.")
     )
-    table = Table(["phase", "from (s)", "to (s)", "mean power (W)"], rows, ["", *["measured"] * 3])
-    svg = drawing.power(times - zero, watts, phases, idle.value, "energy-power", alt)
+    svg = _draw_power(times - zero, watts, phases, idle.value, "energy-power", alt)
     return Figure("energy-power", "Power over time", svg, alt, caption, table)
 
 
@@ -110,18 +133,17 @@ def _per_event(runs: list[Run]) -> Figure | str:
             series.setdefault((run.measured.run.schedule, one.definition), []).append(
                 (record.ranks, value.value)
             )
-            rows.append([label, str(record.ranks), one.definition, number(value.value)])
-    kind = "Net" if net else "Gross"
-    alt = f"{kind} energy per synaptic event over ranks. " + " ".join(
+            events = {"events": one.definition, "energy_uj": value.value}
+            rows.append({"configuration": label, "ranks": record.ranks, **events})
+    what, kind = "Net" if net else "Gross", runs[0].energy.kind
+    alt = f"{what} energy per synaptic event over ranks. " + " ".join(
         f"{schedule}, {definition}: {span([v for _, v in points])} microjoule."
         for (schedule, definition), points in series.items()
     )
-    caption = f"{kind} energy of the measured part over the events counted, every run (measured)."
-    table = Table(
-        ["configuration", "ranks", "events", "energy (µJ)"], rows, ["given", "given", "", "measured"]
-    )
-    svg = drawing.per_event(series, "energy-events", alt)
-    return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, table)
+    caption = f"{what} energy of the {TIMED} over the events counted, every run ({kind})."
+    columns = [CONFIGURATION, RANKS, Column("events", "events"), Column("energy_uj", "energy (µJ)", kind)]
+    svg = _draw_per_event(series, "energy-events", alt)
+    return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, Table(columns, rows))
 
 
 def _table(runs: list[Run]) -> Table:
@@ -130,43 +152,112 @@ def _table(runs: list[Run]) -> Table:
     for run in runs:
         groups.setdefault(run.key[1:], []).append(run.energy)
     rows = [
-        [
-            configuration.label,
-            str(ranks),
-            str(len(found)),
-            ", ".join(dict.fromkeys(e.source.name for e in found)),
-            number(typical([e.duration_s for e in found])),
-            _mean([e.gross_j for e in found]),
-            _mean([e.net_j for e in found]),
-            _mean([e.gross_delay_js for e in found]),
-        ]
+        {
+            "configuration": configuration.label,
+            "ranks": ranks,
+            "runs": len(found),
+            "meter": ", ".join(dict.fromkeys(e.source.name for e in found)),
+            "time_s": typical([e.duration_s for e in found]),
+            "gross_j": _mean([e.gross_j for e in found]),
+            "net_j": _mean([e.net_j for e in found]),
+            "delay_js": _mean([e.gross_delay_js for e in found]),
+        }
         for (configuration, ranks), found in groups.items()
     ]
-    heads = ["configuration", "ranks", "runs", "meter", "time (s)", "gross (J)", "net (J)"]
-    kinds = ["given", "given", "counted", "", *["measured"] * 4]
-    return Table([*heads, "gross × delay (J s)"], rows, kinds, words=(0, 3))
+    energy = runs[0].energy.kind
+    columns = [
+        *(CONFIGURATION, RANKS, RUNS, Column("meter", "meter")),
+        Column("time_s", "time (s)", runs[0].measured.kind),
+        Column("gross_j", "gross (J)", energy, digits=4),
+        Column("net_j", "net (J)", energy, digits=4),
+        Column("delay_js", "gross × delay (J s)", energy, digits=4),
+    ]
+    return Table(columns, rows, "Energy to solution")
 
 
 def _published() -> Table:
-    from spikemark.published import papers  # the studies draw pages, too
-
+    columns = [
+        Column("program", "program"),
+        Column("machine", "machine"),
+        Column("energy_uj", "energy (µJ)", "literature", digits=2),
+    ]
     rows = [
-        [row["simulator"], f"{row['platform']}, {row['cores']} cores", row["uJ_per_syn_event"]]
+        {
+            "program": row["simulator"],
+            "machine": f"{row['platform']}, {row['cores']} cores",
+            "energy_uj": float(row["uJ_per_syn_event"]),
+        }
         for row in papers.rows("simula_table4")
     ]
-    return Table(["program", "machine", "energy (µJ)"], rows, ["", "", "literature"], words=(0, 1))
+    return Table(columns, rows, PUBLISHED)
 
 
-def _mean(values: list[Quantity]) -> str:
-    known = [v.value for v in values if v]
-    return number(sum(known) / len(known), 4) if len(known) == len(values) else "missing"
+def _mean(values: list[Quantity]) -> float | Quantity:
+    """Mean over runs; missing where any run lacks it."""
+    lacking = [v.reason for v in values if not v]
+    return missing(lacking[0]) if lacking else sum(v.value for v in values) / len(values)
 
 
 def _quality(energies: list[Energy]) -> str:
     samplings = [e.sampling for e in energies]
     levels = ", ".join(dict.fromkeys(e.level.words for e in energies))
     return (
-        f"Readings: {span([s.rate_hz for s in samplings])} Hz, covering at least"
-        f" {percent(min(s.coverage for s in samplings), 1)} of the measured part; methodology of the EE HPC"
-        f" Working Group: {levels}."
+        f"The meter was read at {span([s.rate_hz for s in samplings])} Hz and covers at least"
+        f" {percent(min(s.coverage for s in samplings), 1)} of the {TIMED}. By the methodology of the EE HPC"
+        f" Working Group this is {levels}."
     )
+
+
+def _draw_power(
+    times: np.ndarray,
+    watts: np.ndarray,
+    phases: dict[str, tuple[float, float]],
+    idle_w: float | None,
+    name: str,
+    alt: str,
+) -> str:
+    """`times` in s from the start of the timed part; `phases`: start and end of each, likewise."""
+    with drawing(height=3.0) as (figure, (axes,)):
+        handles = axes.plot(times, watts, color=COLOUR["update"], linewidth=1.2, label="power")
+        for label, (start, end) in phases.items():
+            if label in SHADES:
+                axes.axvspan(start, end, color=COLOUR[SHADES[label]], linewidth=0)
+        handles += [Patch(color=COLOUR[SHADES[n]], label=n) for n in ("pause", "warm-up") if n in phases]
+        if idle_w is not None:
+            handles.append(
+                axes.axhline(idle_w, color=COLOUR["ink"], linestyle="--", linewidth=1, label="idle")
+            )
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(f"time from the start of the {TIMED} (s)")
+        axes.set_ylabel("power (W)")
+        legend_above(figure, handles, columns=3)
+        return markup(figure, name, alt)
+
+
+def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name: str, alt: str) -> str:
+    """`series`: by schedule and definition of an event, ranks and microjoule of every run."""
+    definitions = list(dict.fromkeys(definition for _, definition in series))
+    schedules = list(dict.fromkeys(schedule for schedule, _ in series))
+    with drawing(height=3.0) as (figure, (axes,)):
+        for (schedule, definition), points in series.items():
+            aside = 1 + 0.03 * (schedules.index(schedule) - (len(schedules) - 1) / 2)
+            axes.plot(
+                [ranks * aside for ranks, _ in points], [value for _, value in points],
+                marker=MARKERS[definitions.index(definition) % len(MARKERS)], linestyle="", markersize=5,
+                markeredgewidth=0, color=schedule_colour(schedule),
+            )  # fmt: skip
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("ranks")
+        axes.set_ylabel("energy per event (µJ)")
+        axes.grid(axis="y")
+        handles = [
+            Line2D([], [], marker="o", linestyle="", color=schedule_colour(s), label=s.replace("_", " "))
+            for s in schedules
+        ]
+        handles += [
+            Line2D([], [], marker=MARKERS[i % len(MARKERS)], linestyle="", color=COLOUR["muted"], label=d)
+            for i, d in enumerate(definitions)
+        ]
+        legend_above(figure, handles, columns=2)
+        return markup(figure, name, alt)

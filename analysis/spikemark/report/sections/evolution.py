@@ -1,23 +1,36 @@
-"""How the compute time of every rank goes on over a run: a picture for every network."""
+"""How the compute time of every rank goes on over a run: a map for every network.
+
+The cells of a map are drawn as a few paths of horizontal strokes, one per level of colour. So a map of 128 x
+200 cells takes less than 250 kB, and its colours follow the scheme of the page.
+"""
 
 from dataclasses import dataclass
+from itertools import groupby
 
+import matplotlib.figure
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
-from spikemark.quantities.elements import Figure, Section, Table
-from spikemark.quantities.words import counted, integer, number, percent, span
-from spikemark.records.cases import View, timed
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import counted, number, span
+from spikemark.records.cases import View, network_title, timed
 from spikemark.records.gather import Measured
-from spikemark.report.figures import evolution as drawing
-from spikemark.report.networks import title_of
+from spikemark.report.columns import share
+from spikemark.report.style import COLOUR, canvas, markup
 
 TITLE = "Every rank over time"
 ROWS, COLUMNS = 128, 200  # at most so many cells
 MOST_MAPS = 4
+LEVELS = 8
+COLOUR_NAME = "deliver"
+FAINTEST = 0.06  # opacity of the lowest level
 EXPLAINED = (
-    "A row is a rank, a column a stretch of time; the stronger the colour, the longer the rank computed per "
-    "cycle (as in the appendix of Lober et al. 2026). A strong row is a rank that is lastingly slow, a "
-    "strong column a time when all were slow, a strong stretch a drift of one rank."
+    "Which ranks are slow, and when? A row is a rank, a column a stretch of time. The stronger the colour, "
+    "the longer the rank computed per cycle (as in the appendix of Lober et al. 2026). A strong row is a "
+    "rank that is always slow, a strong column a time when all ranks were slow, a strong stretch a drift of "
+    "one rank."
 )
 NOTHING = "Every rank over time: no conventional run on several ranks recorded its cycles."
 
@@ -70,14 +83,14 @@ def section(view: View) -> Section:
     chosen: dict[str, Measured] = {}
     for m in timed(view.sweep.runs):
         if m.run.schedule == "conventional" and m.run.cycles is not None and m.run.record.ranks > 1:
-            title = title_of(m, view.sweep.title)
+            title = network_title(m, view.sweep.title)
             chosen[title] = min(m, chosen.get(title, m), key=_order)
     if not chosen:
         return Section("evolution", TITLE, missing=[NOTHING])
     shown = list(chosen.items())[:MOST_MAPS]
     rest = len(chosen) - len(shown)
     missing = [f"{counted(rest, 'further network')} of this sweep are not shown."] if rest else []
-    figures = [_figure(course(m, title), i) for i, (title, m) in enumerate(shown)]
+    figures = [_figure(course(m, title), i, view.kind) for i, (title, m) in enumerate(shown)]
     return Section("evolution", TITLE, text=[EXPLAINED], figures=figures, missing=missing)
 
 
@@ -85,7 +98,7 @@ def _order(m: Measured) -> tuple:
     return -m.run.record.ranks, m.run.record.threads, m.planned.seed, m.planned.repetition, m.planned.id
 
 
-def _figure(c: Course, position: int) -> Figure:
+def _figure(c: Course, position: int, kind: str) -> Figure:
     means = c.compute_s.mean(axis=1)
     fast, slow = int(means.argmin()), int(means.argmax())
     stretch = c.cells_s.mean(axis=0)
@@ -96,24 +109,88 @@ def _figure(c: Course, position: int) -> Figure:
     )
     low, high = (number(1e6 * t) for t in c.limits_s)
     caption = (
-        f"Compute time per cycle, conventional schedule on {c.run} (measured). A cell is the mean over "
+        f"Compute time per cycle, conventional schedule on {c.run} ({kind}). A cell is the mean over "
         f"{c.cycles_per_cell:.3g} cycles"
         + (f" and {c.ranks_per_cell:.3g} ranks" if c.ranks_per_cell > 1 else "")
         + f". The colour grows from {low} to {high} µs; one cell in a hundred lies below, one above."
     )
-    table = Table(
-        ["rank", "mean (µs)", "SD (µs)", "longest (µs)", "slowest of all"],
-        rows(c.compute_s),
-        ["", "measured", "measured", "measured", "measured"],
-    )
+    columns = [
+        Column("rank", "rank"),
+        Column("mean_us", "mean (µs)", kind),
+        Column("sd_us", "SD (µs)", kind),
+        Column("longest_us", "longest (µs)", kind),
+        share("slowest", "slowest of all", kind),
+    ]
     name = f"evolution-{position}"
-    return Figure(name, c.title, drawing.draw(c, name, alt), alt, caption, table)
+    return Figure(name, c.title, _draw(c, name, alt), alt, caption, Table(columns, rows(c.compute_s)))
 
 
-def rows(compute: np.ndarray) -> list[list[str]]:
+def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
     """Of every rank [rank, cycle]: mean, SD, longest cycle, share of the cycles that wait for it."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
     return [
-        [integer(r), number(1e6 * x.mean()), number(1e6 * x.std()), number(1e6 * x.max()), percent(share, 1)]
-        for r, (x, share) in enumerate(zip(compute, slowest, strict=True))
+        {
+            "rank": rank,
+            "mean_us": 1e6 * float(times.mean()),
+            "sd_us": 1e6 * float(times.std()),
+            "longest_us": 1e6 * float(times.max()),
+            "slowest": float(slowest[rank]),
+        }
+        for rank, times in enumerate(compute)
     ]
+
+
+def _draw(course: Course, name: str, alt: str) -> str:
+    """The map, and below it what the colours stand for."""
+    rows = len(course.cells_s)
+    with canvas(height=1.45 + min(3.2, max(0.6, 0.25 * rows))) as figure:
+        axes, bar = figure.subplots(2, 1, height_ratios=[max(4, min(20, 1.6 * rows)), 1])
+        axes.set_xlim(0, course.seconds)
+        axes.set_ylim(course.ranks - 0.5, -0.5)
+        axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.set_xlabel("simulated time (s)")
+        axes.set_ylabel("rank")
+        low, high = (1e6 * t for t in course.limits_s)
+        bar.set_xlim(low, high)
+        bar.set_yticks([])
+        bar.set_xlabel("compute time per cycle (µs)")
+        for a in (axes, bar):
+            a.spines[:].set_visible(False)
+        axes.tick_params(color=COLOUR["rule"])
+        svg = markup(figure, name, alt)  # lays the axes out
+        scale = np.arange(LEVELS)[None, :]
+        drawn = _cells(figure, axes, levels(course.cells_s, course.limits_s)) + _cells(figure, bar, scale)
+    return svg.removesuffix("</svg>") + drawn + "</svg>"
+
+
+def levels(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Number of the level of each value, 0 ... LEVELS - 1; what lies beyond the limits has the last one."""
+    low, high = limits
+    if not high > low:
+        return np.zeros(values.shape, dtype=int)
+    return np.clip((LEVELS * (values - low) / (high - low)).astype(int), 0, LEVELS - 1)
+
+
+def _cells(figure: matplotlib.figure.Figure, axes: Axes, numbers: np.ndarray) -> str:
+    """Cells [row, column] that fill the axes, from the upper left, as markup in the figure's points."""
+    rows, columns = numbers.shape
+    width, height = 72 * figure.get_size_inches()
+    box = axes.get_position()
+    paths: list[list[str]] = [[] for _ in range(LEVELS)]
+    for y, row in enumerate(numbers.tolist()):
+        x = 0
+        for level, cells in groupby(row):
+            n = len(list(cells))
+            paths[level].append(f"M{x} {y}h{n}")
+            x += n
+    place = f"translate({box.x0 * width:.2f} {(1 - box.y1) * height:.2f})"
+    scale = f"scale({box.width * width / columns:.5f} {box.height * height / rows:.5f})"
+    strokes = "".join(
+        f'<path stroke-opacity="{opacity:.2f}" d="{"".join(parts)}"/>'
+        for opacity, parts in zip(np.linspace(FAINTEST, 1, LEVELS), paths, strict=True)
+        if parts
+    )
+    return (
+        f'<g transform="{place} {scale} translate(0 .5)" fill="none" shape-rendering="crispEdges"'
+        f' style="stroke: var(--{COLOUR_NAME})">{strokes}</g>'
+    )

@@ -1,23 +1,44 @@
 """Exchanges on their own: what `spikemark bench --exchange` measured on the same machine."""
 
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
 from spikemark.bench import exchange_bench, exchange_times, kernel_bench
 from spikemark.bench.exchange_times import WINDOWS, Curve, Ratio
 from spikemark.core.errors import BadInput
-from spikemark.quantities.elements import Box, Figure, Section, Table
-from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import counted, integer, number, percent, span
+from spikemark.quantities.elements import Box, Figure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import counted, integer, number
 from spikemark.records.cases import View
-from spikemark.report.figures import exchanges as drawing
+from spikemark.report.columns import share, without
+from spikemark.report.style import COLOUR, drawing, legend_above, markup
 
 TITLE = "Exchanges on their own"
 EXPLAINED = (
-    "Every exchange apart from any simulation: all ranks meet at a barrier, then exchange; the time is that "
-    "of the slowest rank from start to finish. Each rank sends n bytes to itself and to each of its targets. "
-    "Where an exchange costs the same for any n, one exchange of D n bytes takes 1 / D of the time of D "
-    "exchanges of n bytes; that is what a schedule saves that exchanges after D cycles."
+    "What does an exchange cost without a simulation around it? All ranks meet at a barrier, then exchange; "
+    "the time is that of the slowest rank from start to finish. Each rank sends n bytes to itself and to "
+    "each of its targets. Where an exchange costs the same for any n, one exchange of D n bytes takes 1 / D "
+    "of the time of D exchanges of n bytes. This is what a schedule saves that exchanges after D cycles only."
 )
 NO_EVIDENCE = "Measured with more ranks than cores: the times are no evidence of speed."
 MARK = "*"
+COLOURS = ("deliver", "synchronise", "collocate", "exchange", "update", "other-1", "other-2", "other-3")
+LINES = ("-", "--", ":")
+PLACES = ("smallest", "middle", "largest")  # sizes of which a table shows the ratio
+HIGHEST = 2  # ratio at which the axis is cut
+FITTED = [
+    Column("exchange", "exchange", "given"),
+    Column("targets", "targets", "given"),
+    Column("ranks", "ranks", "given"),
+    Column("skew_us", "skew below (µs)", "given"),
+    Column("barrier_us", "barrier (µs)", "measured"),
+    Column("bytes", "bytes", "given", words=integer),
+    Column("latency_us", "latency (µs)", "modelled"),
+    Column("slope_ns", "slope (ns / byte)", "modelled"),
+    share("error", "relative error", "modelled"),
+]
 
 
 def section(view: View) -> Section:
@@ -44,7 +65,7 @@ def section(view: View) -> Section:
         boxes=[Box("wary", NO_EVIDENCE)] if any(c.oversubscribed for c in shown) else [],
         figures=figures,
         tables=[
-            ("Latency and bandwidth" + (f" ({MARK} more ranks than cores)" if crowded else ""), _fits(curves))
+            _fits(curves, "Latency and bandwidth" + (f" ({MARK} more ranks than cores)" if crowded else ""))
         ],
         missing=missing,
     )
@@ -73,12 +94,13 @@ def _times(curves: list[Curve]) -> Figure | str:
         "(measured). Lines: latency and bandwidth, fitted in pieces, since MPI libraries switch algorithms "
         "with the size (modelled)."
     )
-    known = [dict(zip(c.sizes.tolist(), c.medians_s, strict=True)) for c in curves]
-    rows = [[integer(n), *(_micro(times[n]) if n in times else "missing" for times in known)] for n in sizes]
-    heads = ["bytes", *(f"{c.exchange} (µs)" for c in curves)]
-    table = Table(heads, rows, ["given", *["measured"] * len(curves)], words=())
-    svg = drawing.times(curves, "exchanges-times", alt)
-    return Figure("exchanges-times", "Time of an exchange", svg, alt, caption, table)
+    columns = [Column("bytes", "bytes", "given")]
+    columns += [Column(c.exchange, f"{c.exchange} (µs)", "measured") for c in curves]
+    known = {c.exchange: dict(zip(c.sizes.tolist(), 1e6 * c.medians_s, strict=True)) for c in curves}
+    other = missing("not measured with this size")
+    rows = [{"bytes": n, **{name: times.get(n, other) for name, times in known.items()}} for n in sizes]
+    svg = _draw_times(curves, "exchanges-times", alt)
+    return Figure("exchanges-times", "Time of an exchange", svg, alt, caption, Table(columns, rows))
 
 
 def _growth(curves: list[Curve]) -> Figure | str:
@@ -99,51 +121,52 @@ def _growth(curves: list[Curve]) -> Figure | str:
         "their barriers. Dotted: 1, where time grows with the size, and 1 / D, where it does not. "
         "Lines are cut at 2. After Lober et al. (2026), fig 4."
     )
-    rows = [
-        [
-            exchange,
-            str(d),
-            *(cell for r in (found[0], found[len(found) // 2], found[-1]) for cell in _ratio(r)),
-        ]
-        for (exchange, d), found in ratios.items()
-    ]
-    heads = ["exchange", "D", "smallest n", "ratio (range)", "middle n", "ratio (range)"]
-    heads += ["largest n", "ratio (range)"]
-    table = Table(heads, rows, ["given", "given", *["given", "measured"] * 3])
-    svg = drawing.growth(curves, windows, "exchanges-growth", alt)
-    return Figure("exchanges-growth", "One larger exchange against D small ones", svg, alt, caption, table)
+    columns = [Column("exchange", "exchange", "given"), Column("d", "D", "given")]
+    for which in PLACES:
+        columns.append(Column(f"{which}_n", f"{which} n", "given"))
+        columns.append(Column(f"{which}_ratio", "ratio (range)", "measured"))
+    rows = [{"exchange": name, "d": d, **_ratios(found)} for (name, d), found in ratios.items()]
+    svg = _draw_growth(curves, windows, "exchanges-growth", alt)
+    title = "One larger exchange against D small ones"
+    return Figure("exchanges-growth", title, svg, alt, caption, Table(columns, rows))
 
 
-def _ratio(ratio: Ratio) -> list[str]:
-    return [integer(ratio.bytes), f"{number(ratio.value)} ({span([ratio.low, ratio.high])})"]
+def _ratios(found: list[Ratio]) -> dict[str, Cell]:
+    """The first, the middle and the last of the sizes."""
+    cells: dict[str, Cell] = {}
+    for which, r in zip(PLACES, (found[0], found[len(found) // 2], found[-1]), strict=True):
+        cells |= {f"{which}_n": r.bytes, f"{which}_ratio": Quantity(r.value, r.low, r.high)}
+    return cells
 
 
-def _fits(curves: list[Curve]) -> Table:
+def _fits(curves: list[Curve], title: str) -> Table:
     """One row for each piece."""
-    heads = ["exchange", "targets", "ranks", "skew below (µs)", "barrier (µs)", "bytes"]
-    heads += ["latency (µs)", "slope (ns / byte)", "relative error"]
-    kinds = [*["given"] * 4, "measured", "given", "modelled", "modelled", "modelled"]
     rows = []
+    few = without("fewer than 3 sizes")
     for c in curves:
-        ranks = f"{c.ranks}{MARK if c.oversubscribed else ''}"
-        first = [c.exchange, c.targets, ranks, number(c.skew_us), number(1e6 * c.barrier_s)]
+        first = {
+            "exchange": c.exchange,
+            "targets": c.targets,
+            "ranks": f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks,
+            "skew_us": c.skew_us,
+            "barrier_us": 1e6 * c.barrier_s,
+        }
         if c.fit is None:
-            rows.append([*first, span(c.sizes), *["missing: fewer than 3 sizes"] * 3])
+            sizes = (min(c.sizes), max(c.sizes))
+            rows.append({**first, "bytes": sizes, "latency_us": few, "slope_ns": few, "error": few})
         for piece in c.fit.pieces if c.fit else []:
-            rows.append([
-                *first,
-                f"{integer(piece.first)}–{integer(piece.last)}",
-                _estimate(piece.latency_s, 1e6),
-                _estimate(piece.seconds_per_byte, 1e9),
-                percent(c.fit.relative_error, 1),
-            ])  # fmt: skip
-    return Table(heads, rows, kinds, words=(0, 1))
+            rows.append({
+                **first,
+                "bytes": (piece.first, piece.last),
+                "latency_us": _scaled(piece.latency_s, 1e6),
+                "slope_ns": _scaled(piece.seconds_per_byte, 1e9),
+                "error": c.fit.relative_error,
+            })  # fmt: skip
+    return Table(FITTED, rows, title)
 
 
-def _estimate(estimate: Quantity, unit: float) -> str:
-    if estimate.low is None:
-        return number(unit * estimate.value)
-    return f"{number(unit * estimate.value)} ({span([unit * estimate.low, unit * estimate.high])})"
+def _scaled(value: Quantity, unit: float) -> Quantity:
+    return Quantity(*(None if x is None else unit * x for x in (value.value, value.low, value.high)))
 
 
 def _repetitions(curves: list[Curve]) -> str:
@@ -153,3 +176,66 @@ def _repetitions(curves: list[Curve]) -> str:
 
 def _micro(seconds: float) -> str:
     return number(1e6 * seconds)
+
+
+def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
+    """Dots: medians; lines: the pieces of the fit."""
+    with drawing(height=3.3 + 0.2 * ((len(curves) + 2) // 3)) as (figure, (axes,)):
+        for curve, style in zip(curves, _styles(len(curves)), strict=True):
+            dots = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0, "linestyle": ""}
+            axes.plot(curve.sizes, 1e6 * curve.medians_s, color=style["color"], **dots)
+            for piece in curve.fit.pieces if curve.fit else []:
+                ends = np.geomspace(piece.first, piece.last, 40)
+                line = piece.latency_s.value + piece.seconds_per_byte.value * ends
+                axes.plot(ends, 1e6 * line, linewidth=1.2, **style)
+        axes.set_yscale("log")
+        _bytes(axes)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.grid()
+        axes.set_ylabel("time of an exchange (µs)")
+        legend_above(figure, _handles(curves), columns=3)
+        return markup(figure, name, alt)
+
+
+def _draw_growth(curves: list[Curve], windows: tuple[int, ...], name: str, alt: str) -> str:
+    """One panel for each D of `windows`: t(D n) / (D t(n)) over n."""
+    height = 0.9 + 1.5 * len(windows) + 0.2 * ((len(curves) + 2) // 3)
+    with drawing(len(windows), height, sharex=True) as (figure, panels):
+        for axes, window in zip(panels, windows, strict=True):
+            axes.set_title(f"D = {window}")
+            for level in (1, 1 / window):
+                axes.axhline(level, color=COLOUR["model"], linewidth=0.9, linestyle=(0, (2, 2)))
+            for curve, style in zip(curves, _styles(len(curves)), strict=True):
+                found = curve.ratios(window)
+                axes.plot([r.bytes for r in found], [r.value for r in found], linewidth=1.3, **style)
+            axes.set_ylim(0, min(axes.get_ylim()[1], HIGHEST))
+            axes.grid(axis="x")
+        _bytes(panels[-1])
+        panels[len(panels) // 2].set_ylabel("one exchange of D n bytes / D exchanges of n bytes")
+        legend_above(figure, _handles(curves), columns=3)
+        return markup(figure, name, alt)
+
+
+def _styles(count: int) -> list[dict]:
+    return [
+        {
+            "color": COLOUR[COLOURS[i % len(COLOURS)]],
+            "linestyle": LINES[i // len(COLOURS) % len(LINES)],
+        }
+        for i in range(count)
+    ]
+
+
+def _handles(curves: list[Curve]) -> list[Line2D]:
+    styles = _styles(len(curves))
+    return [Line2D([], [], label=c.exchange, **style) for c, style in zip(curves, styles, strict=True)]
+
+
+def _bytes(axes) -> None:
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(LogLocator(base=4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if x < 1024 else f"{x / 1024:g} Ki"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("n, bytes from one rank to another")

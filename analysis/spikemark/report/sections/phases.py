@@ -4,26 +4,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.quantities.elements import Figure, Section, Table
-from spikemark.quantities.words import counted, number, span, typical
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration
-from spikemark.report.figures import phases as drawing
+from spikemark.report.columns import RUNS, SCHEDULE, known, several
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour
 
 TITLE = "Where the time goes"
 WAITING = "synchronise"
 EXPLAINED = (
     "Each bar is the real-time factor of a schedule: seconds of wall-clock time per second of simulated "
     "time. Below 1 the simulation is faster than real time. Means of times and ratios over runs are "
-    "geometric on the whole page, so that the bars are the numbers of the headline and the ratio of two "
-    "means is the mean of the ratios."
+    "geometric on the whole page. So the bars are the numbers of the headline, and the ratio of two means is "
+    "the mean of the ratios."
 )
+DOT = {"markersize": 4.2, "color": COLOUR["paper"], "markeredgecolor": COLOUR["ink"], "markeredgewidth": 1}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One configuration: real-time factor of every run, and its geometric mean split into the phases in
-    proportion to their times (None: not measured).
+    """One configuration: the real-time factor of every run, and its geometric mean split into the phases.
+
+    The phases divide the mean in proportion to their times; None for a phase that was not timed.
     """
 
     configuration: Configuration
@@ -46,8 +50,8 @@ def prepare(case: Case, ranks: int) -> list[Bar]:
         phases = {}
         for name in per_run[0]:
             shares = [p[name] / w for p, w in zip(per_run, whole, strict=True) if p.get(name) is not None]
-            measured = len(shares) == len(per_run) and not (ranks == 1 and name == WAITING)
-            phases[name] = float(np.mean(shares)) * typical(factors) if measured else None
+            timed = len(shares) == len(per_run) and not (ranks == 1 and name == WAITING)
+            phases[name] = float(np.mean(shares)) * typical(factors) if timed else None
         bars.append(Bar(configuration, phases, factors))
     return [Bar(b.configuration, _occurring(b.phases, bars), b.real_time_factors) for b in bars]
 
@@ -65,23 +69,22 @@ def section(view: View) -> Section:
     per_ranks = {ranks: prepare(view.case, ranks) for ranks in view.case.ranks}
     longest = max(max(bar.real_time_factors) for bars in per_ranks.values() for bar in bars)
     for ranks, bars in per_ranks.items():
-        figures.append(_figure(ranks, bars, longest))
-        unmeasured = sorted({name for bar in bars for name, value in bar.phases.items() if value is None})
-        if unmeasured:
-            missing.append(
-                f"{', '.join(unmeasured)} on {counted(ranks, 'rank')}: "
-                f"{_reason(view.case, ranks, unmeasured)}."
-            )
+        figures.append(_figure(ranks, bars, longest, view.kind))
+        unknown = sorted({name for bar in bars for name, value in bar.phases.items() if value is None})
+        if unknown:
+            reason = _reason(view.case, ranks, unknown)
+            missing.append(f"{', '.join(unknown)} on {counted(ranks, 'rank')}: {reason}.")
     text = [EXPLAINED]
     if view.unpaired:
+        runs = counted(view.unpaired, "run has", "runs have")
         text.append(
-            f"{counted(view.unpaired, 'run has', 'runs have')} no partner in the other schedule: part of the "
-            "bars, not of the headline."
+            f"{runs} no partner in the other schedule: part of the bars, but not of the headline's "
+            "comparison."
         )
     return Section("phases", TITLE, text=text, figures=figures, missing=missing)
 
 
-def _figure(ranks: int, bars: list[Bar], longest: float) -> Figure:
+def _figure(ranks: int, bars: list[Bar], longest: float, kind: str) -> Figure:
     where = counted(ranks, "rank")
     fastest = min(bars, key=lambda b: b.mean)
     slowest = max(bars, key=lambda b: b.mean)
@@ -92,26 +95,27 @@ def _figure(ranks: int, bars: list[Bar], longest: float) -> Figure:
         f"{slowest.configuration.label} with {number(slowest.mean)}."
     )
     caption = (
-        f"Real-time factor on {where}, by phase (measured). Bars: geometric mean over runs; coloured parts "
+        f"Real-time factor on {where}, by phase ({kind}). Bars: geometric mean over runs; coloured parts "
         "divide it as the phases divide the time, on average over ranks and runs. Dots: each run."
     )
+    columns = [
+        *(SCHEDULE, RUNS),
+        *several({n: n for n in names}, kind),
+        Column("factor", "real-time factor", kind),
+        Column("range", "lowest–highest", kind),
+    ]
     rows = [
-        [
-            bar.configuration.label,
-            str(len(bar.real_time_factors)),
-            *("missing" if bar.phases.get(n) is None else number(bar.phases[n]) for n in names),
-            number(bar.mean),
-            span(bar.real_time_factors),
-        ]
+        {
+            "schedule": bar.configuration.label,
+            "runs": len(bar.real_time_factors),
+            **{n: known(bar.phases.get(n), "not timed") for n in names},
+            "factor": bar.mean,
+            "range": (min(bar.real_time_factors), max(bar.real_time_factors)),
+        }
         for bar in bars
     ]
-    table = Table(
-        ["schedule", "runs", *names, "real-time factor", "lowest–highest"],
-        rows,
-        ["given", "counted", *["measured"] * (len(names) + 2)],
-    )
-    svg = drawing.draw(bars, longest, f"phases-{ranks}", alt)
-    return Figure(f"phases-{ranks}", f"On {where}", svg, alt, caption, table)
+    name = f"phases-{ranks}"
+    return Figure(name, f"On {where}", _draw(bars, longest, name, alt), alt, caption, Table(columns, rows))
 
 
 def _reason(case: Case, ranks: int, phases: list[str]) -> str:
@@ -119,4 +123,30 @@ def _reason(case: Case, ranks: int, phases: list[str]) -> str:
         return "one rank waits for nobody"
     runs = [m.run.record.timing.phases for m in case.runs if m.run.record.ranks == ranks]
     reasons = {times[name].reason for times in runs for name in phases if name in times}
-    return "; ".join(sorted(r for r in reasons if r)) or "not measured in all runs"
+    return "; ".join(sorted(r for r in reasons if r)) or "not timed in all runs"
+
+
+def _draw(bars: list[Bar], longest: float, name: str, alt: str) -> str:
+    """Stacked horizontal bars; `longest`: the largest real-time factor of all figures, for one axis."""
+    names = list(dict.fromkeys(n for bar in bars for n, value in bar.phases.items() if value is not None))
+    with drawing(height=1.25 + 0.36 * len(bars)) as (figure, (axes,)):
+        at = np.arange(len(bars))[::-1]
+        left = np.zeros(len(bars))
+        handles = []
+        for phase in names:
+            widths = np.array([bar.phases.get(phase) or 0 for bar in bars])
+            handles.append(
+                axes.barh(at, widths, 0.66, left=left, color=phase_colour(phase, names), label=phase)
+            )
+            left += widths
+        for y, bar in zip(at, bars, strict=True):
+            axes.plot(bar.real_time_factors, [y] * len(bar.real_time_factors), "o", **DOT)
+        axes.set_yticks(at, [bar.configuration.label for bar in bars])
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlim(0, 1.05 * longest)
+        axes.set_ylim(-0.6, len(bars) - 0.4)
+        axes.grid(axis="x")
+        axes.set_xlabel("real-time factor (s / s simulated)")
+        legend_above(figure, handles, columns=3)
+        return markup(figure, name, alt)

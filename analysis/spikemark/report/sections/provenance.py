@@ -1,13 +1,12 @@
-"""Where the numbers come from: code, machine, dates, what became of each run, and what to be wary of."""
+"""Where the numbers come from: code, machine and dates, and what to be wary of."""
 
 from collections import Counter
 from collections.abc import Callable
 
-from spikemark.quantities.elements import Box, Section, Table
+from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View
-from spikemark.records.gather import Measured, Sweep
-from spikemark.report import simulated
+from spikemark.records.gather import Measured
 from spikemark.report.cautions import CHECKSUMS, cautions
 
 
@@ -21,40 +20,8 @@ def section(view: View) -> Section:
         )
     boxes = boxes or [Box("good", "No warnings.")]
     terms = [(name, _distinct(sweep.runs, read)) for name, read in FACTS] + _over_runs(sweep.runs)
-    terms += simulated.terms(sweep.runs)
+    terms += _simulation(sweep.runs)
     return Section("provenance", "Provenance and warnings", boxes=boxes, terms=terms)
-
-
-def runs(view: View) -> Section:
-    """Every planned run by name, in the order of the plan, with what became of it."""
-    sweep = view.sweep
-    whole = {m.planned.id: m for m in sweep.runs}
-    rows = []
-    for planned in sweep.planned:
-        m = whole.get(planned.id)
-        if m:
-            rows.append([planned.label, "complete", number(m.real_time_factor), m.run.record.checksum])
-        else:
-            rows.append([planned.label, _state(sweep, planned.id), "missing", "missing"])
-    table = Table(
-        ["run", "state", "real-time factor", "checksum"],
-        rows,
-        ["given", "", "measured", "counted"],
-        words=(0, 1, 3),
-    )
-    missing = [
-        f"{p.label}: {_state(sweep, p.id)}" for p in sweep.planned if p.id in sweep.failed | sweep.unreadable
-    ]
-    text = [f"{sweep.progress}. Runs are measured in shuffled order (seed {sweep.shuffle_seed})."]
-    return Section(
-        "runs", "Runs", text=text, tables=[(f"All {len(rows)} planned runs", table)], missing=missing
-    )
-
-
-def _state(sweep: Sweep, run: str) -> str:
-    if run in sweep.failed:
-        return f"failed: {sweep.failed[run]}"
-    return f"unreadable: {sweep.unreadable[run]}" if run in sweep.unreadable else "not run yet"
 
 
 def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) -> str:
@@ -82,6 +49,39 @@ def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
             f"{clock} % of a run, {span([1e9 * r.timing.timer_read_s for r in records], 2)} ns each",
         ),
     ]
+
+
+def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
+    """What was simulated, on what assumptions, and what it cost."""
+    found = [m.simulation for m in runs if m.simulation]
+    if not found:
+        return []
+    rows = [
+        (head, "; ".join(dict.fromkeys(str(entry.get(name, "unknown")) for entry in found)))
+        for head, name in (
+            ("simulated machine (profile)", "machine"),
+            ("compute times", "compute"),
+            ("ranks per node", "ranks_per_node"),
+            ("threads of a rank", "threads"),
+            ("simulated network", "facts"),
+            ("SimGrid", "simgrid"),
+        )
+    ]
+    assumed = dict.fromkeys(_line(text) for entry in found for text in entry.get("assumptions", []))
+    rows.append(("assumed, since the profile does not tell", "; ".join(assumed) or "nothing"))
+    costs = [(m, m.simulation["cost_s"]) for m in runs if m.simulation and m.simulation.get("cost_s")]
+    if costs:
+        each = [1e6 * cost / (m.run.record.ranks * m.run.record.timing.cycles) for m, cost in costs]
+        rows.append((
+            "cost of simulating",
+            f"{number(sum(cost for _, cost in costs))} s for {counted(len(costs), 'run')}, "
+            f"{span([cost for _, cost in costs])} s each, {span(each)} µs per rank and cycle",
+        ))  # fmt: skip
+    return rows
+
+
+def _line(assumption) -> str:
+    return assumption if isinstance(assumption, str) else ", ".join(map(str, dict(assumption).values()))
 
 
 def _yes(value: bool | None) -> str:

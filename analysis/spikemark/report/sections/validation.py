@@ -7,20 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.elements import Section, Table
-from spikemark.quantities.words import change, counted, number, percent, typical
+from spikemark.quantities.elements import Section
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import change, counted, percent, typical
 from spikemark.records.cases import Case, View, same_network
 from spikemark.records.gather import Configuration, Measured
+from spikemark.report.columns import PAIRS, RANKS, SCHEDULE
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
 
 TITLE = "Waiting predicted from the conventional schedule"
 EXPLAINED = (
-    "Each predictor is fitted on one conventional run and asked what the run of the same network (seed) and "
-    "repetition under another schedule waits; it has seen no other run. {predictors}. Error: predicted over "
-    "measured. Where another placement changes what a rank computes, no predictor can know."
+    "Can the waiting of another schedule be predicted? Each predictor is fitted on one conventional run. It "
+    "is then asked how long the run of the same network (seed) and repetition waits under another schedule; "
+    "it has seen no other run. {predictors}. Error: predicted over {kind}. Where another placement changes "
+    "what a rank computes, no predictor can know."
 )
+CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Row:
 
 
 def prepare(case: Case, ranks: int) -> list[Row]:
-    """Every configuration but the conventional one that has partners and measured waiting."""
+    """Every configuration but the conventional one that has partners and waiting of its own."""
     fits: dict[tuple, dict] = {}
     plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
     for m in (m for c in plain for m in case.of(c, ranks)):
@@ -89,27 +93,27 @@ def section(view: View) -> Section:
     words = "; ".join(f"{name}: {kind.summary}" for name, kind in PREDICTORS.items())
     errors = [f"{name} {percent(np.median([abs(r.factor(name) - 1) for r in rows]))}" for name in PREDICTORS]
     text = [
-        EXPLAINED.format(predictors=words),
+        EXPLAINED.format(predictors=words, kind=view.kind),
         f"Median over the {counted(len(rows), 'row')} of how far predictions are off: {', '.join(errors)}.",
     ]
-    caption = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
-    return Section("validation", TITLE, text=text, tables=[(caption, _table(rows))])
+    return Section("validation", TITLE, text=text, tables=[_table(rows, view.kind)])
 
 
-def _table(rows: list[Row]) -> Table:
-    columns, kinds = ["schedule", "ranks", "pairs", "measured"], ["given", "given", "counted", "measured"]
+def _table(rows: list[Row], kind: str) -> Table:
+    columns = [SCHEDULE, RANKS, PAIRS, Column("waiting", kind, kind)]
     for name in PREDICTORS:
-        columns += [name, f"{name}, error"]
-        kinds += ["modelled", ""]
-    cells = []
-    for row in rows:
-        line = [
-            row.configuration.label,
-            str(row.ranks),
-            str(len(row.measured)),
-            number(typical(row.measured)),
-        ]
-        for name in PREDICTORS:
-            line += [number(typical(row.predicted[name])), change(row.factor(name))]
-        cells.append(line)
-    return Table(columns, cells, kinds)
+        columns.append(Column(name, name, "modelled"))
+        columns.append(Column(f"{name}_error", f"{name}, error", words=change))
+    return Table(columns, [_cells(row) for row in rows], CAPTION)
+
+
+def _cells(row: Row) -> dict[str, Cell]:
+    cells = {
+        "schedule": row.configuration.label,
+        "ranks": row.ranks,
+        "pairs": len(row.measured),
+        "waiting": typical(row.measured),
+    }
+    for name in PREDICTORS:
+        cells |= {name: typical(row.predicted[name]), f"{name}_error": row.factor(name)}
+    return cells

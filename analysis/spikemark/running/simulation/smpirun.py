@@ -74,7 +74,8 @@ def run(
     if times is not None:
         np.save(folder / "compute.npy", times)
         command += ["--compute-times", "compute.npy"]
-    start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1"})
+    # All paths but the program's are relative to the folder: smpirun takes none with spaces.
+    start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1"})
     with _told(folder / PROGRESS, advance):
         status, output, errors = watch(start, LIMIT_S)
     if not _whole(folder / "record"):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network.description import check
+from spikemark.network import lanes
+from spikemark.network.description import read
 
 from . import compute
 from .compute import Jitter
@@ -69,9 +70,9 @@ def model(
     """Drawn about the means that the kernel times predict for `of`, else for the description."""
     travel = {name: description[name] for name in TRAVEL if name in description}
     if of is not None:
-        check(of, "compute_of: ")
+        read(of, "compute_of: ")
     full = {**(description if of is None else of), **travel}
-    check(full)
+    read(full)
     found = place.phase_times(full, hz)
     means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)
     facts = {
@@ -92,10 +93,14 @@ def execute(
     host: "Profile | None",
     hz: float | dict[str, float] | None = None,
 ) -> Source:
-    """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
+    """What the kernels need here, scaled by what they are predicted to need there and alone on this host.
+
+    The description is checked first, so that the line for a wrong one is the same on every host.
+    """
+    described = read(description)
+    lanes.read(described, place.ranks, *lanes.chosen(described, None, None))
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
-    check(description)
     there = place.phase_times(description, hz)
     here = Place(host, place.ranks, 1, 1).phase_times(description, hz)
     factor = float(there.compute_s.sum() / here.compute_s.sum())

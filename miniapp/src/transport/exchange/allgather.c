@@ -7,6 +7,7 @@
 #include "transport/exchange/counts.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
     uint32_t words = header + x->room, count = outbox->count[0];
     x->sent[0] = count;
     memcpy(x->sent + header, outbox->words, (count < x->room ? count : x->room) * sizeof *x->sent);
-    MPI_Allgather(x->sent, (int)words, MPI_UINT32_T, x->received, (int)words, MPI_UINT32_T, exchange->comm);
+    const int n = mpi_count(words, "words of a buffer");
+    MPI_Allgather(x->sent, n, MPI_UINT32_T, x->received, n, MPI_UINT32_T, exchange->comm);
     count_traffic(exchange, words);
 
     for (int rank = 0; rank < exchange->ranks; rank++) {

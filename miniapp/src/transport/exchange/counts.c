@@ -1,6 +1,7 @@
 #include "transport/exchange/counts.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,9 +50,9 @@ MPI_Comm partners_graph(struct departures *departures, struct arrivals *arrivals
 
 void departures_collect(struct departures *departures, const struct outbox *outbox) {
     for (int i = 0; i < departures->n; i++) {
-        int rank = departures->to[i];
+        const int rank = departures->to[i];
         departures->count[i] = (int)outbox->count[rank];
-        departures->start[i] = (int)((uint32_t)rank * outbox->capacity);
+        departures->start[i] = mpi_count((uint64_t)rank * outbox->capacity, "words of a send buffer");
     }
 }
 
@@ -64,11 +65,7 @@ void departures_count(const struct departures *departures, struct exchange *exch
 }
 
 void arrivals_make_room(struct arrivals *arrivals) {
-    size_t total = 0;
-    for (int i = 0; i < arrivals->n; i++) {
-        arrivals->start[i] = (int)total;
-        total += (size_t)arrivals->count[i];
-    }
+    const size_t total = mpi_starts(arrivals->count, arrivals->n, arrivals->start, "words that arrive");
     if (total <= arrivals->capacity) return;
     free(arrivals->words);
     arrivals->capacity = 2 * total;

@@ -10,6 +10,7 @@
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,8 @@ static void receive_from(struct direct *x, struct link *source) {
     MPI_Comm comm = x->common.comm;
     MPI_Status status;
     int count, rest = 0;
-    MPI_Recv(source->words, (int)source->room, MPI_UINT32_T, source->rank, tag_first, comm, &status);
+    MPI_Recv(source->words, mpi_count(source->room, "words of a first message"), MPI_UINT32_T, source->rank,
+             tag_first, comm, &status);
     MPI_Get_count(&status, MPI_UINT32_T, &count);
     if ((uint32_t)count == source->room) {
         MPI_Probe(source->rank, tag_rest, comm, &status);

@@ -1,6 +1,7 @@
 #include "transport/exchange/padded.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ enum { header = 2, first_room = 14 }; // words
 
 static void allocate(struct padded *padded, uint32_t room) {
     padded->room = room;
-    padded->words = (int)(header + room);
+    padded->words = mpi_count((uint64_t)header + room, "words of a padded buffer");
     padded->sent = ALLOC_ZERO(uint32_t, (size_t)padded->ranks * (size_t)padded->words);
     padded->received = ALLOC_ZERO(uint32_t, (size_t)padded->ranks * (size_t)padded->words);
 }

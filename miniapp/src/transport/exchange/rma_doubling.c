@@ -8,14 +8,15 @@
 /// blocks that are still missing there. A block is a header, which says how many words follow, and `room`
 /// words, used or not.
 ///
-/// After the last step all ranks have all headers. Where one asks for more room than there is, all make the
-/// same larger window (MPI's) and begin again. Blocks have two halves, used in turns: a rank can put into a
+/// After the last step all ranks have all headers. Where one asks for more room than there is, all make their
+/// memory larger alike and begin again. Blocks have two halves, used in turns: a rank can put into a
 /// half again only after a fence of the window between, which the receiver enters when it has done with the
 /// words of the window before. So no fence is needed to open an epoch.
 
 #include "transport/exchange.h"
 
-#include "transport/exchange/rma_window.h"
+#include "transport/exchange/rma_memory.h"
+#include "transport/mpi_count.h"
 #include <string.h>
 
 enum { header = 1, first_room = 15 }; // words: a block starts as one cache line
@@ -24,7 +25,7 @@ struct rma_doubling {
     struct exchange common;
     uint32_t room;            ///< words that a block holds besides the header
     uint32_t half;            ///< 0 or 1, in use
-    struct rma_window window; ///< blocks [2][ranks][header + room]
+    struct rma_memory memory; ///< blocks [2][ranks][header + room]
 };
 
 static size_t half_words(const struct rma_doubling *x) {
@@ -37,13 +38,13 @@ static size_t block(const struct rma_doubling *x, int i) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return rma_window_bytes(&((const struct rma_doubling *)exchange)->window);
+    return rma_memory_bytes(&((const struct rma_doubling *)exchange)->memory);
 }
 
 /// Collective.
 static void open_blocks(struct rma_doubling *x, uint32_t room) {
     x->room = room;
-    rma_window_open(&x->window, x->common.comm, 2 * half_words(x));
+    rma_memory_open(&x->memory, x->common.comm, 2 * half_words(x));
 }
 
 static void open(struct exchange *exchange) {
@@ -52,25 +53,25 @@ static void open(struct exchange *exchange) {
     open_blocks((struct rma_doubling *)exchange, first_room);
 }
 
-/// All steps with the window as it is. \return the largest number of words of any rank.
+/// All steps with the memory as it is. \return the largest number of words of any rank.
 static uint32_t gather(struct rma_doubling *x, const struct outbox *outbox) {
     struct exchange *exchange = &x->common;
     const int ranks = exchange->ranks;
-    uint32_t *own = x->window.words + block(x, 0), need = 0;
+    uint32_t *own = x->memory.words + block(x, 0), need = 0;
     own[0] = outbox->count[0];
     if (own[0] <= x->room) memcpy(own + header, outbox->words, own[0] * sizeof *own);
 
     for (int m = 1; m < ranks; m *= 2) {
         int above = (exchange->rank + m) % ranks, blocks = m < ranks - m ? m : ranks - m;
         size_t words = (size_t)blocks * (header + x->room);
-        MPI_Put(own, (int)words, MPI_UINT32_T, above, (MPI_Aint)block(x, m), (int)words, MPI_UINT32_T,
-                x->window.handle);
-        MPI_Win_fence(0, x->window.handle);
+        const int n = mpi_count(words, "words of a step");
+        MPI_Put(own, n, MPI_UINT32_T, above, (MPI_Aint)block(x, m), n, MPI_UINT32_T, x->memory.handle);
+        MPI_Win_fence(0, x->memory.handle);
         exchange->traffic.messages++;
         exchange->traffic.bytes += words * sizeof *own;
     }
     for (int i = 0; i < ranks; i++) {
-        uint32_t count = x->window.words[block(x, i)];
+        uint32_t count = x->memory.words[block(x, i)];
         need = need < count ? count : need;
     }
     return need;
@@ -82,12 +83,12 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
     if (need > x->room) {
         uint32_t words = header + x->room;
         while (words < header + need) words *= 2;
-        rma_window_close(&x->window);
+        rma_memory_close(&x->memory);
         open_blocks(x, words - header);
         gather(x, outbox);
     }
     for (int i = 0; i < exchange->ranks; i++) {
-        const uint32_t *from = x->window.words + block(x, i);
+        const uint32_t *from = x->memory.words + block(x, i);
         int rank = (exchange->rank - i + exchange->ranks) % exchange->ranks;
         exchange->inbox.run[rank] = (struct inbox_run){from + header, from[0]};
     }
@@ -95,7 +96,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static void close(struct exchange *exchange) {
-    rma_window_close(&((struct rma_doubling *)exchange)->window);
+    rma_memory_close(&((struct rma_doubling *)exchange)->memory);
 }
 
 const struct exchange_backend exchange_rma_doubling = {

@@ -9,12 +9,12 @@
 /// ends a window also begins the next one.
 ///
 /// A rank whose words do not fit puts none, but tells all ranks how much room it needs; they see that alike
-/// after the fence, make a larger window (MPI's) and begin again.
+/// after the fence, make their memory larger and begin again.
 
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
-#include "transport/exchange/rma_window.h"
+#include "transport/exchange/rma_memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct rma_put {
     uint32_t room;            ///< words that a slot holds besides the header
     uint32_t half;            ///< 0 or 1, in use
     uint32_t need;            ///< what this rank tells the others; must stay until the fence
-    struct rma_window window; ///< a cache line with the needs of both halves, then slots [n_sources][2]
+    struct rma_memory memory; ///< a cache line with the needs of both halves, then slots [n_sources][2]
     uint32_t *sent;           ///< [n_targets][header + room]
     uint32_t *own;            ///< words from this rank to itself
     uint32_t own_capacity;
@@ -42,12 +42,12 @@ static size_t slot(const struct rma_put *x, int place) {
 static void open_slots(struct rma_put *x, uint32_t room) {
     x->room = room;
     x->sent = ALLOC(uint32_t, (size_t)x->n_targets * (header + room));
-    rma_window_open(&x->window, x->common.comm, cache_line + (size_t)x->n_sources * 2 * (header + x->room));
+    rma_memory_open(&x->memory, x->common.comm, cache_line + (size_t)x->n_sources * 2 * (header + x->room));
 }
 
 /// Collective.
 static void close_slots(struct rma_put *x) {
-    rma_window_close(&x->window);
+    rma_memory_close(&x->memory);
     free(x->sent);
 }
 
@@ -77,7 +77,7 @@ static void open(struct exchange *exchange) {
 }
 
 static void put(struct rma_put *x, const uint32_t *words, size_t count, int rank, size_t at) {
-    MPI_Put(words, (int)count, MPI_UINT32_T, rank, (MPI_Aint)at, (int)count, MPI_UINT32_T, x->window.handle);
+    MPI_Put(words, (int)count, MPI_UINT32_T, rank, (MPI_Aint)at, (int)count, MPI_UINT32_T, x->memory.handle);
     x->common.traffic.messages++;
     x->common.traffic.bytes += count * sizeof *words;
 }
@@ -85,7 +85,7 @@ static void put(struct rma_put *x, const uint32_t *words, size_t count, int rank
 /// The place told to has two cells: a fast rank may be a window ahead of one that still reads its own.
 static void tell_need(struct rma_put *x) {
     for (int rank = 0; rank < x->common.ranks; rank++)
-        MPI_Accumulate(&x->need, 1, MPI_UINT32_T, rank, x->half, 1, MPI_UINT32_T, MPI_MAX, x->window.handle);
+        MPI_Accumulate(&x->need, 1, MPI_UINT32_T, rank, x->half, 1, MPI_UINT32_T, MPI_MAX, x->memory.handle);
     x->common.traffic.messages += (uint64_t)x->common.ranks - 1;
     x->common.traffic.bytes += ((uint64_t)x->common.ranks - 1) * sizeof x->need;
 }
@@ -122,18 +122,18 @@ static void keep_own(struct rma_put *x, const struct outbox *outbox) {
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
     struct rma_put *x = (struct rma_put *)exchange;
-    MPI_Win_fence(0, x->window.handle);
-    uint32_t need = x->window.words[x->half];
+    MPI_Win_fence(0, x->memory.handle);
+    uint32_t need = x->memory.words[x->half];
     if (need > x->room) {
         uint32_t words = header + x->room;
         while (words < header + need) words *= 2;
         close_slots(x);
         open_slots(x, words - header);
         start(exchange, outbox);
-        MPI_Win_fence(0, x->window.handle);
+        MPI_Win_fence(0, x->memory.handle);
     }
     for (int i = 0; i < x->n_sources; i++) {
-        const uint32_t *buffer = x->window.words + slot(x, i);
+        const uint32_t *buffer = x->memory.words + slot(x, i);
         exchange->inbox.run[x->sources[i]] = (struct inbox_run){buffer + header, buffer[0]};
     }
     keep_own(x, outbox);
@@ -142,7 +142,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct rma_put *x = (const struct rma_put *)exchange;
-    return rma_window_bytes(&x->window) +
+    return rma_memory_bytes(&x->memory) +
            ((size_t)x->n_targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
 }
 

@@ -1,12 +1,12 @@
 /// \file
-/// Ranks of one node: a rank writes its spikes into its own segment of a shared window
+/// Ranks of one node: a rank writes its spikes into its own segment of shared memory
 /// (MPI_Win_allocate_shared, MPI 3.0), its receivers read them there; one barrier a window, no copy at the
 /// receiver. After the hybrid programming of Hoefler et al. (2013), "MPI + MPI".
 ///
 /// A segment is one cache line with what its rank needs, and two halves, used in turns. A half is an index
 /// and `room` words: those for rank r are from index[r] up to index[r + 1]. A rank can write into a
 /// half again only after the barrier of the window between, which its readers enter when they have done with
-/// the words of the window before; so the inbox points into the window. The needs have two halves for the
+/// the words of the window before; so the inbox points into the segments. The needs have two halves for the
 /// same reason: a fast rank may be a window ahead of one that still reads.
 ///
 /// A rank whose words do not fit says so instead of writing them. All see the largest need alike after the
@@ -16,6 +16,7 @@
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
+#include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ struct shared {
     int *read;           ///< [n_read] ranks to read from: sources and this rank
     uint32_t room;       ///< words that a half holds besides the index
     uint32_t half;       ///< 0 or 1, in use
-    MPI_Win window;      ///< of all segments
+    MPI_Win handle;      ///< of all segments
     uint32_t **segments; ///< [ranks]
 };
 
@@ -57,7 +58,7 @@ static size_t bytes(const struct exchange *exchange) {
 }
 
 /// Collective.
-static void open_window(struct shared *x, uint32_t room) {
+static void open_segments(struct shared *x, uint32_t room) {
     struct exchange *exchange = &x->common;
     MPI_Info info;
     void *own;
@@ -65,21 +66,21 @@ static void open_window(struct shared *x, uint32_t room) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true"); // each segment in pages near its rank
     MPI_Win_allocate_shared((MPI_Aint)bytes(exchange), sizeof(uint32_t), info, exchange->comm, &own,
-                            &x->window);
+                            &x->handle);
     MPI_Info_free(&info);
     memset(own, 0, bytes(exchange));
     for (int rank = 0; rank < exchange->ranks; rank++) {
         MPI_Aint size;
         int unit;
-        MPI_Win_shared_query(x->window, rank, &size, &unit, &x->segments[rank]);
+        MPI_Win_shared_query(x->handle, rank, &size, &unit, &x->segments[rank]);
     }
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, x->window); // MPI_Win_sync asks for an epoch
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, x->handle); // MPI_Win_sync asks for an epoch
 }
 
 /// Collective; returns when all ranks have done with the segments.
-static void close_window(struct shared *x) {
-    MPI_Win_unlock_all(x->window);
-    MPI_Win_free(&x->window);
+static void close_segments(struct shared *x) {
+    MPI_Win_unlock_all(x->handle);
+    MPI_Win_free(&x->handle);
 }
 
 static void open(struct exchange *exchange) {
@@ -91,14 +92,16 @@ static void open(struct exchange *exchange) {
     x->read[0] = exchange->rank;
     for (int i = 0; i < partners->n_sources; i++) x->read[i + 1] = partners->sources[i];
     x->segments = ALLOC(uint32_t *, (size_t)exchange->ranks);
-    open_window(x, first_room);
+    open_segments(x, first_room);
 }
 
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct shared *x = (struct shared *)exchange;
     uint32_t *index = index_of(x, exchange->rank), *words = words_of(x, exchange->rank);
-    index[0] = 0;
-    for (int rank = 0; rank < exchange->ranks; rank++) index[rank + 1] = index[rank] + outbox->count[rank];
+    uint64_t sum = index[0] = 0;
+    for (int rank = 0; rank < exchange->ranks; rank++)
+        index[rank + 1] = (uint32_t)(sum += outbox->count[rank]);
+    mpi_count(sum, "words of a segment");
     if (index[exchange->ranks] > x->room) {
         x->segments[exchange->rank][x->half] = index[exchange->ranks];
         return;
@@ -116,9 +119,9 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
 
 /// What the ranks have written is to be seen by all afterwards.
 static void synchronise(struct shared *x) {
-    MPI_Win_sync(x->window);
+    MPI_Win_sync(x->handle);
     MPI_Barrier(x->common.comm);
-    MPI_Win_sync(x->window);
+    MPI_Win_sync(x->handle);
 }
 
 static uint32_t largest_need(const struct shared *x) {
@@ -135,8 +138,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
     if (need > 0) {
         uint32_t room = x->room;
         while (room < need) room *= 2;
-        close_window(x);
-        open_window(x, room);
+        close_segments(x);
+        open_segments(x, room);
         start(exchange, outbox);
         synchronise(x);
     }
@@ -150,7 +153,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static void close(struct exchange *exchange) {
     struct shared *x = (struct shared *)exchange;
-    close_window(x);
+    close_segments(x);
     free(x->read);
     free(x->segments);
 }

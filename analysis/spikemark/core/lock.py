@@ -1,0 +1,34 @@
+"""One command at a time works in a folder of results."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import BadInput
+
+LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Hold the folder, which is made where it is missing; yields the descriptor of the lock.
+
+    Processes that inherit the descriptor hold the folder as well. A folder that was made and in which nothing
+    was kept is gone afterwards. Raises BadInput if the folder is held already.
+    """
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOCK, "a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(
+                f"{folder}: another sweep or benchmark is at work here; wait for it or stop it"
+            ) from None
+        try:
+            yield lock.fileno()
+        finally:
+            if new and [path.name for path in folder.iterdir()] == [LOCK]:
+                (folder / LOCK).unlink()
+                folder.rmdir()

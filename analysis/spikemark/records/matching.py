@@ -1,0 +1,62 @@
+"""Whether a run record is that of the run that was planned."""
+
+import math
+from typing import Any
+
+from spikemark.core.errors import BadInput, shown
+
+from .plan import Planned
+from .record import Run, load
+from .results import Results
+
+#: The mini-app writes numbers with 15 digits.
+DIGITS = 1e-14
+
+
+def load_planned(results: Results, planned: Planned) -> Run:
+    """The record of a planned run.
+
+    Raises BadInput if it cannot be read, or is of another run than planned: simulated and not measured or
+    the other way round, of other ranks or threads, or of a description that lacks or changes a field of the
+    one written with the plan.
+    """
+    description = results.read_description(planned.id)
+    if description.get("delay_ratio") == "auto":  # the record has the number it stood for
+        del description["delay_ratio"]
+    wanted = {"ranks": planned.ranks, "threads": planned.threads, "description": description}
+    kind = "measured" if planned.machine is None else "simulated"
+    try:
+        run = load(results.run(planned.id))
+        if run.record.kind != kind:  # one page never mixes them
+            raise BadInput(f"{run.path}: record.kind={run.record.kind!r}; the plan says {kind!r}")
+        for what, value in wanted.items():
+            if complaint := difference(value, getattr(run.record, what), what):
+                raise BadInput(f"{run.path}: {complaint}")
+    except BadInput as error:
+        raise BadInput(f"{error}; delete the folder of the run to measure it again") from None
+    return run
+
+
+def difference(planned: Any, found: Any, where: str) -> str | None:
+    """What `found` lacks of `planned`, or has otherwise; None if it has all. Further fields do not matter."""
+    if isinstance(planned, dict) and isinstance(found, dict):
+        for name, value in planned.items():
+            if name not in found:
+                return f"{where}.{name} is missing; the plan says {shown(value)}"
+            if complaint := difference(value, found[name], f"{where}.{name}"):
+                return complaint
+        return None
+    if isinstance(planned, list) and isinstance(found, list) and len(planned) == len(found):
+        parts = enumerate(zip(planned, found, strict=True))
+        return next((text for i, (p, f) in parts if (text := difference(p, f, f"{where}.{i}"))), None)
+    return None if _equal(planned, found) else f"{where}={shown(found)}; the plan says {shown(planned)}"
+
+
+def _equal(planned: Any, found: Any) -> bool:
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (planned, found)]
+    if not all(numbers) or (isinstance(planned, int) and isinstance(found, int)):
+        return type(planned) is type(found) and planned == found
+    try:
+        return math.isclose(planned, found, rel_tol=DIGITS)
+    except OverflowError:  # an integer beyond all floating-point numbers
+        return False

@@ -1,1 +1,0 @@
-"""Drawing only: every figure takes prepared numbers and returns inline SVG."""

@@ -1,0 +1,5 @@
+"""Irregular memory access: one section of the page."""
+
+from .section import section
+
+__all__ = ["section"]

@@ -1,0 +1,58 @@
+"""First accesses per synaptic event: a dot for the count, a ring for the expectation."""
+
+from collections import defaultdict
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from spikemark.quantities.words import counted, typical
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
+
+SMALL = 0.05  # share below which the axis counts per mille
+
+
+def draw(shares: list, name: str, alt: str) -> str:
+    """`shares`: section.Share, in the order of ranks."""
+    lines = _lines(shares)
+    largest = max(max(s.counted + s.expected) for s in shares)
+    scale = 1000 if largest < SMALL else 1
+    largest *= scale
+    ring = {
+        "marker": "o",
+        "markersize": 10,
+        "linestyle": "",
+        "color": "none",
+        "markeredgecolor": COLOUR["model"],
+        "markeredgewidth": 1.3,
+    }
+    dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "markeredgewidth": 0}
+    with drawing(height=1.15 + 0.31 * len(lines)) as (figure, (axes,)):
+        for y, (_, members) in enumerate(lines):
+            for mean in {float(f"{scale * typical(s.expected):.6g}") for s in members if s.expected}:
+                axes.plot(mean, -y, **ring)
+            for share in members:
+                colour = schedule_colour(share.configuration.schedule)
+                axes.plot(scale * typical(share.counted), -y, color=colour, **dot)
+        axes.set_yticks([-y for y in range(len(lines))], [text for text, _ in lines])
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.set_ylim(-len(lines) + 0.5, 0.5)
+        axes.set_xlim(0, 1.1 * largest)
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        axes.grid(axis="x")
+        axes.set_xlabel("first accesses per " + ("synaptic event" if scale == 1 else "1000 synaptic events"))
+        handles = [
+            Line2D([], [], label="counted", color=COLOUR["muted"], **dot),
+            Line2D([], [], label="expected", **ring),
+        ]
+        legend_above(figure, handles, columns=2)
+        return markup(figure, name, alt)
+
+
+def _lines(shares: list) -> list[tuple[str, list]]:
+    """Label and shares of every line; those that differ in D only share one: D does not change the lists."""
+    lines = defaultdict(list)
+    for share in shares:
+        schedule = share.configuration.label.split(",")[0]
+        lines[f"{schedule}, {counted(share.ranks, 'rank')}"].append(share)
+    return list(lines.items())

@@ -1,0 +1,181 @@
+"""Irregular memory access: what the mini-app counted against what the run description lets one expect."""
+
+from dataclasses import dataclass
+
+from spikemark.core.errors import BadInput
+from spikemark.models import access
+from spikemark.quantities.elements import Figure, Section
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number, percent, typical
+from spikemark.records.cases import Case, View
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.columns import RANKS, SCHEDULE, share
+
+from . import drawing, published
+
+TITLE = "Irregular memory access"
+EXPLAINED = (
+    "How irregular is delivery? When a spike is delivered, the first synapse of its list lies anywhere in "
+    "memory; the next ones follow one another. The share of first accesses among all synaptic events "
+    "therefore says how irregular delivery is. The mini-app counts both. The expectation follows from the "
+    "run description alone (Lober et al. 2026, eqs 13–17, extended to unequal areas)."
+)
+COUNTED_RATES = (
+    "The rates of these neurons follow from their input, so the expectation takes the counted rates."
+)
+NO_EXPECTATION = missing("no expectation")
+COLUMNS = [
+    *(SCHEDULE, RANKS),
+    Column("counted", "first accesses per event", "counted", digits=4),
+    Column("expected", "expected", "modelled", digits=4),
+    share("difference", "difference", "", digits=2),
+]
+ALL = 0.999  # share of lists from which all of them count as non-empty
+
+
+@dataclass(frozen=True)
+class Share:
+    """First accesses per synaptic event, one entry per run; `reasons` says why an expectation is missing."""
+
+    configuration: Configuration
+    ranks: int
+    counted: list[float]
+    expected: list[float]
+    reasons: list[str]
+    filled: list[float]  # share of the lists that could hold a synapse and are expected to
+
+
+def prepare(case: Case) -> list[Share]:
+    """One entry per configuration and number of ranks with at least one synaptic event."""
+    shares = []
+    for ranks in case.ranks:
+        for configuration in case.configurations(ranks):
+            runs = [m for m in case.of(configuration, ranks) if m.run.record.totals.synaptic_events]
+            if runs:
+                counts = [
+                    m.run.record.totals.first_accesses / m.run.record.totals.synaptic_events for m in runs
+                ]
+                expected, reasons = _expectations(runs)
+                shares.append(Share(configuration, ranks, counts, expected, reasons, filled(runs)))
+    return shares
+
+
+def _expectations(runs: list[Measured]) -> tuple[list[float], list[str]]:
+    expected, reasons = [], set()
+    for m in runs:
+        try:
+            ratio = _expected(m).ratio
+        except BadInput as error:
+            reasons.add(str(error))
+            continue
+        if ratio is None:
+            reasons.add("no spike meets a synapse")
+        else:
+            expected.append(ratio)
+    return expected, sorted(reasons)
+
+
+def _expected(m: Measured) -> access.Access:
+    """Raises BadInput where there is no theory, or the rates are not known."""
+    record = m.run.record
+    return access.expected(m.description, record.ranks, record.threads, rates_hz=m.rates_hz)
+
+
+def filled(runs: list[Measured]) -> list[float]:
+    """Expected share of non-empty lists, of the runs for which there is an expectation."""
+    found = []
+    for m in runs:
+        try:
+            expected = _expected(m)
+        except BadInput:
+            continue
+        if expected.possible_lists:
+            found.append(expected.lists / expected.possible_lists)
+    return found
+
+
+def section(view: View) -> Section:
+    """What was counted and what was expected, of all runs in the figures."""
+    if view.case is None:
+        return Section("access", TITLE, missing=["Irregular access: no run is complete."])
+    shares = prepare(view.case)
+    if not shares:
+        return Section("access", TITLE, missing=["Irregular access: no synaptic event occurred in any run."])
+    reasons = sorted({r for s in shares for r in s.reasons})
+    lacking = [f"The expectation for some runs: {reason}." for reason in reasons]
+    text = [EXPLAINED, *_rates(view.case), *_equal(shares), *_two_lists(view.case)]
+    figures = [_figure(view.case, shares), published.figure()]
+    return Section("access", TITLE, text=text, figures=figures, missing=lacking)
+
+
+def _rates(case: Case) -> list[str]:
+    """Where the description does not say how often neurons fire."""
+    for m in case.runs:
+        try:
+            if m.rates_hz is not None:
+                return [COUNTED_RATES]
+        except BadInput:
+            continue
+    return []
+
+
+def _equal(shares: list[Share]) -> list[str]:
+    """Why schedules do not differ where no list is empty."""
+    least = min((x for s in shares for x in s.filled), default=0.0)
+    if least <= ALL:
+        return []
+    return [
+        f"Here hardly any list is empty (expected: {percent(least, 1)} of them hold a synapse), since a "
+        "source has many synapses on every thread. With any placement, a spike then enters one list per "
+        "thread of every rank. So the schedules are equal where a rank holds one area. They differ in "
+        "networks so large that many lists are empty."
+    ]
+
+
+def _two_lists(case: Case) -> list[str]:
+    """Why the structure-aware schedule has more lists with several areas on a rank."""
+    areas = max(len(m.run.record.described.network.areas) for m in case.runs)
+    crowded = sorted(
+        {
+            m.run.record.ranks
+            for m in case.runs
+            if m.run.schedule == "structure_aware" and m.run.record.ranks < areas
+        }
+    )
+    if not crowded:
+        return []
+    ranks = " and ".join(counted(r, "rank") for r in crowded)
+    return [
+        f"With several areas on a rank (here {areas} areas on {ranks}), the structure-aware schedule has two "
+        "lists per source there, one for the targets in its own area and one for those in other areas. A "
+        "spike enters both, which adds first accesses."
+    ]
+
+
+def _figure(case: Case, shares: list[Share]) -> Figure:
+    alt = "First accesses per synaptic event. " + " ".join(
+        f"{s.configuration.label} on {counted(s.ranks, 'rank')}: {number(typical(s.counted))} counted"
+        + (f", {number(typical(s.expected))} expected." if s.expected else ".")
+        for s in shares
+    )
+    errors = [abs(typical(s.counted) / typical(s.expected) - 1) for s in shares if s.expected]
+    caption = (
+        f"First accesses per synaptic event, {counted(case.threads, 'thread')} per rank; geometric mean "
+        "over runs. Dots: counted exactly by the mini-app. Rings: expected from the run description "
+        "(modelled)."
+    )
+    if errors:
+        caption += f" Largest difference: {percent(max(errors), 1)} of the expected value."
+    rows = [
+        {
+            "schedule": s.configuration.label,
+            "ranks": s.ranks,
+            "counted": typical(s.counted),
+            "expected": typical(s.expected) if s.expected else NO_EXPECTATION,
+            "difference": typical(s.counted) / typical(s.expected) - 1 if s.expected else NO_EXPECTATION,
+        }
+        for s in shares
+    ]
+    svg = drawing.draw(shares, "access", alt)
+    return Figure("access-figure", "First accesses", svg, alt, caption, Table(COLUMNS, rows))

@@ -1,0 +1,5 @@
+"""Activity of the networks: one section of the page."""
+
+from .section import section
+
+__all__ = ["section"]

@@ -1,0 +1,5 @@
+"""Cycle times: one section of the page."""
+
+from .section import section
+
+__all__ = ["section"]

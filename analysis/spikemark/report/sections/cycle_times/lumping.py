@@ -1,0 +1,148 @@
+"""What becomes of the cycle times when D of them make a window: Lober et al. 2026, section 2.4.1.
+
+Shift of the distribution, relative spread, modes, longest time: of conventional cycles, of the same cycles
+summed, and of structure-aware windows, beside the theory of independent normal cycles (eqs 6-9).
+"""
+
+from dataclasses import dataclass
+
+from spikemark.models import order_statistics
+from spikemark.models.modes import Mode
+from spikemark.models.waiting_iid import IidWaiting
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number, percent
+from spikemark.records.cases import Ratio, View, ratio
+from spikemark.records.gather import Configuration, Measured
+from spikemark.report.columns import without
+
+from .distributions import Distribution, distribution
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Lumping:
+    """Distributions of one conventional and one structure-aware run with D > 1; times are per cycle."""
+
+    single: Distribution
+    summed: Distribution  # the conventional cycles, D at a time
+    windows: Distribution  # of the structure-aware run
+
+    @property
+    def d(self) -> int:
+        return self.windows.window
+
+
+def lumping(view: View, drawn: dict[Configuration, Distribution]) -> Lumping | None:
+    """None where there is no such pair among the runs drawn, or the run is shorter than two windows."""
+    if not view.comparable or not {view.conventional, view.structure_aware} <= drawn.keys():
+        return None
+    single, windows = drawn[view.conventional], drawn[view.structure_aware]
+    if windows.window == 1 or single.times_s.shape[1] < 2 * windows.window or windows.times_s.shape[1] < 2:
+        return None
+    if not single.modes:  # the times do not vary
+        return None
+    plain = next(m for m in view.case.of(view.conventional, view.ranks) if m.run.cycles is not None)
+    return Lumping(single, distribution(plain, windows.window), windows)
+
+
+def text(view: View, found: Lumping) -> list[str]:
+    """Shift and relative spread over all pairs of runs, and what the paper says of its own."""
+    sides = [view.case.of(c, view.ranks) for c in (view.structure_aware, view.conventional)]
+    shift, cv = (ratio(*sides, value) for value in (_mean, _cv))
+    if shift is None or cv is None:
+        return []
+    d = found.d
+    words = (
+        f"When {d} cycles make a window, the theory shifts the distribution by a factor of {d} and shrinks "
+        f"its relative spread to 1/√{d} = {number(d**-0.5)} (eqs 6 and 7). {view.kind.capitalize()} over "
+        f"{counted(len(shift.pairs), 'pair')} of runs: a shift by {_words(shift)}, a spread of {_words(cv)}."
+    )
+    if d == 10:
+        words += (
+            " Lober et al. 2026 (section 2.4.1) report a shift below 10 and a spread above 0.316 as well, on "
+            "up to 128 ranks (literature)."
+        )
+    return [words]
+
+
+def table(found: Lumping, kind: str) -> Table:
+    """Quantity by quantity; times of windows are whole windows here, not divided by D."""
+    three = (found.single, found.summed, found.windows)
+    scale = (1, found.d, found.d)
+    d, fit = found.d, IidWaiting.fit(found.single.times_s)
+    mean, sd = fit.window(d)
+    main = [x.modes[0].at if x.modes else x.mean_s for x in three]
+    cvs = [x.sd_s / x.mean_s for x in three]
+
+    def times(values: list[float]) -> list[float]:
+        return [1e6 * n * v for n, v in zip(scale, values, strict=True)]
+
+    def against_single(values: list[float], factors: tuple[int, ...] = scale) -> list[float]:
+        return [n * v / values[0] for n, v in zip(factors, values, strict=True)]
+
+    longest = order_statistics.expected_maximum(found.windows.times_s.size)
+    rows = [
+        ["mean (µs)", *times([x.mean_s for x in three]), 1e6 * mean],
+        ["shift of the mean", *against_single([x.mean_s for x in three]), d],
+        ["main mode (µs)", *times(main), 1e6 * d * main[0]],
+        ["shift of the main mode", *against_single(main), d],
+        ["further modes (µs), share", *(_further(x, n) for x, n in zip(three, scale, strict=True)), NONE],
+        ["SD (µs)", *times([x.sd_s for x in three]), 1e6 * sd],
+        ["CV", *cvs, fit.cv(d)],
+        ["CV over that of cycles", *against_single(cvs, (1, 1, 1)), d**-0.5],
+        ["longest (µs)", *times([x.longest_s for x in three]), 1e6 * (mean + sd * longest)],
+    ]
+    if found.single.maxima_s is not None:
+        slowest = mean + sd * order_statistics.expected_maximum(fit.ranks)
+        maxima = times([float(x.maxima_s.mean()) for x in three])
+        rows += [
+            ["slowest rank, mean (µs)", *maxima, 1e6 * slowest],
+            ["independent ranks", *map(independent, three), fit.ranks],
+        ]
+    columns = [
+        Column("what", ""),
+        Column("single", "conventional cycles", kind),
+        Column("summed", f"{d} of them summed", kind),
+        Column("windows", f"structure-aware windows of {d}", kind),
+        Column("theory", "theory", "modelled"),
+    ]
+    lines = [{c.name: cell for c, cell in zip(columns, row, strict=True)} for row in rows]
+    return Table(columns, lines, "From cycles to windows")
+
+
+def modes_in_words(modes: list[Mode], scale: float = 1) -> str:
+    """Where they are, in µs, with their shares where there are several."""
+    if len(modes) == 1:
+        return number(1e6 * scale * modes[0].at)
+    return "; ".join(f"{number(1e6 * scale * m.at)} ({percent(m.share)})" for m in modes) or NONE
+
+
+def independent(d: Distribution) -> Quantity:
+    """How many independent ranks have maxima like those of the run."""
+    found = d.independent_ranks
+    if found is None:
+        return without("one rank" if d.maxima_s is None else "too few windows")
+    return Quantity(found.value, found.low, found.high)
+
+
+def _further(d: Distribution, scale: int) -> str:
+    return "; ".join(f"{number(1e6 * scale * m.at)}, {percent(m.share)}" for m in d.modes[1:]) or NONE
+
+
+def _words(found: Ratio) -> str:
+    interval = "" if found.low is None else f" ({number(found.low)}–{number(found.high)})"
+    return number(found.value) + interval
+
+
+def _mean(m: Measured) -> float | None:
+    """Mean time between two exchanges, s."""
+    return None if m.run.cycles is None else float(m.run.compute().mean()) * m.run.window
+
+
+def _cv(m: Measured) -> float | None:
+    if m.run.cycles is None:
+        return None
+    found = distribution(m)
+    return found.sd_s / found.mean_s if found.mean_s > 0 else None

@@ -1,0 +1,5 @@
+"""Growth of cost: one section of the page."""
+
+from .section import section
+
+__all__ = ["section"]

@@ -1,0 +1,5 @@
+"""Speed: one section of the page."""
+
+from .section import section
+
+__all__ = ["section"]

@@ -1,0 +1,167 @@
+"""How every figure looks, and how a matplotlib drawing becomes markup that fits into the page.
+
+Figures are drawn with marker colours that stand for names; in the markup they become CSS variables, so that
+one drawing serves the light and the dark scheme. Text stays text, in the font of the page. The native width
+is that of a phone, so letters keep their size there.
+"""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+
+from spikemark.network.schedules import SCHEDULES
+
+WIDTH = 4.7  # inches = 338 points
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+
+NAMES = [
+    *("ink", "muted", "rule", "paper", "band", "model"),
+    *("deliver", "update", "collocate", "synchronise", "exchange", "other-1", "other-2", "other-3"),
+    *(name.replace("_", "-") for name in SCHEDULES),
+    "other-schedule",
+    *("persistent", "jitter", "drift", "rare", "barrier"),
+]
+COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(NAMES)}
+
+SETTINGS = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "spikemark",
+    "font.size": 10.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.5,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.edgecolor": COLOUR["muted"],
+    "axes.labelcolor": COLOUR["ink"],
+    "axes.titlecolor": COLOUR["ink"],
+    "text.color": COLOUR["ink"],
+    "xtick.color": COLOUR["muted"],
+    "ytick.color": COLOUR["muted"],
+    "xtick.labelcolor": COLOUR["ink"],
+    "ytick.labelcolor": COLOUR["ink"],
+    "grid.color": COLOUR["rule"],
+    "grid.linewidth": 0.8,
+    "lines.linewidth": 1.6,
+    "axes.unicode_minus": True,
+    "figure.constrained_layout.use": True,
+    "path.simplify_threshold": 0.5,
+}
+
+
+@contextmanager
+def canvas(height: float) -> Iterator[Figure]:
+    """An empty figure of phone width."""
+    with matplotlib.rc_context(SETTINGS):
+        yield Figure(figsize=(WIDTH, height))
+
+
+@contextmanager
+def drawing(rows: int = 1, height: float = 3.0, **options) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A figure of phone width with `rows` axes, one above the other."""
+    with canvas(height) as figure:
+        axes = figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
+        yield figure, list(axes)
+
+
+def phase_colour(name: str, names: list[str]) -> str:
+    """The colour of a phase; phases this file does not know share three spare ones."""
+    if name in COLOUR:
+        return COLOUR[name]
+    unknown = [n for n in names if n not in COLOUR]
+    return COLOUR[f"other-{unknown.index(name) % 3 + 1}"]
+
+
+def schedule_colour(schedule: str) -> str:
+    """The colour of a schedule; all that this file does not know share one."""
+    return COLOUR.get(schedule.replace("_", "-"), COLOUR["other-schedule"])
+
+
+def markup(figure: Figure, name: str, alt: str) -> str:
+    """The drawing as inline SVG: colours as CSS variables, ids unique to `name`, nothing loaded."""
+    buffer = io.BytesIO()
+    with matplotlib.rc_context(SETTINGS):
+        figure.savefig(
+            buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+        )
+    ET.register_namespace("", SVG)
+    ET.register_namespace("xlink", XLINK)
+    root = ET.fromstring(buffer.getvalue())
+    _drop(root, {f"{{{SVG}}}metadata", f"{{{SVG}}}style"})
+    _rename_ids(root, name)
+    for element in root.iter():
+        if "style" in element.attrib:
+            element.set("style", _style(element.get("style")))
+        if "d" in element.attrib:
+            element.set("d", _short(element.get("d")))
+    for attribute in ("width", "height"):
+        root.attrib.pop(attribute, None)
+    root.set("role", "img")
+    root.set("aria-label", alt)
+    root.set("preserveAspectRatio", "xMidYMid meet")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _drop(parent: ET.Element, tags: set[str]) -> None:
+    for child in list(parent):
+        if child.tag in tags:
+            parent.remove(child)
+        else:
+            _drop(child, tags)
+
+
+def _rename_ids(root: ET.Element, name: str) -> None:
+    """Several drawings share a page: keep only ids something refers to, and make them unique."""
+    everything = " ".join(value for element in root.iter() for value in element.attrib.values())
+    used = set(re.findall(r"#([\w.-]+)", everything))
+    for element in root.iter():
+        for key, value in list(element.attrib.items()):
+            if key == "id":
+                if value in used:
+                    element.set("id", f"{name}-{value}")
+                else:
+                    del element.attrib["id"]
+            elif key == f"{{{XLINK}}}href":
+                del element.attrib[key]
+                element.set("href", f"#{name}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(key, value.replace("url(#", f"url(#{name}-"))
+
+
+def _style(style: str) -> str:
+    style = re.sub(r"font-family:[^;]*;?\s*", "", style)
+    for name, colour in COLOUR.items():
+        style = style.replace(colour, f"var(--{name})")
+    return style
+
+
+def _short(path: str) -> str:
+    """Coordinates to a hundredth of a point: a third of the size, and nobody sees it."""
+    path = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m.group()):.2f}".rstrip("0").rstrip("."), path)
+    return re.sub(r"\s+", " ", path).strip()
+
+
+def legend_above(figure: Figure, handles: list, columns: int) -> None:
+    """A legend of labelled artists on top of the drawing; a tuple shares the label of its first."""
+    labels = [(h[0] if type(h) is tuple else h).get_label() for h in handles]
+    figure.legend(
+        handles, labels, handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
+        loc="outside upper left", ncols=columns, handlelength=1.3, handleheight=0.9,
+        columnspacing=1.2, handletextpad=0.5, borderpad=0.1,
+    )  # fmt: skip

@@ -1,0 +1,105 @@
+"""What is common to all ways to carry out one run of a plan: what may start, and what becomes of its record.
+
+`measure` and `simulate` are the two ways; a job of a sweep imports only the one it needs.
+"""
+
+import json
+import os
+import shutil
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically, write_json
+from spikemark.records import run_files
+from spikemark.records.plan import Plan, Planned
+from spikemark.records.results import Results
+
+
+class RunFailed(RuntimeError):
+    """A run gave no valid record; the message is the reason, in one line, and `log` what else is kept."""
+
+    def __init__(self, reason: str, log: str = ""):
+        super().__init__(reason)
+        self.log = log
+
+
+def due(results: Results, run: str) -> tuple[Plan, Planned]:
+    """The plan, and its run `run`, which can be carried out now.
+
+    Raises BadInput if the plan does not have the run, the run is there already, other files are in its place,
+    or its description is no description.
+    """
+    plan = results.read_plan()
+    planned = plan.run(run)
+    if planned is None:
+        raise BadInput(f"run {run!r} is not in {results.plan}")
+    place = results.run(run)
+    if run_files.whole(place):
+        raise BadInput(f"{place}: measured already; move or delete the folder to measure again")
+    if foreign := run_files.foreign(place):
+        raise BadInput(f"{place}: holds {foreign[0]!r}, which is of no record; move it away first")
+    results.read_description(run)
+    return plan, planned
+
+
+def carry_out(results: Results, planned: Planned, work: Callable[[], dict[str, Any]]) -> Path:
+    """Have `work` leave a record in `results.unchecked(ID)`, and move it to its place, which is returned.
+
+    `work` returns what launch.json shall say and raises RunFailed. A failure leaves `failed/ID.log` behind,
+    whose first line is the reason, and passes on; so does a fault of the program, with its trace.
+    """
+    unchecked, place = results.unchecked(planned.id), results.run(planned.id)
+    workspace, failure = unchecked.parent, results.failure(planned.id)
+    about = f"run: {planned.label}\nid: {planned.id}\n"
+    try:
+        shutil.rmtree(workspace, ignore_errors=True)  # left by one that was killed
+        workspace.mkdir(parents=True)
+        failure.unlink(missing_ok=True)
+        began = time.monotonic()
+        try:
+            launched = work()
+        except RunFailed as reason:
+            write_atomically(failure, f"{reason}\n\n{about}{reason.log}")
+            raise
+        except (BadInput, OSError):
+            raise
+        except Exception as fault:
+            reason = " ".join(f"{type(fault).__name__}: {fault}".split())
+            write_atomically(failure, f"{reason}\n\n{about}\n{traceback.format_exc()}")
+            raise
+        write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not run_files.whole(place):  # what Snakemake made, or what is left of an old record
+            shutil.rmtree(place, ignore_errors=True)
+        os.rename(unchecked, place)
+    finally:
+        shutil.rmtree(workspace, ignore_errors=True)
+    return place
+
+
+def check_record(directory: Path, planned: Planned) -> None:
+    """Raises RunFailed with the reason if a program that ended well left no record of the planned run.
+
+    Only what decides whether the run counts as done is looked at: reading all of it is left to `gather`,
+    which takes a second to import what it needs.
+    """
+    try:
+        found = json.loads((directory / run_files.RECORD).read_text())
+        complete = found["status"] == "complete" and {"ranks", "threads"} <= found.keys()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunFailed(f"exit status 0, but no valid record: {error}") from None
+    if not complete:
+        raise RunFailed("exit status 0, but the record is not complete")
+    for what in ("ranks", "threads"):
+        asked, got = getattr(planned, what), found[what]
+        if asked != got:
+            why = (
+                ": mpirun and the MPI library of the mini-app do not belong together"
+                if what == "ranks"
+                else ""
+            )
+            raise RunFailed(f"asked for {asked} {what}, the record says {got}{why}")

@@ -1,0 +1,271 @@
+"""Experiment files: what is varied, and the runs that follow from it.
+
+An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
+grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each of them
+is run with every number of ranks and threads (its own where it gives them), every seed, and the given
+repetitions. An entry with `preset.name` takes another preset, without the experiment's options.
+"""
+
+import functools
+import hashlib
+import itertools
+import json
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spikemark import presets
+from spikemark.core import places
+from spikemark.core.errors import BadInput, first_complaint, shown
+from spikemark.core.reading import check_plain, read_json
+from spikemark.core.yaml_file import read_yaml
+from spikemark.records.experiment_fields import (
+    MACHINE,
+    PLACES,
+    PRESET,
+    PRESET_NAME,
+    Experiment,
+    as_list,
+    one_line,
+)
+from spikemark.records.plan import SimulatedOn
+
+from . import simulated_runs
+
+#: Names in labels that differ from the name of the field.
+SHORT = {"delay_ratio": "D"}
+
+#: A sweep of so many would last for months.
+MOST_RUNS = 100_000
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run of the plan: `id` is a hash of everything that defines the measurement."""
+
+    id: str
+    label: str
+    ranks: int
+    threads: int
+    seed: int
+    repetition: int
+    fields: dict[str, Any]
+    description: dict[str, Any]
+    machine: SimulatedOn | None = None
+    compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
+
+    def without_description(self) -> dict[str, Any]:
+        """As it stands in the plan; the descriptions lie in files of their own."""
+        entry = asdict(replace(self, machine=None))
+        del entry["description"], entry["compute_of"], entry["machine"]
+        return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
+
+
+def find(name: str) -> Path:
+    """The file of an experiment given by its path or by its name. Raises BadInput naming those that exist."""
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+    else:
+        path = places.root() / "workflows" / "experiments" / f"{name}.yaml"
+    if not path.is_file():
+        known = sorted(p.stem for p in (places.root() / "workflows" / "experiments").glob("*.yaml"))
+        raise BadInput(
+            f"experiment {name!r} not found: give the path of a .yaml file or one of {', '.join(known)}"
+        )
+    return path
+
+
+def load(name: str | Path) -> Experiment:
+    """Read and check an experiment. Raises BadInput naming the file, the field and what is allowed."""
+    path = find(str(name))
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise BadInput(
+            f"{path}: a mapping of fields is needed: allowed are {', '.join(Experiment.model_fields)}"
+        )
+    try:
+        experiment = Experiment.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {one_line(error)}") from None
+    if experiment.description is not None:
+        description = path.parent / experiment.description
+        if not description.is_file():
+            raise BadInput(f"{path}: description: {description} is not a file")
+        experiment = experiment.model_copy(update={"description": description.resolve()})
+    return experiment
+
+
+def expand(experiment: Experiment) -> list[RunSpec]:
+    """All runs of an experiment in the order of measuring.
+
+    Runs are measured in blocks, one for every repetition of every seed, so that what is compared is measured
+    close together; blocks, and runs within a block, are shuffled, so that slow changes of the machine do not
+    favour one part of the grid. The order follows from `shuffle_seed`, the seeds and the run ids alone:
+    adding runs does not reorder the others. Raises BadInput for more than 100000 runs,
+    for options the preset refuses and for entries of the grid that give the same run twice.
+    """
+    if _number(experiment) > MOST_RUNS:
+        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
+    profile_digest = functools.cache(simulated_runs.profile_digest)
+    runs: dict[str, RunSpec] = {}
+    for entry in experiment.grid:
+        varied = _varied(experiment, entry).items()
+        axes = [[(field, value) for value in as_list(values)] for field, values in varied]
+        for combination in itertools.product(*axes):
+            for run in _runs(experiment, dict(combination), profile_digest):
+                if run.id in runs:
+                    raise BadInput(f"grid: {run.label!r} and {runs[run.id].label!r} are the same run")
+                runs[run.id] = run
+
+    def place(run: RunSpec) -> tuple[str, str]:
+        block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
+        return _digest(block), _digest([experiment.shuffle_seed, run.id])
+
+    return sorted(runs.values(), key=place)
+
+
+def _number(experiment: Experiment) -> int:
+    combinations = sum(
+        math.prod(len(as_list(values)) for values in _varied(experiment, entry).values())
+        for entry in experiment.grid
+    )
+    return combinations * len(experiment.seeds) * experiment.repetitions
+
+
+def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the grid with the experiment's ranks and threads where it has none of its own."""
+    return {"ranks": experiment.ranks, "threads": experiment.threads, **entry}
+
+
+def _runs(
+    experiment: Experiment, combination: dict[str, Any], profile_digest: Callable[[str], str]
+) -> list[RunSpec]:
+    fields = {field: value for field, value in combination.items() if field not in PLACES}
+    ranks, threads = (combination[place] for place in PLACES)
+    machine = _machine(experiment, fields)
+    runs = []
+    for seed in experiment.seeds:
+        description = _describe(experiment, fields, seed)
+        simulated = {}
+        if machine is not None:
+            of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
+            digest = profile_digest(machine.profile)
+            simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
+        for repetition in range(1, experiment.repetitions + 1):
+            identity = {
+                "description": description,
+                "ranks": ranks,
+                "threads": threads,
+                "repetition": repetition,
+                **simulated,
+            }
+            runs.append(
+                RunSpec(
+                    id=_digest(identity)[:12],
+                    label=_label(experiment, fields, seed, ranks, threads, repetition),
+                    ranks=ranks,
+                    threads=threads,
+                    seed=seed,
+                    repetition=repetition,
+                    fields=fields,
+                    description=description,
+                    machine=machine,
+                    compute_of=simulated["machine"]["compute_of"] if simulated else None,
+                )
+            )
+    return runs
+
+
+def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | None:
+    """What a run is simulated on: the experiment's field, changed by the grid's `machine.…`."""
+    if experiment.machine is None:
+        return None
+    own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
+    try:
+        return SimulatedOn.model_validate({**experiment.machine.model_dump(), **own})
+    except ValidationError as error:
+        raise BadInput(f"grid: machine.{first_complaint(error, 'machine')}") from None
+
+
+def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict[str, Any]:
+    options = {f.removeprefix(PRESET): v for f, v in fields.items() if f.startswith(PRESET)}
+    if experiment.preset is not None:
+        source = experiment.preset
+        name = options.pop("name", source.name)
+        given = source.options if name == source.name else {}
+        _preset(name)
+        description = pickle.loads(_described(name, pickle.dumps({**given, **options, "seed": seed})))
+    else:
+        description = _read_description(experiment.description)
+        description["seed"] = seed
+    for field, value in {**experiment.set, **fields}.items():
+        if not field.startswith((PRESET, MACHINE)):
+            assign(description, field, value)
+    return description
+
+
+@functools.lru_cache(maxsize=4)  # most runs of a plan differ in how they are run
+def _described(name: str, options: bytes) -> bytes:
+    """Pickled: that copies the large multi-area model ten times as fast as `copy.deepcopy`."""
+    return pickle.dumps(_preset(name).describe(**pickle.loads(options)))
+
+
+def _preset(name: str) -> Any:
+    if not isinstance(name, str) or name not in presets.PRESETS:
+        raise BadInput(f"preset.name: {name!r} is not allowed: one of {', '.join(presets.PRESETS)}")
+    return presets.PRESETS[name]
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    description = read_json(path)
+    if not isinstance(description, dict):
+        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+    check_plain(description, path)
+    return description
+
+
+def assign(description: dict[str, Any], field: str, value: Any) -> None:
+    """Set `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
+    *path, last = field.split(".")
+    at: Any = description
+    for step in path:
+        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
+    if isinstance(at, dict):
+        at[last] = value
+    else:
+        _item(at, last, field)
+        at[int(last)] = value
+
+
+def _item(at: Any, step: str, field: str) -> Any:
+    if not isinstance(at, list):
+        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
+    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
+        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
+    return at[int(step)]
+
+
+def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
+    alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
+    words = [str(fields[field]) for field in alone]
+    words += [
+        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={v}"
+        for f, v in fields.items()
+        if f not in alone
+    ]
+    words.append(f"ranks={ranks}")
+    if len(experiment.threads) > 1 or threads > 1:
+        words.append(f"threads={threads}")
+    words.append(f"seed={seed}")
+    if experiment.repetitions > 1:
+        words.append(f"repetition={repetition}")
+    return " ".join(words)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

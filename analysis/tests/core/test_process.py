@@ -1,0 +1,69 @@
+"""Programs that end well, badly, too late, or because we are interrupted."""
+
+import subprocess
+import time
+
+import pytest
+
+from spikemark.core.launch import Launch
+from spikemark.core.process import ENDING, Finished, end, last_line, lines, started, watch
+
+
+def shell(script: str, **environment: str) -> Launch:
+    return Launch(["sh", "-c", script], environment)
+
+
+def running(command: str) -> bool:
+    return bool(subprocess.run(["pgrep", "-f", command], capture_output=True).stdout)
+
+
+def test_a_program_is_run_to_its_end_without_input():
+    found = watch(shell("cat; echo $SAID; echo why >&2; exit 3", SAID="hello"), 60)
+    assert found == Finished(3, "hello\n", "why\n")
+    assert found.reason == "why"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo first >&2; echo ' last ' >&2; echo >&2; exit 1", "last"),
+        ("exit 3", "exit status 3 without a message"),
+        ("kill -SEGV $$", "ended by SIGSEGV"),
+        ("exit 139", "ended by SIGSEGV"),  # as a shell or mpirun tells it
+    ],
+)
+def test_a_failure_has_its_reason_in_one_line(script, reason):
+    assert watch(shell(script), 60).reason == reason
+
+
+def test_a_command_that_does_not_exist():
+    assert watch(Launch(["no-such-command"]), 60) == Finished(127, "", "no-such-command: command not found")
+
+
+def test_the_time_limit_ends_the_whole_group():
+    found = watch(shell("sleep 47.31 & sleep 47.31"), 0.2)
+    assert found == Finished(None, "", "not finished within the time limit of 0.2 s")
+    assert not running("sleep 47.31")
+
+
+def test_an_exception_ends_the_whole_group_and_passes_on():
+    with pytest.raises(KeyboardInterrupt), started(["sh", "-c", "sleep 47.32 & sleep 47.32"]):
+        deadline = time.monotonic() + 20
+        while not running("sleep 47.32"):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        raise KeyboardInterrupt
+    assert not running("sleep 47.32")
+
+
+def test_a_program_that_will_not_end_is_killed():
+    script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
+    with started(["sh", "-c", script], stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == "ready\n"
+        end(program, ENDING, 0.2)
+        assert program.returncode == -9
+
+
+def test_lines_that_hold_something():
+    assert lines("\n a \n\n b\n \n") == ["a", "b"]
+    assert (last_line("\n a \n\n b\n \n"), last_line(" \n")) == ("b", "")

@@ -1,0 +1,73 @@
+"""The ring of input by the rule of the mini-app; tests/test_explained.py compares it with the mini-app's."""
+
+import pytest
+from small_network import describe
+
+from spikemark.core.errors import BadInput
+from spikemark.network import ring
+from spikemark.network.description import read
+
+
+def of(*weights, indegree: int = 10, external: dict | None = None) -> ring.Ring:
+    """The ring of a network in which these weights occur."""
+    description = describe(areas=2, indegree=0)
+    description["network"]["projections"] = [
+        {"source": "area0", "target": "area1", "indegree": indegree, "weight": w, "delay": {"mean": 1.5}}
+        for w in weights
+    ]
+    if external:
+        description["network"]["populations"][1]["external"] = external
+    return ring.of(read(description))
+
+
+def test_a_part_of_the_smallest_weight_is_the_unit():
+    """With weights 2 and -3 the unit is 1, half of the smaller one."""
+    found = of(2, -3)
+    assert (found.unit, found.cell_bytes, found.slots) == (1.0, 2, 16)
+
+
+@pytest.mark.parametrize(
+    ("weights", "unit"),
+    [
+        ((0.1, 0.25), 0.05),
+        ((1, 1 + 1 / 64), 1 / 64),
+        ((1, 1 + 1 / 65), None),
+        ((2, 3**0.5), None),
+        ((0,), 1.0),
+    ],
+)
+def test_parts_that_are_tried(weights, unit):
+    found = of(*weights)
+    assert found.cell_bytes == (4 if unit is None else 2)
+    if unit is not None:
+        assert found.unit == pytest.approx(unit)
+
+
+def test_input_from_outside_counts():
+    """Its weight must be a multiple of the unit, and fit into 32 bits beside the synapses' 16."""
+    assert of(1.0).cell_bytes == 2
+    assert of(1.0, external={"rate_hz": 100, "weight": 0.5}).unit == 0.5
+    assert of(1.0, external={"rate_hz": 100, "weight": 2**0.5}).cell_bytes == 4
+    assert of(1.0, external={"rate_hz": 0, "weight": 2**0.5}).cell_bytes == 2
+    assert of(1.0, external={"rate_hz": 1000, "weight": 1e8}).cell_bytes == 2  # it is not kept in the ring
+    with pytest.raises(BadInput):
+        of(1.0, external={"rate_hz": 1000, "weight": 1e9})  # beyond 32 bits in units of the other weight
+
+
+def test_sixteen_bits_hold_the_most_synapses_of_a_neuron():
+    assert of(1, indegree=32767).cell_bytes == 2
+    assert of(1, indegree=32768).cell_bytes == 4
+    assert of(1, indegree={"mean": 32000}).cell_bytes == 4  # some neuron may draw more than 32767
+
+
+def test_spread_weights():
+    assert of({"mean": 1, "sd": 0.5, "classes": 2}).unit == 0.5  # 0.5 and 1.5
+    assert of({"mean": 1, "sd": 0.1}).cell_bytes == 4
+    own = {"mean": 1, "sd": 0.1, "classes": 0}
+    assert of(own).cell_bytes == 4 and of({"mean": 1, "sd": 0, "classes": 0}).cell_bytes == 2
+
+
+def test_a_weight_too_small_beside_the_others_is_refused():
+    with pytest.raises(BadInput) as error:
+        of(1e9, 2**0.5)
+    assert "network.projections.1.weight=1.41421: 0 or at least" in str(error.value)

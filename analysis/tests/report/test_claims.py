@@ -1,0 +1,214 @@
+"""What the page claims: key figures, warnings by severity, why the theory misses, why counts are equal."""
+
+import json
+
+import numpy as np
+import pytest
+from planned import grid, run, write_experiment
+from synthetic import PHASES, describe
+
+from spikemark.records.cases import look
+from spikemark.records.gather import gather
+from spikemark.report.cautions import LOADS, SEVERITY, SIMULATED, cautions, strongest_load
+from spikemark.report.headline import headline
+from spikemark.report.key_figures import key_figures
+from spikemark.report.sections import access, autocorrelation, cycle_times, waiting
+from spikemark.report.sections.access.section import ALL, filled
+from spikemark.report.sections.waiting.misfit import misfit
+
+STEADY = {"cv": 0.01}
+
+
+def view_of(folder, runs):
+    return look(gather(write_experiment(folder, runs)))
+
+
+def pairs(times, ranks=2, **options):
+    """A conventional and a structure-aware run for every pair of means, or of options, in `times`."""
+    runs = []
+    for seed, sides in enumerate(times, 1):
+        plain, aware = (side if isinstance(side, dict) else {"mean_s": side, **STEADY} for side in sides)
+        runs.append(run("conventional", 1, ranks, seed, **plain, **options))
+        runs.append(run("structure_aware", 10, ranks, seed, **aware, **options))
+    return runs
+
+
+def card(view, label):
+    return next(f for f in key_figures(view, headline(view)) if f.label.startswith(label))
+
+
+def test_a_resolved_change_is_a_change_in_per_cent_as_is_its_theory(tmp_path):
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 3))
+    found = card(view, "Waiting")
+    assert found.text.startswith("\u2212") and found.text.endswith("\u202f%")
+    assert found.note.startswith("95 % interval \u2212")
+    assert found.note.endswith("; theory \u221268\u202f% (modelled)")
+    assert "not resolved" not in card(view, "Speed-up").note
+
+
+def test_an_open_change_is_a_ratio_as_is_its_theory(tmp_path):
+    spreads = [({"cv": a}, {"cv": b}) for a, b in ((0.1, 0.9), (0.9, 0.1), (0.3, 0.9))]
+    view = view_of(tmp_path, pairs(spreads))
+    found, r = card(view, "Waiting"), headline(view).waiting
+    assert r.low < 1 < r.high
+    assert found.text.endswith("×") and "fell" not in found.text and "rose" not in found.text
+    assert found.note.startswith("not resolved: 95 % interval") and "theory 0.316 (modelled)" in found.note
+    assert card(view, "Speed-up").note.startswith("not resolved: 95 % interval")
+
+
+def test_a_single_pair_is_not_resolved(tmp_path):
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)]))
+    for label in ("Waiting", "Speed-up"):
+        assert card(view, label).note.startswith("not resolved: one pair of runs")
+        assert card(view, label).text.endswith("×")
+
+
+def test_every_number_has_its_kind_and_a_note_beside_it(tmp_path):
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2))
+    for figure in key_figures(view, headline(view)):
+        assert figure.remark and (figure.kind or figure.absent)
+
+
+def test_equal_counts_are_explained(tmp_path):
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2))
+    found = card(view, "First accesses")
+    assert found.text == "equal" and "hardly any list is empty" in found.note
+    text = " ".join(access.section(view).text)
+    assert "Here hardly any list is empty" in text and "several areas" not in text
+
+
+def test_two_lists_of_a_source_are_explained(tmp_path):
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 2, ranks=1))
+    found = card(view, "First accesses")
+    assert found.text == "+100\u202f%"
+    assert found.note.startswith("per synaptic event; ")
+    text = " ".join(access.section(view).text)
+    assert "here 2 areas on 1 rank" in text and "two lists per source" in text
+
+
+def test_where_lists_are_empty_nothing_is_said_to_be_equal(tmp_path):
+    sparse = describe(areas=2, neurons=400, indegree=2, delay_ratio=10)
+    view = view_of(tmp_path, pairs([(4e-5, 2e-5)] * 3, description=sparse))
+    assert max(filled(view.case.runs)) < ALL
+    assert "hardly any list is empty" not in " ".join(access.section(view).text)
+    assert "hardly any list is empty" not in card(view, "First accesses").note
+
+
+WARNINGS = {
+    "virtual machine": "virtual machine: guests",
+    "stolen time": "stolen time: the hypervisor took 0.31 cores away",
+    "foreign load": "foreign load: other processes kept 1.75 cores busy",
+    "bound too tightly": "bound too tightly: rank 0 has 2 threads and may use 1 hardware thread(s)",
+    "oversubscribed": "oversubscribed: 4 ranks x 2 threads on 2 cores of a node",
+    "": "something new",
+}
+
+
+def test_warnings_by_severity(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2), cycles=100)
+    for options, warning in zip(runs, WARNINGS.values(), strict=True):
+        options["warnings"] = [warning]
+    runs[0].update(checksum="0123456789abcdef", timing__timer_overhead=0.2)
+    runs[1].update(provenance__commit="1" * 40, provenance__dirty=True)
+    runs.append(run("conventional", 1, 2, seed=1, threads=2, cycles=100, warnings=[]))
+    found = cautions(view_of(tmp_path, runs))
+    starts = [s for s in SEVERITY if s]
+    known = [next((s for s in starts if text.startswith(s)), "") for text in found]
+    assert list(dict.fromkeys(known)) == [s for s in SEVERITY if s != SIMULATED]  # a page apart
+    assert known[:5] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
+
+
+@pytest.mark.parametrize(("beginning", "number"), [("foreign load", "1.75"), ("stolen time", "0.31")])
+def test_the_load_is_given_with_its_largest_number(tmp_path, beginning, number):
+    runs = pairs([(4e-5, 2e-5)])
+    runs[0]["warnings"] = [WARNINGS[beginning]]
+    runs[1]["warnings"] = [WARNINGS[beginning].replace(number, "0.12"), WARNINGS["virtual machine"]]
+    clause = strongest_load(view_of(tmp_path, runs).case.runs)
+    assert number in clause and "0.12" not in clause
+
+
+@pytest.mark.parametrize("beginning", LOADS)
+def test_every_load_becomes_a_clause(tmp_path, beginning):
+    runs = [dict(m, warnings=[WARNINGS[beginning]]) for m in pairs([(4e-5, 2e-5)])]
+    clause = strongest_load(view_of(tmp_path, runs).case.runs)
+    assert clause.startswith("measured w") and "{}" not in clause
+
+
+def test_without_load_there_is_no_clause(tmp_path):
+    assert strongest_load(view_of(tmp_path, pairs([(4e-5, 2e-5)])).case.runs) is None
+
+
+def with_waiting(folder, runs, change, factor=1.0):
+    """The view after `change(times [rank, cycle, phase])`; the waiting recorded is `factor` times theirs."""
+    experiment = write_experiment(folder, runs)
+    for path in experiment.glob("runs/*/cycles.npy"):
+        times = np.load(path)
+        change(times)
+        np.save(path, times)
+        record = json.loads((path.parent / "record.json").read_text())
+        measured = times[:, :, PHASES.index("synchronise")].sum(axis=1).mean()
+        record["timing"]["phases"]["synchronise"]["mean_s"] = float(measured) * factor
+        (path.parent / "record.json").write_text(json.dumps(record))
+    return look(gather(experiment))
+
+
+def test_independent_normal_times_are_met(tmp_path):
+    view = view_of(tmp_path, pairs([({"cv": 0.2}, {"cv": 0.2})] * 2))
+    found = misfit(view.case, 2)
+    assert found.factor == pytest.approx(1, rel=0.1) and not found.notable and found.reason == ""
+    assert "1.0 times the waiting of" in waiting.section(view).text[1]
+
+
+def test_rare_long_cycles_are_named_with_what_they_do(tmp_path):
+    def stretch(times):
+        times[:, ::200, 0] *= 100  # of all ranks at once, so nobody waits longer
+
+    view = with_waiting(tmp_path, pairs([({"cv": 0.2}, {"cv": 0.2})] * 2), stretch)
+    found = misfit(view.case, 2)
+    assert found.factor > 5 and found.cv > 1 and found.cv_without_tail == pytest.approx(0.2, rel=0.2)
+    text = waiting.section(view).text[1]
+    assert "because rare long cycles inflate the SD" in text and "the conventional runs it is fitted" in text
+    below = cycle_times.section(view).text[1]
+    assert "begin below 0 for conventional" in below and "\u2212" in below and "normal distribution" in below
+
+
+def test_waiting_that_compute_times_do_not_imply_is_named(tmp_path):
+    runs = pairs([({"cv": 0.2}, {"cv": 0.2})] * 2)
+    found = misfit(with_waiting(tmp_path, runs, lambda times: None, factor=5).case, 2)
+    assert found.factor == pytest.approx(0.2, rel=0.1) and "no wait for a slower rank" in found.reason
+
+
+def test_ranks_that_differ_lastingly_are_named(tmp_path):
+    description = describe(areas=16, neurons=20, indegree=4, delay_ratio=10)
+
+    def slow(times):
+        times[0, :, 0] += 1e-4  # one rank of sixteen, always
+        times[1:, :, 3] = 1e-4
+
+    runs = pairs([({"cv": 0.01}, {"cv": 0.01})] * 2, ranks=16, description=description)
+    view = with_waiting(tmp_path, [dict(m, cycles=100) for m in runs], slow)
+    found = misfit(view.case, 16)
+    assert found.factor < 0.5 and "ranks differ lastingly" in found.reason
+
+
+def test_a_miss_nothing_known_explains_gets_no_reason(tmp_path):
+    runs = pairs([({"cv": 0.2}, {"cv": 0.2})] * 2)
+    view = with_waiting(tmp_path, runs, lambda times: None, factor=0.1)
+    found = misfit(view.case, 2)
+    assert found.factor == pytest.approx(10, rel=0.1) and found.reason == ""
+    assert "neither rare long cycles nor" in waiting.section(view).text[1]
+
+
+def test_without_cycles_or_waiting_there_is_no_misfit(tmp_path):
+    assert misfit(view_of(tmp_path, pairs([({"cv": 0.0}, {"cv": 0.0})])).case, 2) is None
+    one = view_of(tmp_path / "one", pairs([(4e-5, 2e-5)], ranks=1))
+    assert misfit(one.case, 1) is None
+
+
+def test_captions_say_where_times_are_cut_and_how_many_ranks_there_are(tmp_path):
+    view = view_of(tmp_path, pairs([({"cv": 0.2}, {"cv": 0.2})] * 2))
+    figure = cycle_times.section(view).figures[0]
+    assert "to the left of the axis" in figure.caption and "to the right of it" in figure.caption
+    inside = figure.table.cells[0][-1]
+    assert f"(measured): {inside} (conventional)" in figure.caption
+    assert autocorrelation.section(view).figures[0].title == "Autocorrelation, 2 ranks"

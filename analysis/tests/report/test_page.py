@@ -1,0 +1,232 @@
+"""The page: self-contained, well-formed, and true to the records."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from html_page import Page, page
+from planned import ABSENT, grid, run, write_experiment
+from scipy.stats import gmean
+
+from spikemark.core.errors import BadInput
+from spikemark.quantities.words import number
+from spikemark.records import record
+from spikemark.records.cases import look
+from spikemark.records.gather import gather
+from spikemark.report import build
+from spikemark.report.page import typeset
+from spikemark.report.sections import SECTIONS, phases
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    experiment = write_experiment(tmp_path_factory.mktemp("whole"), grid(cycles=400))
+    out = experiment / "report.html"
+    headline = build(gather(experiment), out)
+    return experiment, out.read_text(encoding="utf-8"), headline
+
+
+@pytest.fixture(scope="module")
+def sections(whole):
+    view = look(gather(whole[0]))
+    return [section(view) for section in SECTIONS]
+
+
+def test_loads_nothing(whole):
+    _, text, _ = whole
+    found = Page(text)
+    assert found.loads == []
+    assert not {"script", "link", "iframe", "object", "embed", "img", "image", "base"} & set(found.tags)
+    assert "@import" not in text and "@font-face" not in text
+    assert all(target.startswith("#") for target in re.findall(r"url\(\s*['\"]?([^)'\"]*)", text))
+    for tag, target in found.hrefs:
+        assert target.startswith("#") or (tag == "a" and target.startswith("https://"))
+
+
+def test_ids_are_unique_and_local_links_lead_somewhere(whole):
+    _, text, _ = whole
+    found = Page(text)
+    assert len(found.ids) == len(set(found.ids))
+    targets = [h[1:] for _, h in found.hrefs if h.startswith("#")] + re.findall(r"url\(#([^)]*)\)", text)
+    assert targets and set(targets) <= set(found.ids)
+
+
+def test_every_section_is_there_in_order(whole, sections):
+    found = Page(whole[1])
+    positions = [found.ids.index(section.id) for section in sections]
+    assert positions == sorted(positions)
+    for section in sections:
+        assert section.title in found.text
+        empty = not (section.text or section.boxes or section.figures or section.terms or section.links)
+        assert not empty or (section.id in ("peers", "exchanges", "activity", "energy") and section.missing)
+
+
+def test_every_figure_has_words_and_numbers_beside_it(whole, sections):
+    figures = [figure for section in sections for figure in section.figures]
+    found = Page(whole[1])
+    assert len(figures) >= 6
+    assert found.images == [figure.alt for figure in figures]
+    assert len(figures) == found.tags.count("figcaption")
+    assert found.tags.count("details") >= len(figures)
+    for figure in figures:
+        assert len(figure.alt) > 40 and len(figure.caption) > 40 and figure.table.cells
+
+
+def test_every_column_of_every_table_has_a_name_of_its_own_and_cells(sections):
+    tables = [table for section in sections for table in section.tables]
+    tables += [figure.table for section in sections for figure in section.figures]
+    for table in tables:
+        names = [column.name for column in table.columns]
+        assert len(set(names)) == len(names) and table.rows
+        assert set(names) <= {name for row in table.rows for name in row}
+
+
+def test_figures_take_all_their_colours_from_the_style_sheet(whole):
+    _, text, _ = whole
+    used = set(re.findall(r"var\(--([\w-]+)\)", text))
+    defined = set(re.findall(r"--([\w-]+):", text))
+    assert used <= defined
+    assert not re.search(r"(?:fill|stroke): #", text)
+
+
+def test_both_schemes_and_print_define_the_colours(whole):
+    _, text, _ = whole
+    style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
+    light, dark = (
+        set(re.findall(r"--([\w-]+):", part)) for part in style.split("prefers-color-scheme: dark")[:2]
+    )
+    assert light == dark and {"ink", "paper", "deliver"} <= light
+
+
+def test_numbers_are_those_of_the_records(whole):
+    experiment, text, headline = whole
+    plan = json.loads((experiment / "plan.json").read_text())
+    runs = [(line, record.load(experiment / "runs" / line["id"])) for line in plan["runs"]]
+    words = Page(text).text
+
+    def factors(schedule, ratio):
+        return [
+            r.record.timing.real_time_factor
+            for line, r in runs
+            if (line["fields"]["schedule"], line["fields"]["delay_ratio"], line["ranks"])
+            == (schedule, ratio, 2)
+        ]
+
+    plain, aware = factors("conventional", 1), factors("structure_aware", 10)
+    assert f"real-time factor of {number(gmean(aware))} against {number(gmean(plain))}" in words
+    ratio = gmean(plain) / gmean(aware)
+    assert headline.speed_up.value == pytest.approx(ratio)
+    assert f"{number(ratio)}×" in words
+    for line, r in runs:
+        assert number(r.record.timing.real_time_factor) in words
+        assert r.record.checksum in words and line["label"] in words
+        share = r.record.totals.first_accesses / r.record.totals.synaptic_events
+        assert number(share, 2)[:4] in words
+    one = next(r for line, r in runs if line["ranks"] == 2)
+    for name, phase in one.record.timing.phases.items():
+        assert name in words and phase.mean_s is not None
+    for fact in (one.record.provenance.commit, one.record.provenance.compiler, one.record.host.cpu):
+        assert fact in words
+
+
+def test_equal_checksums_are_said_to_be_equal(whole):
+    _, text, _ = whole
+    words = Page(text).text
+    assert "36 runs of 3 networks gave one checksum per network" in words
+    assert "NOT EQUAL" not in words
+
+
+def test_a_different_checksum_is_loud(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[-1]["checksum"] = "0123456789abcdef"
+    words = page(tmp_path, runs).text
+    assert words.count("NOT EQUAL") >= 3  # at the top, in the row of key figures, in the box
+    assert "0123456789abcdef: structure_aware D=10 ranks=2 seed=2" in words
+
+
+def test_warnings_of_the_runs_and_across_runs(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[0]["warnings"] = ["oversubscribed: 2 ranks on 1 core"]
+    runs[1].update(provenance__commit="1" * 40, provenance__dirty=True, timing__timer_overhead=0.2)
+    words = page(tmp_path, runs).text
+    assert "oversubscribed: 2 ranks on 1 core (1 of 6 runs)" in words
+    assert "virtual machine: times may be disturbed by other guests (5 of 6 runs)" in words
+    assert "mixed commits: the runs come from 2 different ones" in words
+    assert "uncommitted changes in the source of 1 of 6 runs" in words
+    assert "reading the clock took up to 20.0\u202f% of a run" in words
+
+
+def test_runs_that_differ_in_more_are_left_out_of_the_figures(tmp_path):
+    other = [run("conventional", 1, 2, seed=1, threads=2)]
+    words = page(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,)) + other).text
+    assert "not in the figures: 1 run," in words
+
+
+def test_text_from_the_plan_is_escaped(tmp_path):
+    runs = [dict(run(), label="<b>&amp;")]
+    experiment = {"name": "demo", "title": "<script>alert(1)</script>"}
+    found = page(tmp_path, runs, experiment=experiment)
+    assert (
+        "script" not in found.tags and "<script>alert(1)</script>" in found.text and "<b>&amp;" in found.text
+    )
+
+
+def test_the_same_runs_give_the_same_page(tmp_path):
+    experiment = write_experiment(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=100))
+    for name in ("one.html", "two.html"):
+        build(gather(experiment), tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_bars_end_at_the_numbers_of_the_headline(whole):
+    view = look(gather(whole[0]))
+    bars = {bar.configuration: bar for bar in phases.prepare(view.case, view.ranks)}
+    speed_up = whole[2].speed_up
+    for configuration, factor in (
+        (view.conventional, speed_up.first),
+        (view.structure_aware, speed_up.second),
+    ):
+        assert bars[configuration].mean == pytest.approx(factor)
+        assert sum(bars[configuration].phases.values()) == pytest.approx(factor)
+
+
+def test_runs_without_a_partner_are_in_the_bars_only_and_said_to_be(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2, 3), cycles=100)
+    runs[0]["state"] = ABSENT
+    words = page(tmp_path, runs).text
+    assert "1 run has no partner in the other schedule" in words
+    assert "geometric mean of 2 of 3 runs, those with a partner" in words
+
+
+def test_terms_with_an_index_are_typeset(whole):
+    assert "d_min" not in Page(whole[1]).text
+    assert "d<sub>min</sub>" in whole[1]
+
+
+def test_code_is_set_as_such_and_escaped(whole):
+    assert "<code>spikemark cachesim RUN</code>" in whole[1]
+    assert typeset("`a < b` and 1 < 2, a ` alone") == "<code>a &lt; b</code> and 1 &lt; 2, a ` alone"
+
+
+def test_the_most_severe_warning_stands_in_the_header(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=100)
+    runs[0]["warnings"] = ["virtual machine: guests", "foreign load: other processes kept 1.75 cores busy"]
+    words = page(tmp_path, runs).text
+    assert re.search(r"To be read with 3 warnings : foreign load: other processes kept 1.75 cores", words)
+
+
+def test_sources_are_those_of_the_readme(sections):
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split("## Sources")[1]
+    entries = [line[2:] for line in readme.splitlines() if line.startswith("- ")]
+    links = next(section.links for section in sections if section.id == "literature")
+    assert len(entries) == len(links) == 11
+    for entry, (name, address, _) in zip(entries, links, strict=True):
+        assert entry.split(",")[0].split(" ")[0] == name.split(",")[0].split(" ")[0]
+        assert address in readme
+
+
+def test_without_a_plan_nothing_is_written(tmp_path):
+    with pytest.raises(BadInput, match=r"plan\.json"):
+        build(gather(tmp_path), tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,73 @@
+"""The page is whole in every state of a sweep: nothing run, failed, unreadable, records without parts."""
+
+import re
+
+import pytest
+from html_page import Page, page
+from planned import ABSENT, grid, write_experiment
+from synthetic import describe
+
+from spikemark.records.gather import gather
+from spikemark.report import build
+
+
+def states(runs):
+    """A name for every state of a sweep that must still give a page."""
+    no_cycles = describe(delay_ratio=10)
+    no_cycles["record"]["cycles"] = False
+    no_barrier = describe(delay_ratio=10)
+    no_barrier["record"]["barrier"] = False
+    silent = describe(delay_ratio=10, rate_hz=0)
+    return {
+        "nothing run": [dict(m, state=ABSENT) for m in runs],
+        "all failed": [dict(m, state="mpirun ended with status 1") for m in runs],
+        "first run only": [dict(m, state=ABSENT) if i else m for i, m in enumerate(runs)],
+        "one rank": [m for m in runs if m["ranks"] == 1],
+        "no conventional": [m for m in runs if m["schedule"] != "conventional"],
+        "no cycles": [dict(m, description=no_cycles) for m in runs],
+        "no barrier": [dict(m, description=no_barrier) for m in runs],
+        "no spikes": [dict(m, description=silent) for m in runs],
+        "no spread": [dict(m, cv=0.0) for m in runs],
+        "few cycles": [dict(m, cycles=10) for m in runs],
+        "no plan lines": [],
+    }
+
+
+MISSING = {
+    "nothing run": ["Nothing to report yet: 0 of 6 runs are complete, 6 not run yet", "no run is complete"],
+    "all failed": ["6 failed", "mpirun ended with status 1"],
+    "first run only": ["1 of 6 runs are complete", "nothing to compare"],
+    "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
+    "no conventional": ["has no run of the conventional schedule", "Serial correlation: no conventional run"],
+    "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
+    "no barrier": ["Waiting was not timed on its own", "record.barrier is false"],
+    "no spikes": ["no synaptic event occurred"],
+    "no spread": ["the cycle times do not vary"],
+    "few cycles": ["Correctness"],
+    "no plan lines": ["Nothing to report yet: 0 of 0 runs are complete"],
+}
+
+
+@pytest.mark.parametrize("state", MISSING)
+def test_a_page_in_every_state(tmp_path, state):
+    runs = states(grid(ratios=(10,), seeds=(1,), cycles=100))
+    assert runs.keys() == MISSING.keys()
+    words = page(tmp_path, runs[state]).text
+    for expected in MISSING[state]:
+        assert expected in words
+    for word in ("nan", "None", "not a number"):
+        assert not re.search(rf"\b{word}\b", words)
+
+
+def test_failed_unreadable_and_absent_runs_are_named(tmp_path):
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2))
+    runs[0]["state"] = "out of memory on rank 1"
+    runs[1]["state"] = ABSENT
+    experiment = write_experiment(tmp_path, runs)
+    truncated = experiment / "runs" / f"{2:012x}" / "cycles.npy"
+    truncated.write_bytes(truncated.read_bytes()[:-100])
+    build(gather(experiment), experiment / "report.html")
+    words = Page((experiment / "report.html").read_text()).text
+    assert "3 of 6 runs are complete, 1 failed, 1 unreadable, 1 not run yet" in words
+    assert "failed: out of memory on rank 1" in words and "more of the log" not in words
+    assert "unreadable" in words and "cycles.npy" in words

@@ -1,0 +1,96 @@
+"""A sweep of which all runs are there: what it reads, and how often."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from synthetic import write_run
+
+from spikemark import studies
+from spikemark.records.results import Results
+from spikemark.running import experiments, sweeps
+
+
+@pytest.fixture
+def opened(monkeypatch) -> Counter:
+    """How often each file was opened, by the end of its path."""
+    found = Counter()
+
+    def count(path) -> None:
+        found["/".join(Path(path).parts[-2:])] += 1
+
+    def open_path(self, *arguments, plain=Path.open, **options):
+        count(self)
+        return plain(self, *arguments, **options)
+
+    def load(path, *arguments, plain=np.load, **options):
+        count(path)
+        return plain(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", open_path)
+    monkeypatch.setattr(np, "load", load)
+    return found
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch) -> tuple[str, Results]:
+    """An experiment file, and results that hold all of its runs."""
+    program = tmp_path / "miniapp"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program))
+    content = {
+        "name": "planted",
+        "title": "Planted runs",
+        "preset": {"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 60, "indegree": 10}},
+        "set": {"time.simulate_ms": 10},
+        "grid": [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": 10}],
+        "ranks": 2,
+        "seeds": [1, 2],
+        "shuffle_seed": 1,
+    }
+    path = tmp_path / "planted.yaml"
+    path.write_text(yaml.safe_dump(content))
+    chosen = experiments.load(path)
+    results, runs = sweeps.folder(chosen, "here", tmp_path / "results"), experiments.expand(chosen)
+    for run in runs:
+        ways = {name: run.description[name] for name in ("schedule", "delay_ratio")}
+        how = {"ranks": run.ranks, "seed": run.seed, "cycles": 100}
+        write_run(results.run(run.id), description=run.description, **ways, **how)
+    return str(path), results
+
+
+def records(opened: Counter) -> dict[str, list[int]]:
+    """How often the files of a record were opened, by name."""
+    found: dict[str, list[int]] = {}
+    for path, times in opened.items():
+        found.setdefault(path.split("/")[-1], []).append(times)
+    return {name: found[name] for name in ("record.json", "ranks.csv", "cycles.npy")}
+
+
+ONCE = {"record.json": [1] * 4, "ranks.csv": [1] * 4, "cycles.npy": [1] * 4}
+
+
+@pytest.mark.parametrize("verb", ["sweep", "report"])
+def test_every_record_is_opened_once(verb, planted, opened, spikemark, tmp_path):
+    path, results = planted
+    if verb == "report":
+        sweeps.plan(experiments.load(path), experiments.expand(experiments.load(path)), results)
+    status, output, errors = spikemark(verb, path, "--machine", "here", "--results", tmp_path / "results")
+    assert (status, errors) == (0, ""), output
+    assert results.report.is_file() and results.summary.is_file()
+    assert records(opened) == ONCE
+
+
+def test_a_study_takes_the_records_that_its_sweep_read(planted, opened, spikemark, tmp_path, monkeypatch):
+    path, results = planted
+    study = studies.STUDIES["schedules"]
+    monkeypatch.setitem(studies.STUDIES, "schedules", type(study)(**{**vars(study), "experiment": path}))
+    status, output, errors = spikemark(
+        "study", "schedules", "--machine", "here", "--results", tmp_path / "results"
+    )
+    assert status == 0, output + errors
+    assert (results.path / "study.html").is_file()
+    assert records(opened) == ONCE

@@ -1,0 +1,99 @@
+#include "app/job.h"
+
+#include "app/load.h"
+#include "base/alloc.h"
+#include "measurement/clock.h"
+#include "record/write.h"
+#include "transport/agree.h"
+#include <stdlib.h>
+#include <time.h>
+
+/// What is read in place of /sys.
+static const char *sysfs_root(void) {
+    const char *given = getenv("SPIKEMARK_SYSFS");
+    return given && *given ? given : "/sys";
+}
+
+bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+              struct error *error) {
+    struct description *description = &job->description;
+    int ranks = layout->ranks, threads = layout->threads;
+    if (options->ranks) {
+        // Asked about other ranks: with the threads that mpirun would leave each, unless told.
+        threads = threads * ranks > options->ranks ? threads * ranks / options->ranks : 1;
+        ranks = options->ranks;
+    }
+    if (options->threads) threads = options->threads;
+    const time_t now = time(NULL);
+    strftime(job->started, sizeof job->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    job->start_s = clock_now();
+
+    const struct placement_rule *rule;
+    const struct neuron_model *model;
+    double parameters[neuron_parameters_max];
+    json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
+    if (!run || !description_open(description, run, error)) return false;
+    for (uint32_t p = 0; p < description->network.n_populations; p++)
+        if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
+    return schedule_placement(description, &rule, error) &&
+           placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
+           schedule_plan(&job->schedule, description, &job->placement, error) &&
+           counters_check(description, error);
+}
+
+bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+               struct error *error) {
+    const struct description *description = &job->description;
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!layout_fits(world, description, &job->placement, &job->schedule, error)) return false;
+    counters_open(&job->counters, description, layout->threads, options->require_counters, error);
+    if (!error_stands(error))
+        compute_times_open(&job->times, options->compute_times, layout->ranks, rank, description->cycles,
+                           error);
+    if (!error_stands(error)) progress_open(&job->progress, options->progress, rank, description, error);
+    if (rank == 0 && !error_stands(error)) run_directory_open(&job->directory, options->out, error);
+    return agree(world, error) &&
+           build(&job->model, description, &job->placement, &job->schedule, world, error);
+}
+
+bool job_run(struct job *job, MPI_Comm world, struct error *error) {
+    struct host host;
+    struct results results = {.description = &job->description,
+                              .model = &job->model,
+                              .measured = &job->measured,
+                              .host = &host,
+                              .counters = &job->counters,
+                              .reader = &job->reader,
+                              .sysfs = sysfs_root(),
+                              .started = job->started};
+    MPI_Barrier(world);
+    const double build_s = clock_now() - job->start_s;
+    energy_reader_open(&job->reader, &job->description, results.sysfs, world);
+    energy_reader_begin(&job->reader);
+    simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
+    energy_reader_end(&job->reader);
+    job->simulated = true;
+
+    results.clock_read_s = clock_cost();
+    host_read(&host);
+    struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
+    results.ranks = ranks;
+    const bool written = record_write(&results, &job->directory, world, error);
+    free(ranks);
+    return written;
+}
+
+void job_close(struct job *job) {
+    run_directory_close(&job->directory);
+    energy_reader_close(&job->reader);
+    counters_close(&job->counters);
+    compute_times_close(&job->times);
+    progress_close(&job->progress, job->simulated);
+    measured_close(&job->measured);
+    build_close(&job->model);
+    schedule_close(&job->schedule);
+    placement_close(&job->placement);
+    description_close(&job->description);
+    free(job);
+}

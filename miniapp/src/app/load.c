@@ -1,0 +1,43 @@
+#include "app/load.h"
+
+#include "base/alloc.h"
+#include "description/description.h"
+#include "transport/agree.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *load_run(const char *path, const char *const *overrides, int n_overrides, MPI_Comm world,
+                 struct error *error) {
+    int rank;
+    unsigned long long bytes = 0;
+    char *text = NULL;
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0) {
+        json_error_t where;
+        json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+        if (!run && where.line < 1)
+            error_set(error, "%s: %s; allowed: a run description that can be read", path, where.text);
+        else if (!run)
+            error_set(error, "%s:%d: %s; allowed: one JSON object", path, where.line, where.text);
+        for (int i = 0; run && i < n_overrides && !error_stands(error); i++)
+            description_override(run, overrides[i], error);
+        if (!error_stands(error)) text = json_dumps(run, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+        if (!text) error_set(error, "%s: cannot be read as JSON", path);
+        bytes = text ? strlen(text) + 1 : 0;
+        if (bytes > INT_MAX)
+            error_set(error, "%s: %llu bytes; allowed: at most %d, which MPI can count", path, bytes,
+                      INT_MAX);
+        json_decref(run);
+    }
+    if (!agree(world, error)) {
+        free(text);
+        return NULL;
+    }
+    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG_LONG, 0, world);
+    if (rank != 0) text = alloc(bytes, 1);
+    MPI_Bcast(text, (int)bytes, MPI_CHAR, 0, world);
+    json_t *run = json_loads(text, JSON_DECODE_ANY, NULL);
+    free(text);
+    return run;
+}

@@ -1,0 +1,19 @@
+/// \file
+/// Arrays of the run record: cycles.npy and spikes.npy, gathered from all ranks and written by the first.
+
+#ifndef RECORD_ARRAYS_H
+#define RECORD_ARRAYS_H
+
+#include "measurement/phases.h"
+#include "run/trace.h"
+#include <mpi.h>
+#include <stdio.h>
+
+/// Collective. Rank 0 writes all spikes, sorted by step, then gid, to `file`; on other ranks `file` is
+/// ignored. \return false on rank 0 if they could not be written.
+bool arrays_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file);
+
+/// Collective. Rank 0 writes float32 seconds [rank, cycle, phase]. \return as above.
+bool arrays_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file);
+
+#endif

@@ -1,0 +1,202 @@
+#include "record/record_json.h"
+
+#include "measurement/clock.h"
+#include "measurement/simulated.h"
+#include "record/provenance.h"
+#include "record/warnings.h"
+#include "schedule/lane_json.h"
+#include <math.h>
+#include <string.h>
+
+#define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
+
+/// A number, or null where it is unknown.
+static json_t *known(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *count_or_null(uint64_t bytes) {
+    return bytes ? json_integer((json_int_t)bytes) : json_null();
+}
+
+static json_t *totals(const struct results *results) {
+    return json_pack("{so so so so so so so so}", "neurons", COUNT(results, neurons), "synapses",
+                     COUNT(results, synapses), "spikes", COUNT(results, counts.spikes), "synaptic_events",
+                     COUNT(results, counts.synaptic_events), "external_events",
+                     COUNT(results, counts.external_events), "first_accesses",
+                     COUNT(results, counts.first_accesses), "messages", COUNT(results, traffic.messages),
+                     "bytes_sent", COUNT(results, traffic.bytes));
+}
+
+static json_t *phases(const struct results *results) {
+    json_t *all = json_object();
+    for (int p = 0; p < n_phases; p++) {
+        double sum = 0, most = 0;
+        for (int r = 0; r < results->model->ranks; r++) {
+            sum += results->ranks[r].phase_s[p];
+            most = fmax(most, results->ranks[r].phase_s[p]);
+        }
+        json_t *phase = json_pack("{so so}", "mean_s", known(sum / results->model->ranks), "max_s",
+                                  known(isnan(sum) ? NAN : most));
+        if (isnan(sum))
+            json_object_set_new(phase, "reason",
+                                json_string("record.barrier is false: the waiting is part of exchange"));
+        json_object_set_new(all, phase_names[p], phase);
+    }
+    return all;
+}
+
+/// Begin and end of a pause, or null.
+static json_t *pause_span(struct interval span) {
+    return isnan(span.from_s) ? json_null() : json_pack("[f, f]", span.from_s, span.to_s);
+}
+
+static json_t *timing(const struct results *results) {
+    const struct description *d = results->description;
+    double simulate_s = RESULTS_LARGEST(results, simulate_s);
+    double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
+    double overhead = (double)results->measured->clock_reads * results->clock_read_s / simulate_s;
+    json_t *all = json_pack(
+        "{so so so so sI ss so so so}", "build_s", known(RESULTS_LARGEST(results, build_s)), "simulate_s",
+        known(simulate_s), "model_s", known(model_s), "real_time_factor", known(simulate_s / model_s),
+        "cycles", (json_int_t)d->cycles, "clock", clock_name(), "timer_overhead", known(overhead),
+        "timer_read_s", known(results->clock_read_s), "phases", phases(results));
+    json_t *more = json_pack("{so so so so so so}", "counter_read_s", known(results->counters->read_s),
+                             "counter_overhead", known(results_counter_overhead(results, simulate_s)),
+                             "simulate_started_s", known(results->measured->span.from_s), "simulate_ended_s",
+                             known(results->measured->span.to_s), "idle_before_s",
+                             pause_span(results->reader->idle_before), "idle_after_s",
+                             pause_span(results->reader->idle_after));
+    json_object_update(all, more);
+    json_decref(more);
+    return all;
+}
+
+static json_t *memory(const struct results *results) {
+    uint64_t peak = 0, synapses = RESULTS_SUM(results, synapses);
+    bool all_known = true;
+    for (int r = 0; r < results->model->ranks; r++) {
+        peak += results->ranks[r].peak_bytes;
+        all_known = all_known && results->ranks[r].peak_bytes > 0;
+    }
+    json_t *parts = json_object();
+    for (int i = 0; i < build_parts; i++) {
+        uint64_t bytes = 0;
+        for (int r = 0; r < results->model->ranks; r++) bytes += results->ranks[r].part_bytes[i];
+        json_object_set_new(parts, build_part_names[i], json_integer((json_int_t)bytes));
+    }
+    json_object_set_new(parts, "log", COUNT(results, log_bytes));
+    if (!all_known) peak = 0;
+    return json_pack("{so so so}", "peak_bytes", count_or_null(peak), "bytes_per_synapse",
+                     known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
+}
+
+static json_t *lane(const struct results *results, int l) {
+    struct lane_tally sum = {0};
+    for (int r = 0; r < results->model->ranks; r++) {
+        const struct lane_tally *own = &results->ranks[r].lanes[l];
+        sum.synapses += own->synapses;
+        sum.messages += own->messages;
+        sum.bytes += own->bytes;
+        sum.spikes += own->spikes;
+        sum.connections = own->connections > sum.connections ? own->connections : sum.connections;
+        sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
+    }
+    json_t *all = lane_json(results->model->lanes[l].plan, results->description);
+    json_t *counts = json_pack("{sI sI sI sI sI sI}", "synapses", (json_int_t)sum.synapses, "windows",
+                               (json_int_t)sum.windows, "messages", (json_int_t)sum.messages, "bytes_sent",
+                               (json_int_t)sum.bytes, "spikes_sent", (json_int_t)sum.spikes, "connections",
+                               (json_int_t)sum.connections);
+    json_object_update(all, counts);
+    json_decref(counts);
+    return all;
+}
+
+static json_t *lanes(const struct results *results) {
+    json_t *list = json_array();
+    for (int l = 0; l < results->model->n_lanes; l++) json_array_append_new(list, lane(results, l));
+    return list;
+}
+
+static json_t *provenance(const struct results *results) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    json_t *commit = *provenance_commit ? json_string(provenance_commit) : json_null();
+    json_t *dirty = provenance_dirty < 0 ? json_null() : json_boolean(provenance_dirty);
+    return json_pack("{so so ss ss ss ss ss}", "commit", commit, "dirty", dirty, "compiler",
+                     provenance_compiler, "flags", provenance_flags, "mpi_library", library, "version",
+                     provenance_version, "started", results->started);
+}
+
+/// A list like "0-3,8" as numbers.
+static json_t *numbers(const char *list) {
+    json_t *all = json_array();
+    int first, last, read;
+    while (sscanf(list, "%d%n", &first, &read) == 1) {
+        list += read;
+        last = first;
+        if (sscanf(list, "-%d%n", &last, &read) == 1) list += read;
+        for (int i = first; i <= last; i++) json_array_append_new(all, json_integer(i));
+        list += *list == ',';
+    }
+    return all;
+}
+
+static json_t *host(const struct results *results) {
+    const struct host *h = results->host;
+    json_t *binding = json_array();
+    int nodes = 0;
+    for (int r = 0; r < results->model->ranks; r++) {
+        json_array_append_new(binding, numbers(results->ranks[r].binding));
+        nodes += results->ranks[r].node == r;
+    }
+    json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
+                               count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
+    return json_pack("{ss ss ss so so so so so sb si so so}", "name", h->name, "system", h->system, "cpu",
+                     h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
+                     count_or_null((uint64_t)h->threads_per_core), "sockets",
+                     count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
+                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes", nodes,
+                     "foreign_load", known(foreign_load(results)), "binding", binding);
+}
+
+static json_t *checksum(const struct results *results, bool with_state) {
+    uint64_t sum =
+        RESULTS_SUM(results, counts.checksum) + (with_state ? RESULTS_SUM(results, state_checksum) : 0);
+    return json_sprintf("%016llx", (unsigned long long)sum);
+}
+
+static json_t *meters_of(const struct results *results) {
+    json_t *list = json_array();
+    meter_sums_append(results->meters, list);
+    energy_record_append(results->energy, list);
+    return list;
+}
+
+static json_t *record(const struct results *results) {
+    json_t *names = json_array();
+    for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
+    const struct description *d = results->description;
+    const struct interval span = results->measured->span;
+    json_t *energy_reason,
+        *energy = energy_record_json(results->energy, d->given.record_energy != 0, span.to_s - span.from_s,
+                                     d->idle_pause_s > 0, &energy_reason);
+    return json_pack("{si ss ss so so sO so so so si si so so so so so so so so}", "format_version", 1,
+                     "status", "complete", "kind", time_is_simulated ? "simulated" : "measured", "checksum",
+                     checksum(results, true), "spike_checksum", checksum(results, false), "description",
+                     results->description->json.object, "provenance", provenance(results), "host",
+                     host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",
+                     results->model->threads, "totals", totals(results), "timing", timing(results), "memory",
+                     memory(results), "lanes", lanes(results), "phases", names, "meters", meters_of(results),
+                     "energy", energy, "energy_reason", energy_reason);
+}
+
+bool record_json_write(const struct results *results, FILE *file) {
+    json_t *json = record(results);
+    const bool written = json && json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+                         fputc('\n', file) != EOF;
+    json_decref(json);
+    return written;
+}

@@ -1,0 +1,13 @@
+/// \file
+/// record.json, as miniapp/FORMAT.md states it.
+
+#ifndef RECORD_RECORD_JSON_H
+#define RECORD_RECORD_JSON_H
+
+#include "record/results.h"
+#include <stdio.h>
+
+/// Writes record.json on rank 0. \return false if it could not be written.
+bool record_json_write(const struct results *results, FILE *file);
+
+#endif

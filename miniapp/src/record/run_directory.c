@@ -1,0 +1,131 @@
+#include "record/run_directory.h"
+
+#include "base/alloc.h"
+#include "base/registry.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const allowed =
+    "a directory that is new, empty, or an earlier run's record and nothing else";
+
+static char *join(const char *a, const char *b) {
+    char *joined = alloc(strlen(a) + strlen(b) + 1, 1);
+    return strcat(strcpy(joined, a), b);
+}
+
+/// Removes a record and its directory; a file that is not a record's makes it fail, and stays.
+static bool remove_record(const char *path) {
+    for (int i = 0; run_files[i]; i++) {
+        char *slashed = join(path, "/"), *file = join(slashed, run_files[i]->name);
+        unlink(file);
+        free(slashed);
+        free(file);
+    }
+    return rmdir(path) == 0;
+}
+
+/// Whether `path` may become the record's. *record: an earlier one stands there.
+static bool may_take(const char *path, bool *record) {
+    struct stat status;
+    *record = false;
+    if (lstat(path, &status) != 0) return errno == ENOENT;
+    DIR *directory = S_ISDIR(status.st_mode) ? opendir(path) : NULL;
+    if (!directory) return false;
+    bool foreign = false;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        const struct run_file *known = registry_find(run_files, name);
+        *record = *record || known == &run_file_record;
+        foreign = foreign || !known;
+    }
+    rewinddir(directory);
+    size_t entries = 0;
+    while (readdir(directory)) entries++;
+    closedir(directory);
+    return entries == 2 || (*record && !foreign);
+}
+
+/// Makes the directories above the last component of `path`.
+static bool make_parents(const char *path) {
+    char *copy = alloc_string(path);
+    bool made = true;
+    for (char *slash = strchr(copy + 1, '/'); slash && made; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        made = mkdir(copy, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+    }
+    free(copy);
+    return made;
+}
+
+/// A path without slashes at its end whose last component is a name.
+static bool has_name(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+bool run_directory_open(struct run_directory *directory, const char *path, struct error *error) {
+    *directory = (struct run_directory){.path = alloc_string(path)};
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) directory->path[n - 1] = '\0';
+    errno = 0;
+    if (!has_name(directory->path) || !may_take(directory->path, &directory->replaces))
+        return error_set(error, "--out: \"%s\": %s; allowed: %s", path,
+                         errno ? strerror(errno) : "stands for something else", allowed);
+
+    char *partial = join(directory->path, ".partial-XXXXXX");
+    if (!make_parents(directory->path) || !mkdtemp(partial)) {
+        free(partial);
+        return error_set(error, "--out: \"%s\": %s; allowed: a directory that can be written", path,
+                         strerror(errno));
+    }
+    directory->partial = partial;
+    const mode_t mask = umask(0); // mkdtemp() makes it private; the record shall be as any other directory
+    umask(mask);
+    chmod(partial, 0777 & ~mask);
+    return true;
+}
+
+FILE *run_directory_file(const struct run_directory *directory, const struct run_file *which,
+                         struct error *error) {
+    char *slashed = join(directory->partial, "/"), *path = join(slashed, which->name);
+    FILE *file = fopen(path, "wb");
+    if (!file) error_set(error, "--out: %s: %s", path, strerror(errno));
+    free(slashed);
+    free(path);
+    return file;
+}
+
+bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error) {
+    written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
+    int reason = errno;
+    written = fclose(file) == 0 && written;
+    return written || error_set(error, "--out: %s: not written: %s", which->name, strerror(reason));
+}
+
+bool run_directory_commit(struct run_directory *directory, struct error *error) {
+    if (!may_take(directory->path, &directory->replaces))
+        return error_set(error, "--out: \"%s\": something else stands there by now; allowed: %s",
+                         directory->path, allowed);
+    char *old = join(directory->partial, ".old");
+    bool done = !directory->replaces || rename(directory->path, old) == 0;
+    if (done && rename(directory->partial, directory->path) != 0) {
+        done = false;
+        if (directory->replaces) rename(old, directory->path);
+    }
+    if (!done) error_set(error, "--out: \"%s\": %s", directory->path, strerror(errno));
+    if (done && directory->replaces) remove_record(old);
+    free(old);
+    return done;
+}
+
+void run_directory_close(struct run_directory *directory) {
+    if (directory->partial) remove_record(directory->partial);
+    free(directory->partial);
+    free(directory->path);
+    *directory = (struct run_directory){NULL, NULL, false};
+}

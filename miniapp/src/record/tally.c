@@ -1,0 +1,76 @@
+#include "record/tally.h"
+
+#include "base/alloc.h"
+#include "base/checksum.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state_checksum(const struct part *part) {
+    uint64_t sum = 0;
+    for (uint32_t b = 0; b < part->n_blocks; b++) {
+        const struct block *block = &part->blocks[b];
+        for (uint32_t i = 0; i < block->share.count; i++)
+            sum += checksum_state(block->share.first + i * block->share.stride,
+                                  block->model->state_of(block->state, i));
+    }
+    return sum;
+}
+
+/// Numbers the nodes by the lowest rank on each.
+static void find_node(struct rank_tally *own, int rank, MPI_Comm world) {
+    MPI_Comm node;
+    MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &own->node_ranks);
+    MPI_Allreduce(&rank, &own->node, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+}
+
+static void add_lanes(struct rank_tally *own, const struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        const struct traffic traffic = lane_traffic(lane);
+        own->lanes[l] = (struct lane_tally){.windows = lane->ended,
+                                            .messages = traffic.messages,
+                                            .bytes = traffic.bytes,
+                                            .spikes = lane->spikes_sent,
+                                            .connections = (uint64_t)lane->windows->exchange->connections};
+        for (int t = 0; t < model->threads; t++)
+            own->lanes[l].synapses += synapse_table_size(&lane->tables[t]);
+        own->traffic.messages += traffic.messages;
+        own->traffic.bytes += traffic.bytes;
+    }
+}
+
+struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
+                         double build_s, MPI_Comm world) {
+    struct rank_tally *own = ALLOC_ZERO(struct rank_tally, 1);
+    own->neurons = model->neurons;
+    own->synapses = build_synapses(model);
+    for (int t = 0; t < model->threads; t++) {
+        const struct part_counts *counts = &model->parts[t]->counts;
+        own->counts.spikes += counts->spikes;
+        own->counts.synaptic_events += counts->synaptic_events;
+        own->counts.external_events += counts->external_events;
+        own->counts.first_accesses += counts->first_accesses;
+        own->counts.checksum += counts->checksum;
+        own->state_checksum += state_checksum(model->parts[t]);
+    }
+    add_lanes(own, model);
+    build_bytes(model, own->part_bytes);
+    own->log_bytes = measured->log.time ? measured->log.cycles * sizeof *measured->log.time : 0;
+    own->peak_bytes = measured->peak_bytes;
+    own->build_s = build_s;
+    own->simulate_s = measured->simulate_s;
+    own->process_s = measured->process_s;
+    own->node_busy_s = measured->node_busy_s;
+    own->node_stolen_s = measured->node_stolen_s;
+    memcpy(own->phase_s, measured->log.total, sizeof own->phase_s);
+    snprintf(own->binding, sizeof own->binding, "%s", host->binding);
+    find_node(own, model->rank, world);
+
+    struct rank_tally *all = model->rank == 0 ? ALLOC(struct rank_tally, (size_t)model->ranks) : NULL;
+    MPI_Gather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, world);
+    free(own);
+    return all;
+}

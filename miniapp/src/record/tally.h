@@ -1,0 +1,33 @@
+/// \file
+/// What every rank counted and measured, gathered: the rows of ranks.csv.
+
+#ifndef RECORD_TALLY_H
+#define RECORD_TALLY_H
+
+#include "measurement/host.h"
+#include "run/simulate.h"
+
+struct rank_tally {
+    uint64_t neurons, synapses;
+    struct part_counts counts;
+    uint64_t state_checksum;
+    struct traffic traffic;
+    uint64_t peak_bytes; ///< 0: unknown
+    uint64_t part_bytes[build_parts];
+    uint64_t log_bytes;
+    double build_s, simulate_s, process_s, node_busy_s, node_stolen_s;
+    double phase_s[n_phases];
+    int node;       ///< number of the node that the rank runs on
+    int node_ranks; ///< ranks on that node
+    char binding[512];
+    struct lane_tally {
+        uint64_t synapses, windows, messages, bytes, spikes;
+        uint64_t connections; ///< ranks that this one sends messages to
+    } lanes[schedule_lanes_max];
+};
+
+/// Collective over `world`. \return on rank 0 [ranks], owned by the caller; NULL elsewhere.
+struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
+                         double build_s, MPI_Comm world);
+
+#endif

@@ -1,0 +1,76 @@
+#include "record/write.h"
+
+#include "record/arrays.h"
+#include "record/record_json.h"
+#include "record/summary.h"
+#include "transport/agree.h"
+
+/// The arrays that are asked for.
+static bool write_arrays(const struct results *results, struct run_directory *directory, MPI_Comm world,
+                         struct error *error) {
+    const struct description *d = results->description;
+    const bool first = results->model->rank == 0;
+    if (d->given.record_cycles != 0) {
+        FILE *file = first ? run_directory_file(directory, &run_file_cycles, error) : NULL;
+        if (!agree(world, error)) return false;
+        bool written = arrays_write_cycles(&results->measured->log, world, file);
+        if (file) run_directory_close_file(&run_file_cycles, file, written, error);
+    }
+    if (d->given.record_spikes != 0) {
+        FILE *file = first ? run_directory_file(directory, &run_file_spikes, error) : NULL;
+        if (!agree(world, error)) return false;
+        bool written = arrays_write_spikes(&results->measured->trace, world, file);
+        if (file) run_directory_close_file(&run_file_spikes, file, written, error);
+    }
+    return true;
+}
+
+/// Gathers what the threads counted; writes counters.csv if counters are asked for.
+static bool gather_counters(const struct results *results, struct meter_sums *sums,
+                            struct run_directory *directory, MPI_Comm world, struct error *error) {
+    const bool write = results->description->record_counters && results->model->rank == 0;
+    FILE *file = write ? run_directory_file(directory, &run_file_counters, error) : NULL;
+    if (!agree(world, error)) return false;
+    bool written =
+        meter_sums_gather(sums, results->counters, (double)results->measured->peak_bytes, world, file);
+    if (file) run_directory_close_file(&run_file_counters, file, written, error);
+    return true;
+}
+
+/// Gathers what the nodes drew; writes energy.csv if there is any.
+static void gather_energy(const struct results *results, struct energy_record *energy,
+                          struct run_directory *directory, struct error *error) {
+    energy_record_gather(energy, results->reader, results->measured->span);
+    if (results->model->rank != 0 || !energy_record_any(energy)) return;
+    FILE *file = run_directory_file(directory, &run_file_energy, error);
+    if (file) run_directory_close_file(&run_file_energy, file, energy_record_write(energy, file), error);
+}
+
+/// Writes the files that rank 0 makes of what it has gathered.
+static bool write_files(const struct results *results, struct run_directory *directory, struct error *error) {
+    FILE *file = run_directory_file(directory, &run_file_ranks, error);
+    if (!file || !run_directory_close_file(&run_file_ranks, file, results_write_ranks(results, file), error))
+        return false;
+    file = run_directory_file(directory, &run_file_record, error);
+    return file && run_directory_close_file(&run_file_record, file, record_json_write(results, file), error);
+}
+
+bool record_write(struct results *results, struct run_directory *directory, MPI_Comm world,
+                  struct error *error) {
+    struct meter_sums sums = {0};
+    struct energy_record energy = {0};
+    results->meters = &sums;
+    results->energy = &energy;
+    if (write_arrays(results, directory, world, error) &&
+        gather_counters(results, &sums, directory, world, error)) {
+        gather_energy(results, &energy, directory, error);
+        if (results->model->rank == 0 && !error_stands(error) && write_files(results, directory, error) &&
+            run_directory_commit(directory, error))
+            summary_print(results, directory);
+    }
+    results->meters = NULL;
+    results->energy = NULL;
+    meter_sums_close(&sums);
+    energy_record_close(&energy);
+    return agree(world, error);
+}

@@ -1,0 +1,255 @@
+#include "run/build.h"
+
+#include "base/alloc.h"
+#include "run/build_lists.h"
+#include "run/limits.h"
+#include "transport/agree.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+int build_threads(int wanted) {
+    int threads = 0;
+#pragma omp parallel num_threads(wanted)
+#pragma omp atomic
+    threads++;
+    return threads;
+}
+
+static int ascending(const void *a, const void *b) {
+    const int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
+    return (first > second) - (first < second);
+}
+
+/// Numbers the distinct weights of the projections, unless each synapse has its own.
+static void classify_weights(struct model *model) {
+    const struct network *network = &model->description->network;
+    size_t n = 0;
+    if (network->normal) return;
+    model->first_class = ALLOC(uint32_t, network->n_projections);
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        model->first_class[i] = (uint32_t)n;
+        n += network->projections[i].weights.classes;
+    }
+    model->weights = ALLOC(int32_t, n);
+    model->weight_class = ALLOC(uint32_t, n);
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        memcpy(model->weights + model->first_class[i], network->projections[i].weights.units,
+               network->projections[i].weights.classes * sizeof *model->weights);
+    qsort(model->weights, n, sizeof *model->weights, ascending);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || model->weights[i] != model->weights[i - 1])
+            model->weights[model->n_classes++] = model->weights[i];
+    for (uint32_t i = 0; i < network->n_projections; i++)
+        for (uint32_t k = 0; k < network->projections[i].weights.classes; k++) {
+            const int32_t *found = bsearch(&network->projections[i].weights.units[k], model->weights,
+                                           model->n_classes, sizeof *model->weights, ascending);
+            model->weight_class[model->first_class[i] + k] = (uint32_t)(found - model->weights);
+        }
+}
+
+/// Appends the blocks of one population to a thread's part.
+static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
+                       struct neuron_setup *setup) {
+    const struct share share = setup->share;
+    const bool external = network->populations[setup->population].external.mean > 0;
+    for (uint32_t done = 0; done < share.count; done += block_neurons) {
+        uint32_t rest = share.count - done, count = rest < block_neurons ? rest : block_neurons;
+        setup->share = (struct share){share.first + done * share.stride, share.stride, count};
+        part->blocks[part->n_blocks++] = (struct block){
+            .model = model,
+            .state = model->open(setup),
+            .external = external ? external_open(network, setup->population, setup->share) : NULL,
+            .share = setup->share,
+            .first = part->neurons};
+        part->neurons += count;
+    }
+}
+
+/// Reads the neuron models of all populations: by one thread, since reading fills in defaults.
+static bool read_models(struct model *model, struct error *error) {
+    const struct network *network = &model->description->network;
+    model->neuron_models = ALLOC(struct population_model, network->n_populations);
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        if (!neuron_model_read(&network->populations[p], &model->neuron_models[p].model,
+                               model->neuron_models[p].parameters, error))
+            return false;
+    return true;
+}
+
+/// Makes the neurons of one thread.
+static struct part *open_part(const struct model *model, int thread) {
+    const struct description *description = model->description;
+    const struct network *network = &description->network;
+    struct part *part = ALLOC_ZERO(struct part, 1);
+    size_t blocks = 0;
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
+    part->blocks = ALLOC_ZERO(struct block, blocks);
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        struct neuron_setup setup = {.seed = network->seed,
+                                     .resolution_ms = description->given.resolution_ms,
+                                     .input_unit = network->weight_unit,
+                                     .population = p,
+                                     .share = placement_share(model->placement, p, model->rank, thread)};
+        memcpy(setup.parameters, model->neuron_models[p].parameters, sizeof setup.parameters);
+        add_blocks(part, network, model->neuron_models[p].model, &setup);
+    }
+    part->ring = ring_open(part->neurons, network->longest_delay, network->narrow_input);
+    part->spikes = ALLOC(struct spike, (size_t)part->neurons * description->steps_per_cycle);
+    part->input = ALLOC(int32_t, block_neurons);
+    part->fired = ALLOC(uint32_t, block_neurons);
+    return part;
+}
+
+static void close_part(struct part *part) {
+    for (uint32_t i = 0; i < part->n_blocks; i++) {
+        part->blocks[i].model->close(part->blocks[i].state);
+        external_close(part->blocks[i].external);
+    }
+    ring_close(&part->ring);
+    free(part->blocks);
+    free(part->spikes);
+    free(part->input);
+    free(part->fired);
+    free(part);
+}
+
+/// The ids of the rank's neurons, in the order of threads, blocks, neurons; numbers the parts.
+static uint32_t *number_neurons(struct model *model) {
+    for (int t = 0; t < model->threads; t++) {
+        model->parts[t]->first_neuron = model->neurons;
+        model->neurons += model->parts[t]->neurons;
+    }
+    uint32_t *gids = ALLOC(uint32_t, model->neurons), n = 0;
+    for (int t = 0; t < model->threads; t++)
+        for (uint32_t b = 0; b < model->parts[t]->n_blocks; b++) {
+            struct share share = model->parts[t]->blocks[b].share;
+            for (uint32_t i = 0; i < share.count; i++) gids[n++] = share.first + i * share.stride;
+        }
+    return gids;
+}
+
+/// Makes the synapse tables of all lanes and threads, and says which sources they need.
+static void build_tables(struct model *model, struct wanted *wanted, struct error *error) {
+    struct lists lists;
+    lists_open(&lists, model);
+#pragma omp parallel num_threads(model->threads)
+    lists_count(&lists, model, omp_get_thread_num());
+
+    for (int l = 0; l < model->n_lanes; l++) wanted[l] = lists_number(&lists, model, l, error);
+    if (!error_stands(error)) {
+#pragma omp parallel num_threads(model->threads)
+        {
+            struct error own = {""};
+            int thread = omp_get_thread_num();
+            lists_fill(&lists, model, thread, &own);
+#pragma omp critical
+            if (error_stands(&own)) error_set(error, "%s", own.text);
+        }
+    }
+    lists_close(&lists, model);
+}
+
+/// Makes the communicators of the lanes and tests their exchanges.
+static bool connect_lanes(struct model *model, MPI_Comm world, struct error *error) {
+    const struct schedule *schedule = model->schedule;
+    model->lanes = ALLOC_ZERO(struct lane, (size_t)schedule->n_lanes);
+    bool connected = true;
+    for (int l = 0; connected && l < schedule->n_lanes; l++) {
+        struct lane *lane = &model->lanes[l];
+        const struct lane_plan *plan = &schedule->lanes[l];
+        connected = lane_connect(lane, plan, world, error);
+        lane->format = spike_format((uint64_t)plan->period * model->description->steps_per_cycle);
+        lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
+        model->n_lanes++;
+    }
+    return connected;
+}
+
+bool build(struct model *model, const struct description *description, const struct placement *placement,
+           const struct schedule *schedule, MPI_Comm world, struct error *error) {
+    *model = (struct model){
+        .description = description, .placement = placement, .schedule = schedule, .world = world};
+    MPI_Comm_rank(world, &model->rank);
+    model->ranks = placement->ranks;
+    model->threads = placement->threads;
+    classify_weights(model);
+    if (read_models(model, error)) limits_check_share(model, error);
+    if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
+    model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
+#pragma omp parallel num_threads(model->threads)
+    {
+        int thread = omp_get_thread_num();
+        model->parts[thread] = open_part(model, thread);
+    }
+    uint32_t *gids = number_neurons(model);
+
+    limits_check_lanes(model, error);
+    struct wanted *wanted = ALLOC_ZERO(struct wanted, (size_t)model->n_lanes);
+    if (!error_stands(error)) build_tables(model, wanted, error);
+    bool built = agree(world, error);
+    for (int l = 0; built && l < model->n_lanes; l++) {
+        lane_open(&model->lanes[l], &wanted[l], gids, model->neurons, error);
+        built = agree(world, error);
+    }
+    for (int l = 0; l < model->n_lanes; l++) {
+        free(wanted[l].gids);
+        free(wanted[l].per_owner);
+    }
+    free(wanted);
+    free(gids);
+    return built;
+}
+
+void build_synchronise(const struct model *model) {
+    MPI_Barrier(model->world);
+}
+
+void build_close(struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        for (int t = 0; t < model->threads; t++) synapse_table_close(&model->lanes[l].tables[t]);
+        lane_close(&model->lanes[l]);
+    }
+    for (int t = 0; model->parts && t < model->threads; t++) close_part(model->parts[t]);
+    free(model->lanes);
+    free(model->parts);
+    free(model->weights);
+    free(model->weight_class);
+    free(model->first_class);
+    free(model->neuron_models);
+}
+
+uint64_t build_synapses(const struct model *model) {
+    uint64_t n = 0;
+    for (int l = 0; l < model->n_lanes; l++)
+        for (int t = 0; t < model->threads; t++) n += synapse_table_size(&model->lanes[l].tables[t]);
+    return n;
+}
+
+const char *const build_part_names[build_parts] = {"neurons", "synapses", "lists",
+                                                   "routes",  "ring",     "buffers"};
+
+void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
+    enum { neurons, synapses, lists, routes, ring, buffers };
+    memset(bytes, 0, build_parts * sizeof *bytes);
+    for (int t = 0; t < model->threads; t++) {
+        const struct part *part = model->parts[t];
+        for (uint32_t b = 0; b < part->n_blocks; b++)
+            bytes[neurons] += part->blocks[b].share.count * part->blocks[b].model->bytes_per_neuron +
+                              external_bytes(part->blocks[b].external);
+        bytes[ring] += ring_bytes(&part->ring);
+        bytes[buffers] +=
+            (uint64_t)part->neurons * model->description->steps_per_cycle * sizeof *part->spikes +
+            block_neurons * (sizeof *part->input + sizeof *part->fired);
+        for (int l = 0; l < model->n_lanes; l++) {
+            const struct synapse_table *table = &model->lanes[l].tables[t];
+            bytes[synapses] += (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
+            bytes[lists] += ((uint64_t)table->lists + 1) * sizeof *table->start;
+        }
+    }
+    for (int l = 0; l < model->n_lanes; l++) {
+        bytes[routes] += lane_route_bytes(&model->lanes[l]);
+        bytes[buffers] += lane_buffer_bytes(&model->lanes[l]);
+    }
+}

@@ -1,0 +1,84 @@
+/// \file
+/// One rank's share of the network, ready to run: neurons, synapses, lanes.
+///
+/// Each thread draws the incoming synapses of its own neurons twice: once to count them per source, once to
+/// put them in place. Nothing is stored in between and nothing is sorted.
+
+#ifndef RUN_BUILD_H
+#define RUN_BUILD_H
+
+#include "neuron/external.h"
+#include "neuron/model.h"
+#include "run/lane.h"
+
+enum { block_neurons = 4096 };
+
+/// Neurons of one population on one thread, at most block_neurons of them: their state and input stay in the
+/// cache from step to step of a cycle.
+struct block {
+    const struct neuron_model *model;
+    void *state;
+    struct external_input *external; ///< NULL without input from outside
+    struct share share;
+    uint32_t first; ///< number of its first neuron on the thread
+};
+
+/// What one thread owns. Allocated apart, so that threads do not share cache lines.
+struct part {
+    struct block *blocks;
+    uint32_t n_blocks, neurons;
+    uint32_t first_neuron; ///< number on the rank of the thread's first neuron
+    struct ring ring;
+    struct spike *spikes; ///< emitted in the current cycle; room for every neuron in every step
+    uint32_t n_spikes;
+    int32_t *input;  ///< scratch of update, [block_neurons]
+    uint32_t *fired; ///< scratch of update, [block_neurons]
+    struct part_counts {
+        uint64_t spikes, synaptic_events, external_events, first_accesses, checksum;
+    } counts;
+};
+
+/// The neuron model of a population, and its parameters.
+struct population_model {
+    const struct neuron_model *model;
+    double parameters[neuron_parameters_max];
+};
+
+struct model {
+    const struct description *description; ///< borrowed
+    const struct placement *placement;     ///< borrowed
+    const struct schedule *schedule;       ///< borrowed
+    MPI_Comm world;                        ///< borrowed
+    int rank, ranks, threads;
+    struct population_model *neuron_models; ///< [populations]
+    uint32_t neurons;                       ///< of this rank
+    struct part **parts;                    ///< [threads]
+    struct lane *lanes;
+    int n_lanes;
+    int32_t *weights;       ///< [n_classes] the distinct weights of all projections, in units, ascending
+    uint32_t n_classes;     ///< of all projections together; 0 where every synapse has a weight of its own
+    uint32_t *first_class;  ///< [projections] place of the first of its classes in weight_class
+    uint32_t *weight_class; ///< [classes of each projection in turn] place in weights
+};
+
+/// The number of threads that a parallel region gets when it asks for `wanted`.
+int build_threads(int wanted);
+
+/// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks. Close
+/// the model also after a failure; one set to zero may be closed, too.
+bool build(struct model *model, const struct description *description, const struct placement *placement,
+           const struct schedule *schedule, MPI_Comm world, struct error *error);
+
+void build_close(struct model *model);
+
+/// Waits for all ranks: no lane need connect them all.
+void build_synchronise(const struct model *model);
+
+uint64_t build_synapses(const struct model *model);
+
+/// Bytes that each kind of structure holds on this rank, in the order of build_part_names.
+enum { build_parts = 6 };
+extern const char *const build_part_names[build_parts];
+void build_bytes(const struct model *model, uint64_t bytes[build_parts]);
+
+#endif

@@ -1,0 +1,242 @@
+#include "run/lane.h"
+
+#include "base/alloc.h"
+#include "measurement/simulated.h"
+#include "transport/agree.h"
+#include "transport/exchange_check.h"
+#include <stdlib.h>
+
+static uint32_t windows(const struct lane *lane) {
+    return lane->plan->lag + 1;
+}
+
+/// Refuses a lane between nodes for a back-end that needs shared memory.
+static void check_node(const struct lane *lane, struct error *error) {
+    MPI_Comm node;
+    int ranks;
+    if (!lane->backend->one_node) return;
+    MPI_Comm_split_type(lane->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    if (ranks < lane->ranks)
+        error_set(error,
+                  "exchange: \"%s\" for lane %s, of which only %d of %d ranks are on one node; allowed: an "
+                  "exchange between nodes",
+                  lane->backend->name, lane->plan->name, ranks, lane->ranks);
+}
+
+bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error) {
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
+    lane->ranks = plan->groups.size[rank];
+    MPI_Comm comm;
+    MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers them as groups.place does
+    if (lane->ranks == 1) {
+        MPI_Comm_free(&comm);
+    } else {
+        lane->comm = comm;
+        lane->backend = plan->exchange.backend;
+        check_node(lane, error);
+        // simulated, everything from everyone to everyone takes minutes where there are many
+        const bool cheap = !time_is_simulated || lane->ranks <= 16;
+        if (!error_stands(error) && cheap) exchange_check(&plan->exchange, comm, error);
+    }
+    return agree(world, error);
+}
+
+/// Opens the exchanges with the ranks that have routes to or from this one.
+static void open_windows(struct lane *lane, const struct wanted *wanted) {
+    enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
+    const struct exchange_spec alone = {.backend = lane->backend};
+    int own, *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
+    struct partners partners = {.targets = targets, .sources = sources};
+    MPI_Comm_rank(lane->comm, &own);
+    for (int rank = 0; rank < lane->ranks; rank++) {
+        if (rank == own) continue;
+        if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
+        if (wanted->per_owner[rank]) sources[partners.n_sources++] = rank;
+    }
+    lane->windows = ALLOC_ZERO(struct window, windows(lane));
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        struct window *window = &lane->windows[w];
+        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
+        window->exchange =
+            exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone, lane->comm, &partners);
+    }
+    free(targets);
+    free(sources);
+}
+
+bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
+               struct error *error) {
+    const bool broadcast = lane->backend->broadcast;
+    if (!routes_open(&lane->routes, lane->comm, wanted, own_gids, n, broadcast, error)) return false;
+    if (broadcast) {
+        search_open(&lane->search, lane->ranks, wanted->per_owner, lane->routes.number);
+        free(lane->routes.number);
+        lane->routes.number = NULL;
+    }
+    open_windows(lane, wanted);
+    return true;
+}
+
+void lane_close(struct lane *lane) {
+    for (uint32_t w = 0; lane->windows && w < windows(lane); w++) {
+        exchange_close(lane->windows[w].exchange);
+        outbox_close(&lane->windows[w].outbox);
+        free(lane->windows[w].words);
+    }
+    free(lane->windows);
+    routes_close(&lane->routes);
+    search_close(&lane->search);
+    free(lane->tables);
+    if (lane->ranks > 1) MPI_Comm_free(&lane->comm);
+}
+
+void lane_begin(struct lane *lane, uint32_t step) {
+    lane->filling = 0;
+    lane->windows[0].first_step = step;
+    lane_clear(lane);
+}
+
+void lane_reset_counts(struct lane *lane) {
+    lane->ended = lane->spikes_sent = 0;
+    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].exchange->traffic = (struct traffic){0, 0};
+}
+
+/// Adds a spike of this rank's neuron number `neuron` to the outbox.
+static void collocate(struct lane *lane, uint32_t neuron, const struct spike *spike) {
+    const struct routes *routes = &lane->routes;
+    const struct wire_format *wire = lane->plan->wire;
+    struct window *window = &lane->windows[lane->filling];
+    for (size_t i = routes->first[neuron]; i < routes->first[neuron + 1]; i++) {
+        const struct route route = routes->route[i];
+        const uint32_t word = spike_pack(lane->format, route.list, spike->step - window->first_step);
+        if (wire->words == 1) {
+            outbox_add(&window->outbox, route.rank, word);
+            continue;
+        }
+        uint32_t words[wire_words_max];
+        wire->pack(words, word, spike->gid, spike->step);
+        for (int k = 0; k < wire->words; k++) outbox_add(&window->outbox, route.rank, words[k]);
+    }
+    lane->spikes_sent += routes->first[neuron + 1] - routes->first[neuron];
+}
+
+void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first) {
+    enum { ahead = 16 }; // spikes: the places of routes are fetched this far ahead, routes half as far
+    const struct routes *routes = &lane->routes;
+    for (uint32_t i = 0; i < n && i < ahead; i++)
+        __builtin_prefetch(&routes->first[first + spikes[i].neuron]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + ahead < n) __builtin_prefetch(&routes->first[first + spikes[i + ahead].neuron]);
+        if (i + ahead / 2 < n)
+            __builtin_prefetch(&routes->route[routes->first[first + spikes[i + ahead / 2].neuron]]);
+        collocate(lane, first + spikes[i].neuron, &spikes[i]);
+    }
+}
+
+void lane_synchronise(struct lane *lane) {
+    MPI_Barrier(lane->comm);
+}
+
+void lane_start(struct lane *lane, uint32_t next) {
+    struct window *window = &lane->windows[lane->filling];
+    exchange_start(window->exchange, &window->outbox);
+    window->started = true;
+    window->sent_step = window->first_step;
+    lane->ended++;
+    lane->filling = (lane->filling + 1) % windows(lane);
+    lane->windows[lane->filling].first_step = next;
+}
+
+void lane_progress(struct lane *lane) {
+    for (uint32_t w = 0; w < windows(lane); w++)
+        if (lane->windows[w].started) exchange_progress(lane->windows[w].exchange, &lane->windows[w].outbox);
+}
+
+/// The inbox as words that name lists of this rank.
+static void translate(const struct lane *lane, struct window *window) {
+    const struct wire_format *wire = lane->plan->wire;
+    const struct inbox *inbox = &window->exchange->inbox;
+    size_t most = 0, n = 0;
+    for (int i = 0; i < inbox->runs; i++) most += inbox->run[i].count / (size_t)wire->words;
+    if (most > window->capacity) {
+        free(window->words);
+        window->capacity = 2 * most;
+        window->words = ALLOC(uint32_t, window->capacity);
+    }
+    for (int i = 0; i < inbox->runs; i++)
+        for (size_t k = 0; k < inbox->run[i].count; k += (size_t)wire->words) {
+            uint32_t word = wire->unpack(inbox->run[i].words + k);
+            if (lane->backend->broadcast) {
+                uint32_t list = search_list(&lane->search, i, spike_list(lane->format, word));
+                if (list == search_nothing) continue;
+                word = spike_pack(lane->format, list, spike_step(lane->format, word));
+            }
+            window->words[n++] = word;
+        }
+    window->translated = (struct inbox_run){window->words, n};
+    window->inbox = (struct inbox){1, &window->translated};
+}
+
+static void finish(const struct lane *lane, struct window *window) {
+    exchange_finish(window->exchange, &window->outbox);
+    outbox_clear(&window->outbox);
+    window->started = false;
+    window->arrived = true;
+    if (lane->backend->broadcast || lane->plan->wire->words > 1)
+        translate(lane, window);
+    else
+        window->inbox = window->exchange->inbox;
+}
+
+void lane_finish(struct lane *lane, bool all) {
+    for (uint32_t i = 0; i < (all ? windows(lane) : 1); i++) {
+        struct window *window = &lane->windows[(lane->filling + i) % windows(lane)]; // the oldest first
+        if (window->started) finish(lane, window);
+    }
+}
+
+struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring) {
+    struct delivered sum = {0, 0};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        const struct window *window = &lane->windows[w];
+        for (int i = 0; window->arrived && i < window->inbox.runs; i++) {
+            const struct inbox_run run = window->inbox.run[i];
+            struct delivered d = synapse_table_deliver(&lane->tables[thread], run.words, run.count,
+                                                       lane->format, window->sent_step, ring);
+            sum.synaptic_events += d.synaptic_events;
+            sum.first_accesses += d.first_accesses;
+        }
+    }
+    return sum;
+}
+
+void lane_clear(struct lane *lane) {
+    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].arrived = false;
+}
+
+struct traffic lane_traffic(const struct lane *lane) {
+    struct traffic sum = {0, 0};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        sum.messages += lane->windows[w].exchange->traffic.messages;
+        sum.bytes += lane->windows[w].exchange->traffic.bytes;
+    }
+    return sum;
+}
+
+size_t lane_route_bytes(const struct lane *lane) {
+    return routes_bytes(&lane->routes) + search_bytes(&lane->search);
+}
+
+size_t lane_buffer_bytes(const struct lane *lane) {
+    size_t bytes = 0;
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        const struct window *window = &lane->windows[w];
+        bytes += (size_t)window->outbox.ranks * window->outbox.capacity * sizeof *window->outbox.words +
+                 lane->backend->bytes(window->exchange) + window->capacity * sizeof *window->words;
+    }
+    return bytes;
+}

@@ -1,0 +1,28 @@
+/// \file
+/// How far a run is, for another process to see while it lasts: a file that rank 0 maps into its memory.
+
+#ifndef RUN_PROGRESS_H
+#define RUN_PROGRESS_H
+
+#include "base/error.h"
+#include "description/description.h"
+#include <stdint.h>
+
+struct progress {
+    const char *path;          ///< borrowed
+    volatile uint32_t *cycles; ///< [2] done, and how many there are, the warm-up included; NULL: nobody asked
+};
+
+/// Makes the file, which must not be there. \param path NULL: no file; ranks other than 0 make none.
+bool progress_open(struct progress *progress, const char *path, int rank, const struct description *run,
+                   struct error *error);
+
+/// Counts a cycle.
+static inline void progress_count(const struct progress *progress) {
+    if (progress->cycles) progress->cycles[0]++;
+}
+
+/// \param keep false: takes the file away again.
+void progress_close(struct progress *progress, bool keep);
+
+#endif

@@ -1,0 +1,278 @@
+#include "run/simulate.h"
+
+#include "base/checksum.h"
+#include "measurement/clock.h"
+#include "measurement/pause.h"
+#include "measurement/regions.h"
+#include "measurement/simulated.h"
+#include "measurement/usage.h"
+#include "run/inject.h"
+#include <math.h>
+#include <omp.h>
+
+COUNT_DEFINE(spikes);
+COUNT_DEFINE(synaptic_events);
+
+/// A stretch of cycles: the warm-up or the measured part.
+struct stretch {
+    uint32_t first_step, cycles;
+    struct measured *measured; ///< NULL in the warm-up
+    struct inject *inject;
+    struct counters *counters;         ///< NULL unless counters are read at the seams
+    const struct compute_times *times; ///< NULL unless they say how long the kernels take
+    const struct progress *progress;
+    bool counts;          ///< kind of the clock
+    uint64_t first, last; ///< the clock as first and last read by the master thread, ticks
+    double start_s;       ///< the other clock at `first`
+    bool unread;          ///< an exchange has been made since the clock was read
+};
+
+/// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
+/// phase.
+static void mark(const struct stretch *stretch, int thread, int phase) {
+    if (stretch->counters) counters_mark(stretch->counters, thread, phase);
+}
+
+/// Reads the clock and adds the time since the last reading to a phase.
+static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+    if (!stretch->measured) return;
+    uint64_t now = clock_ticks(stretch->counts);
+    cycle_log_add(&stretch->measured->log, cycle, phase, now - stretch->last);
+    stretch->measured->clock_reads++;
+    stretch->last = now;
+}
+
+/// Both, for a phase that the master thread runs alone.
+static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
+    tick(stretch, cycle, phase);
+    mark(stretch, 0, phase);
+}
+
+static void deliver(const struct model *model, int thread) {
+    REGION_BEGIN(deliver);
+    struct part *part = model->parts[thread];
+    const uint64_t before = part->counts.synaptic_events;
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct delivered delivered = lane_deliver(&model->lanes[l], thread, &part->ring);
+        part->counts.synaptic_events += delivered.synaptic_events;
+        part->counts.first_accesses += delivered.first_accesses;
+    }
+    COUNT_ADD(synaptic_events, part->counts.synaptic_events - before);
+    REGION_END(deliver);
+}
+
+/// Lets MPI work on exchanges under way; done by the master thread, since MPI may want no other.
+static void progress(struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++)
+        if (model->lanes[l].plan->lag > 0) lane_progress(&model->lanes[l]);
+}
+
+static bool any_overlaps(const struct model *model) {
+    for (int l = 0; l < model->n_lanes; l++)
+        if (model->lanes[l].plan->lag > 0) return true;
+    return false;
+}
+
+/// Advances the thread's neurons by one cycle, which starts at step `first`.
+static void update(struct model *model, int thread, uint32_t first, uint32_t steps) {
+    enum { blocks_per_progress = 8 };
+    struct part *part = model->parts[thread];
+    part->n_spikes = 0;
+    for (uint32_t step = first; step < first + steps; step++) {
+        for (uint32_t b = 0; b < part->n_blocks; b++) {
+            const struct block *block = &part->blocks[b];
+            if (thread == 0 && b % blocks_per_progress == 0) progress(model);
+            ring_take(&part->ring, step, block->first, block->share.count, part->input);
+            if (block->external)
+                part->counts.external_events += external_add(block->external, step, part->input);
+            uint32_t n = block->model->update(block->state, part->input, step, part->fired);
+            for (uint32_t i = 0; i < n; i++) {
+                uint32_t gid = block->share.first + part->fired[i] * block->share.stride;
+                part->spikes[part->n_spikes++] = (struct spike){block->first + part->fired[i], gid, step};
+                part->counts.checksum += checksum_spike(gid, step);
+            }
+        }
+    }
+    part->counts.spikes += part->n_spikes;
+    COUNT_ADD(spikes, part->n_spikes);
+}
+
+static void collocate(struct model *model, struct stretch *stretch) {
+    REGION_BEGIN(collocate);
+    for (int t = 0; t < model->threads; t++) {
+        const struct part *part = model->parts[t];
+        for (int l = 0; l < model->n_lanes; l++)
+            if (lane_sends(&model->lanes[l]))
+                lane_collocate(&model->lanes[l], part->spikes, part->n_spikes, part->first_neuron);
+        if (stretch->measured) trace_add(&stretch->measured->trace, part->spikes, part->n_spikes);
+    }
+    REGION_END(collocate);
+}
+
+/// Ends the window of a lane and takes in what is due.
+static void exchange_lane(struct model *model, struct lane *lane, struct stretch *stretch, uint32_t cycle,
+                          uint32_t next_step) {
+    const bool last = cycle + 1 == stretch->cycles; // then nothing may stay on its way
+    const bool overlaps = lane->plan->lag > 0;
+    if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
+        if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+        REGION_BEGIN(synchronise);
+        lane_synchronise(lane);
+        REGION_END(synchronise);
+        stamp(stretch, cycle, phase_synchronise);
+    }
+    REGION_BEGIN(exchange);
+    lane_start(lane, next_step);
+    if (!overlaps) lane_finish(lane, last);
+    REGION_END(exchange);
+    if (overlaps) {
+        stamp(stretch, cycle, phase_exchange);
+        REGION_BEGIN(overlap_wait);
+        lane_finish(lane, last);
+        REGION_END(overlap_wait);
+        stamp(stretch, cycle, phase_overlap_wait);
+    }
+    stretch->unread = !overlaps;
+}
+
+/// Exchanges the lanes whose window ends with this cycle. One reading of the clock serves all lanes that
+/// neither wait at a barrier nor overlap.
+static void exchange(struct model *model, struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
+    stretch->unread = false;
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct lane *lane = &model->lanes[l];
+        lane_clear(lane);
+        if ((cycle + 1) % lane->plan->period == 0 || cycle + 1 == stretch->cycles)
+            exchange_lane(model, lane, stretch, cycle, next_step);
+    }
+    if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+}
+
+/// Waits as long as the description has it for this cycle.
+static void inject(struct model *model, struct stretch *stretch, uint32_t cycle) {
+    if (!stretch->inject->active) return;
+    REGION_BEGIN(inject);
+    progress(model);
+    pause_for(inject_next(stretch->inject), model->description->inject_sleeps);
+    progress(model);
+    REGION_END(inject);
+    stamp(stretch, cycle, phase_inject);
+}
+
+/// Lets simulated time pass until the phase that began when the clock was last read has taken what the file
+/// of compute times says. Exchanges under way are worked on in between.
+static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, enum compute_phase phase) {
+    enum { parts = 4 };
+    if (!stretch->times) return;
+    const double seconds = (double)stretch->times->seconds[cycle][phase];
+    const int n = phase == compute_update && any_overlaps(model) ? parts : 1;
+    for (int i = 1; i <= n; i++) {
+        double left = seconds * i / n - 1e-9 * (double)(clock_ticks(stretch->counts) - stretch->last);
+        if (left > 0) simulated_pass(left);
+        if (n > 1) progress(model);
+    }
+}
+
+/// The cycle loop, run by every thread. Two barriers per cycle: spikes must be complete before the master
+/// thread collocates them, and exchanged before they are delivered. Deliveries write to the thread's own
+/// ring only, so a thread may update its neurons while another one still delivers.
+static void run_cycles(struct model *model, struct stretch *stretch) {
+    const int thread = omp_get_thread_num();
+    const uint32_t steps = model->description->steps_per_cycle;
+    for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
+        const uint32_t step = stretch->first_step + cycle * steps;
+        deliver(model, thread);
+        if (thread == 0) pass(model, stretch, cycle, compute_deliver);
+        if (thread == 0) tick(stretch, cycle, phase_deliver);
+        mark(stretch, thread, phase_deliver);
+        REGION_BEGIN(update); // of a thread, with its wait for the others
+        update(model, thread, step, steps);
+        mark(stretch, thread, phase_update);
+#pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
+        REGION_END(update);
+        if (thread == 0) {
+            pass(model, stretch, cycle, compute_update);
+            tick(stretch, cycle, phase_update);
+            inject(model, stretch, cycle);
+            collocate(model, stretch);
+            pass(model, stretch, cycle, compute_collocate);
+            stamp(stretch, cycle, phase_collocate);
+            exchange(model, stretch, cycle, step + steps);
+            progress_count(stretch->progress);
+        }
+#pragma omp barrier
+        mark(stretch, thread, phase_thread_wait);
+    }
+    deliver(model, thread); // what the last exchange brought, counted with its cycle
+    mark(stretch, thread, phase_deliver);
+#pragma omp barrier
+    if (thread == 0) tick(stretch, stretch->cycles - 1, phase_deliver);
+}
+
+static void run_stretch(struct model *model, struct stretch *stretch) {
+    if (stretch->cycles == 0) return;
+    for (int l = 0; l < model->n_lanes; l++) lane_begin(&model->lanes[l], stretch->first_step);
+    stretch->counts = clock_counts();
+    stretch->start_s = clock_now();
+    stretch->first = stretch->last = clock_ticks(stretch->counts);
+#pragma omp parallel num_threads(model->threads)
+    run_cycles(model, stretch);
+}
+
+/// Forgets what the warm-up counted.
+static void reset_counts(struct model *model) {
+    for (int t = 0; t < model->threads; t++) model->parts[t]->counts = (struct part_counts){0};
+    for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
+}
+
+void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
+              const struct progress *progress, struct measured *measured) {
+    const struct description *description = model->description;
+    struct inject waits = inject_open(description, model->rank);
+    struct stretch warmup = {
+        .first_step = 0, .cycles = description->warmup_cycles, .inject = &waits, .progress = progress};
+    struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
+                                .cycles = description->cycles,
+                                .measured = measured,
+                                .inject = &waits,
+                                .progress = progress,
+                                .counters = counters && counters->by_phase ? counters : NULL,
+                                .times = times && times->seconds ? times : NULL};
+    *measured = (struct measured){0};
+    cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
+    trace_open(&measured->trace, description->given.record_spikes != 0);
+
+    COUNT_START(spikes);
+    COUNT_START(synaptic_events);
+    REGION_BEGIN(warmup);
+    run_stretch(model, &warmup);
+    REGION_END(warmup);
+    reset_counts(model);
+    build_synchronise(model);
+    struct usage_node node = usage_node_seconds();
+    double process_s = usage_process_seconds();
+    if (counters) counters_start(counters);
+    measured->span.from_s = clock_epoch();
+    REGION_BEGIN(simulate);
+    run_stretch(model, &main_part);
+    REGION_END(simulate);
+    measured->span.to_s = clock_epoch();
+    double span_s = clock_now() - main_part.start_s;
+    double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
+    measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
+    cycle_log_scale(&measured->log, tick_s);
+    measured->process_s = usage_process_seconds() - process_s;
+    struct usage_node after = usage_node_seconds();
+    measured->node_busy_s = after.busy_s - node.busy_s;
+    measured->node_stolen_s = after.stolen_s - node.stolen_s;
+    if (counters) counters_stop(counters);
+    measured->peak_bytes = usage_peak_bytes();
+    if (description->given.barrier == 0 && model->ranks > 1)
+        cycle_log_unmeasured(&measured->log, phase_synchronise);
+}
+
+void measured_close(struct measured *measured) {
+    cycle_log_close(&measured->log);
+    trace_close(&measured->trace);
+}

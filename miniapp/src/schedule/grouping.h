@@ -1,0 +1,47 @@
+/// \file
+/// The groups of ranks that a lane connects.
+
+#ifndef SCHEDULE_GROUPING_H
+#define SCHEDULE_GROUPING_H
+
+#include "description/placement.h"
+#include "schedule/lane_areas.h"
+
+/// Consecutive ranks.
+struct span {
+    int first, last;
+};
+
+/// \return [areas] the ranks on which each area lies; owned by the caller.
+struct span *grouping_area_spans(const struct placement *placement);
+
+struct grouping {
+    int ranks;
+    int *first; ///< [ranks] first rank of each rank's group, which names the group
+    int *place; ///< [ranks] the rank's number within it
+    int *size;  ///< [ranks] ranks in it
+    int largest, groups;
+};
+
+/// Blocks of `block` ranks, a divisor of `ranks`.
+void grouping_blocks(struct grouping *grouping, int ranks, int block);
+
+/// Ranks that share an area; ranks that several areas link are one group.
+void grouping_areas(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas);
+
+/// The ranks of all areas that `members` holds, consecutive or not, as one group; every other rank alone.
+void grouping_members(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas,
+                      const struct lane_areas *members);
+
+void grouping_close(struct grouping *grouping);
+
+/// Whether the ranks of both spans lie in one of the groups, which hold consecutive ranks.
+static inline bool grouping_joins(const struct grouping *grouping, struct span a, struct span b) {
+    const int *first = grouping->first, group = first[a.first];
+    return first[a.last] == group && first[b.first] == group && first[b.last] == group;
+}
+
+/// The divisor of `ranks` that is closest to their square root; the smaller of two equally close.
+int grouping_square(int ranks);
+
+#endif

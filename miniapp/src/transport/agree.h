@@ -1,0 +1,14 @@
+/// \file
+/// Agreement of all ranks on whether there is an error, so that all end alike and one line is printed.
+
+#ifndef TRANSPORT_AGREE_H
+#define TRANSPORT_AGREE_H
+
+#include "base/error.h"
+#include <mpi.h>
+
+/// Collective. If some rank has an error, all take over that of the lowest such rank.
+/// \return whether there is none.
+bool agree(MPI_Comm comm, struct error *error);
+
+#endif

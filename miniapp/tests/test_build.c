@@ -1,0 +1,75 @@
+/// \file
+/// A build that fails says why on all ranks, and can be closed however far it has come.
+
+#include "support.h"
+
+#include <string.h>
+
+/// Neurons without synapses, and cycles of so many steps that the spikes of one could not be counted.
+static const char *const long_cycles =
+    "{'format_version': 1, 'time': {'resolution_ms': 1e-6, 'cycle_ms': 1000, 'simulate_ms': 1000},"
+    " 'network': {'populations': [{'name': 'a', 'size': 100, 'neuron': {'model': 'ignore_and_fire'}}]}}";
+
+/// The message with which the build of a description fails. `backend`, if not NULL, takes the place of the
+/// exchange between all ranks.
+static void check_failure(const char *text, const struct exchange_backend *backend, const char *message) {
+    struct error error = {""};
+    struct description description;
+    struct placement placement;
+    struct schedule schedule;
+    struct model model;
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    open_description(&description, text, NULL);
+    assert_true(
+        placement_open(&placement, placement_find("round_robin"), &description.network, ranks, 2, &error) &&
+        schedule_plan(&schedule, &description, &placement, &error));
+    if (backend) schedule.lanes[schedule.n_lanes - 1].exchange.backend = backend;
+    assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, &error));
+    if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
+    build_close(&model);
+    schedule_close(&schedule);
+    placement_close(&placement);
+    description_close(&description);
+}
+
+static void one_with_uncountable_spikes_can_be_closed(void **state) {
+    (void)state;
+    check_failure(long_cycles, NULL, "time.cycle_ms: 1000, 1000000000 steps; allowed: at most");
+}
+
+static void finish_losing(struct exchange *exchange, const struct outbox *outbox) {
+    exchange_find("alltoallv")->finish(exchange, outbox);
+    exchange->inbox.run[0].count = 0;
+}
+
+static void one_whose_exchange_loses_data_can_be_closed(void **state) {
+    (void)state;
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks == 1) return; // a rank alone exchanges nothing
+    struct exchange_backend losing = *exchange_find("alltoallv");
+    losing.name = "losing";
+    losing.finish = finish_losing;
+    check_failure(eight_areas, &losing, "exchange: \"losing\" lost data in the self-test");
+}
+
+static void a_model_without_anything_can_be_closed(void **state) {
+    (void)state;
+    struct model model = {0};
+    build_close(&model);
+    assert_int_equal(model.n_lanes, 0);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_with_uncountable_spikes_can_be_closed),
+        cmocka_unit_test(one_whose_exchange_loses_data_can_be_closed),
+        cmocka_unit_test(a_model_without_anything_can_be_closed),
+    };
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}

@@ -1,0 +1,163 @@
+/// \file
+/// Counts beyond what 32 bits hold are refused with one line, never wrapped around. Nothing large is
+/// allocated here.
+
+#include "support.h"
+
+#include "base/alloc.h"
+#include "run/limits.h"
+#include "transport/exchange/counts.h"
+#include "transport/mpi_count.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Calls a function in a process of its own, which must end with status 1 and one line that holds `message`.
+static void assert_ends(void (*function)(void), const char *message) {
+    char said[1000] = "";
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        function();
+        _exit(0);
+    }
+    close(ends[1]);
+    for (size_t n = 0, more = 1; more; n += more) {
+        const ssize_t got = read(ends[0], said + n, sizeof said - 1 - n);
+        more = got > 0 ? (size_t)got : 0;
+    }
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) fail_msg("ended with %d: %s", status, said);
+    if (!strstr(said, message)) fail_msg("the message is '%s', expected '%s'", said, message);
+    assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+}
+
+/// An outbox for that many ranks, without words in it.
+static struct outbox empty_outbox(int ranks, uint32_t capacity) {
+    return (struct outbox){
+        .ranks = ranks, .capacity = capacity, .count = ALLOC_ZERO(uint32_t, (size_t)ranks)};
+}
+
+/// The last rank's place in a send buffer of so many words for each rank.
+static int place_of_last(int ranks, uint32_t capacity) {
+    struct outbox outbox = empty_outbox(ranks, capacity);
+    struct departures out;
+    departures_open_all(&out, ranks);
+    departures_collect(&out, &outbox);
+    const int place = out.start[ranks - 1];
+    departures_close(&out);
+    free(outbox.count);
+    return place;
+}
+
+static void collect_too_much(void) {
+    place_of_last(40000, 65536);
+}
+
+static void a_send_buffer_beyond_an_int_is_refused(void **state) {
+    (void)state;
+    assert_int_equal(place_of_last(32768, 65536), 2147418112);
+    assert_ends(collect_too_much, "words of a send buffer; allowed: at most 2147483647");
+}
+
+static void arrive_too_many(void) {
+    struct arrivals in;
+    arrivals_open_all(&in, 3);
+    for (int rank = 0; rank < 3; rank++) in.count[rank] = 1000000000;
+    arrivals_make_room(&in);
+}
+
+static void words_beyond_an_int_do_not_arrive(void **state) {
+    (void)state;
+    int start[3];
+    assert_true(mpi_sum((const int[]){2000000000, 2000000000, 2000000000}, 3) == 6000000000u);
+    assert_true(mpi_starts((const int[]){1000000000, 0, 1000000000}, 3, start, "") == 2000000000u);
+    assert_int_equal(start[2], 1000000000);
+    assert_ends(arrive_too_many, "3000000000 words that arrive; allowed");
+}
+
+static void grow_too_far(void) {
+    struct outbox outbox = empty_outbox(1, 1u << 30);
+    outbox_grow(&outbox);
+}
+
+static void an_outbox_does_not_grow_beyond_an_int(void **state) {
+    (void)state;
+    assert_ends(grow_too_far, "2147483648 words of a window for one rank; allowed");
+}
+
+static void routes_beyond_an_int_are_refused(void **state) {
+    (void)state;
+    struct error error = {""};
+    assert_true(routes_check((const int[]){1000000000, 1000000000}, 2, &error));
+    assert_false(routes_check((const int[]){1000000000, 1000000000, 1000000000}, 3, &error));
+    assert_non_null(strstr(error.text, "network: 3000000000 routes from the neurons of a rank; allowed: at"));
+}
+
+/// What the limits say of a share: two populations on one rank, each neuron of b with `indegree` synapses
+/// from a.
+static const char *limits_of(const char *a, const char *b, const char *indegree, const char *cycle,
+                             int threads) {
+    static const char *const text =
+        "{'format_version': 1, 'time': {'cycle_ms': 0.1, 'simulate_ms': 1000}, 'network': {'populations': ["
+        "{'name': 'a', 'size': 1, 'neuron': {'model': 'ignore_and_fire'}},"
+        "{'name': 'b', 'size': 1, 'neuron': {'model': 'ignore_and_fire'}}], 'projections': ["
+        "{'source': 'a', 'target': 'b', 'indegree': 1, 'delay': {'mean': 1}}]}}";
+    static const char *const fields[] = {"network.populations.0.size", "network.populations.1.size",
+                                         "network.projections.0.indegree", "time.cycle_ms"};
+    const char *const values[] = {a, b, indegree, cycle};
+    static struct error error;
+    const int32_t weight = 1;
+    struct description d;
+    struct placement placement;
+    char override[4][80];
+    const char *overrides[5] = {NULL};
+    for (int i = 0; i < 4; i++) {
+        snprintf(override[i], sizeof override[i], "%s=%s", fields[i], values[i]);
+        overrides[i] = override[i];
+    }
+    error = (struct error){""};
+    open_description(&d, text, overrides);
+    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, &error));
+    struct model model = {.description = &d, .placement = &placement, .ranks = 1, .threads = threads};
+    model.weights = (int32_t *)&weight;
+    model.n_classes = 1;
+    limits_check_share(&model, &error);
+    placement_close(&placement);
+    description_close(&d);
+    return error.text;
+}
+
+static void synapses_of_a_neuron_beyond_32_bits_are_refused(void **state) {
+    (void)state;
+    assert_string_equal(limits_of("1", "1000000", "3000", "0.1", 1), "");
+    assert_non_null(
+        strstr(limits_of("1", "1000000", "5000", "0.1", 1),
+               "network: 5e+09 synapses from a neuron of population a to one thread; allowed: at"));
+    assert_string_equal(limits_of("1", "1000000", "5000", "0.1", 2), "");
+    assert_string_equal(limits_of("2", "1000000", "5000", "0.1", 1), "");
+}
+
+static void spikes_of_a_cycle_beyond_32_bits_are_refused(void **state) {
+    (void)state;
+    assert_string_equal(limits_of("1", "4000000", "0", "100", 1), "");
+    assert_non_null(
+        strstr(limits_of("1", "5000000", "0", "100", 1),
+               "time.cycle_ms: 100, 1000 steps; allowed: at most 858 steps with 5000001 neurons"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_buffer_beyond_an_int_is_refused),
+        cmocka_unit_test(words_beyond_an_int_do_not_arrive),
+        cmocka_unit_test(an_outbox_does_not_grow_beyond_an_int),
+        cmocka_unit_test(routes_beyond_an_int_are_refused),
+        cmocka_unit_test(synapses_of_a_neuron_beyond_32_bits_are_refused),
+        cmocka_unit_test(spikes_of_a_cycle_beyond_32_bits_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
