@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import otf2
+from otf2 import events
 
 from spikemark.core.errors import BadInput
 
@@ -65,8 +67,6 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
     Raises BadInput if a file is missing or truncated, or of another number of ranks, or without the regions
     of Spikemark.
     """
-    import otf2
-
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
     _check_ends(path)
@@ -108,8 +108,6 @@ def _ends(file: Path) -> bytes:
 
 def _threads(path: Path, trace, ranks: int) -> dict:
     """{location: _Thread}. The rank is the number at the end of the name of the process, `MPI Rank 3`."""
-    import otf2
-
     groups = defaultdict(list)
     for location in trace.definitions.locations:
         if location.type == otf2.LocationType.CPU_THREAD:
@@ -124,8 +122,6 @@ def _threads(path: Path, trace, ranks: int) -> dict:
 
 def _follow(reading: _Reading, trace, threads: dict) -> None:
     """Takes in all events, in the order of time."""
-    from otf2 import events
-
     for location, event in trace.events:
         thread = threads.get(location)
         if thread is None:  # of a device, or of a recorder of metrics

@@ -191,7 +191,7 @@ def test_compare_prints_and_writes_a_page(spikemark, known, tmp_path):
 
 
 def test_a_price_can_be_given(known):
-    from spikemark.cli.predict import _priced
+    from spikemark.cli.compare import _priced
 
     class Assuming(Machine):
         def assume(self, path, value, unit, why):

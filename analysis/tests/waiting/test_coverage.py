@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from spikemark.network.meetings import plan
-from spikemark.waiting import PREDICTORS, coverage, coverage_ranks, planted, show_coverage
+from spikemark.waiting import PREDICTORS, coverage, planted
 from spikemark.waiting.planted import PLANTED
 
 TRIALS = 60
@@ -26,7 +26,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def further():
-    return coverage_ranks.study(FURTHER_TRIALS, MEASURED)
+    return coverage.study_of_ranks(FURTHER_TRIALS, MEASURED)
 
 
 def test_intervals_hold_the_truth(found):
@@ -38,7 +38,7 @@ def test_intervals_hold_the_truth(found):
 
 
 def test_intervals_hold_for_more_ranks_than_were_measured(further):
-    assert len(further) == 2 * len(MEASURED) * len(coverage_ranks.TIMES) * len(PREDICTORS)
+    assert len(further) == 2 * len(MEASURED) * len(coverage.TIMES) * len(PREDICTORS)
     for one in further:
         if one.predictor != "iid":
             assert one.held * FURTHER_TRIALS >= stats.binom.ppf(0.001, FURTHER_TRIALS, coverage.WANTED), one
@@ -77,16 +77,14 @@ def test_the_page_in_docs_has_every_process_and_reaches_the_goal():
     assert [row[:3] for row in first] == expected
     asked = [
         [f"{name}, {measured} measured", str(times * measured)]
-        for name, measured, times in product(
-            coverage_ranks.SPREADS, coverage_ranks.MEASURED, coverage_ranks.TIMES
-        )
+        for name, measured, times in product(coverage.SPREADS, coverage.MEASURED, coverage.TIMES)
     ]
     assert [row[:2] for row in second] == asked
     assert not any(" !" in cell for row in first + second for cell in row)
 
 
 def test_page_has_a_cell_for_every_result(found, further):
-    first, second = (rows(part) for part in show_coverage.page(found, further, TRIALS).split("## More ranks"))
+    first, second = (rows(part) for part in coverage.page(found, further, TRIALS).split("## More ranks"))
     assert len(first) == len(CASES) * len(coverage.ASKED)
     assert all(len(row) == 3 + len(PREDICTORS) for row in first)
     assert f"{100 * next(one for one in found if one.predictor == 'iid').held:.1f} %" in first[0][3]

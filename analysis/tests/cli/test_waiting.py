@@ -5,7 +5,7 @@ import json
 import pytest
 from synthetic import write_run
 
-from spikemark.waiting import PREDICTORS, coverage, coverage_ranks
+from spikemark.waiting import PREDICTORS, coverage
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,11 @@ def test_fit_prints_what_was_found(spikemark, conventional):
     low, high = content["rho_1"]["interval"]
     assert low < 0.5 < high
     assert len(content["rank_effects_s"]) == 4
-    assert content["minor_share"] is None
+    assert content["minor_share"] == {
+        "value": None,
+        "interval": None,
+        "reason": "the times have one mode",
+    }
     _, asked, _ = spikemark("predict", conventional, "--schedule", "conventional", "--json")
     assert {name: content[name] for name in PREDICTORS} == json.loads(asked)
 
@@ -84,8 +88,8 @@ def test_coverage_writes_its_table(spikemark, tmp_path, monkeypatch):
     few = [coverage.PLANTED[0]]
     study = coverage.study
     monkeypatch.setattr(coverage, "study", lambda trials, say: study(trials, few, say=say))
-    ranks = coverage_ranks.study
-    monkeypatch.setattr(coverage_ranks, "study", lambda trials, say: ranks(trials, (4,), say=say))
+    ranks = coverage.study_of_ranks
+    monkeypatch.setattr(coverage, "study_of_ranks", lambda trials, say: ranks(trials, (4,), say=say))
     status, output, errors = spikemark("coverage", "--trials", "10", "--write", str(tmp_path / "page.md"))
     assert (status, output) == (0, "")
     assert few[0].name in errors

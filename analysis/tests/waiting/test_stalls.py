@@ -30,7 +30,7 @@ def test_rounding_is_no_waiting():
     c = times(22, 4, 800)
     shuffled = 1e3 * np.random.default_rng(22).permutation(c)
     a, b = (PREDICTORS["correlated"].fit(x).predict("overlapped", 4, ranks=2) for x in (c, shuffled))
-    assert 1e3 * np.array(a.interval) == pytest.approx(np.array(b.interval), rel=1e-6)
+    assert 1e3 * np.array(a.waiting.interval) == pytest.approx(np.array(b.waiting.interval), rel=1e-6)
 
 
 def test_a_stall_of_one_rank_is_waited_for():

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import Lane, evaluate
+from spikemark.models.statistics import lump
 from spikemark.network.meetings import plan
 from spikemark.network.schedules import SCHEDULES
-from spikemark.waiting.meeting import cut, waits
+from spikemark.waiting.predictor import cut, met
 from spikemark.waiting.replay import Replay
-from spikemark.waiting.source import lump
 
 
 @given(
@@ -26,7 +26,7 @@ def test_with_a_lag_as_the_recursion(ranks, windows, window, lag, exchange, seed
     c = np.random.default_rng(seed).random((ranks, windows * window))
     asked = plan("overlapped", window * (lag + 1), ranks, lag)
     steps = c.reshape(ranks, windows, window).sum(axis=2)
-    found = waits(steps, asked, exchange)
+    found = met(steps, asked, exchange)
     course = evaluate(c, [Lane(window, lag, exchange_s=exchange)]).waiting_s.mean(axis=0)
     expected = course.reshape(windows, window).sum(axis=1)
     assert found.series[:-1] == pytest.approx(expected[:-1], abs=1e-12)  # the last holds the drain
@@ -38,16 +38,16 @@ def test_with_a_lag_as_the_recursion(ranks, windows, window, lag, exchange, seed
 def test_runs_side_by_side_are_independent():
     steps = np.random.default_rng(2).random((3, 4, 50))
     asked = plan("overlapped", 2, 4)
-    together = waits(steps, asked, 0.1)
+    together = met(steps, asked, 0.1)
     for run, alone in enumerate(steps):
-        one = waits(alone, asked, 0.1)
+        one = met(alone, asked, 0.1)
         assert together.series[run] == pytest.approx(one.series)
         assert together.drain[run] == pytest.approx(float(one.drain))
 
 
 def test_drain_is_what_the_recursion_waits_at_the_end():
     c = np.random.default_rng(3).normal(1, 0.1, (200, 4, 400))  # as many runs, to compare means
-    found = waits(c, plan("overlapped", 2, 4))
+    found = met(c, plan("overlapped", 2, 4))
     total = evaluate(c, [Lane(1, 1)]).waiting_s.mean(axis=1).sum(axis=-1).mean()
     assert (found.series.sum(axis=-1) + found.drain).mean() == pytest.approx(total, rel=0.02)
 
@@ -58,7 +58,7 @@ def test_a_short_run_with_a_lag_is_asked_about_as_short():
     fitted = Replay.fit(c)
     asked = plan("overlapped", 4, 8)
     for cycles in (50, 250, 1000):
-        pieces = cut(lump(c, 2, 1000), cycles // 2)
+        pieces = cut(lump(c, 2), cycles // 2)
         assert pieces.shape == (1000 // cycles, 8, cycles // 2)
         exact = [evaluate(one, [Lane(1, 1)]).waiting_s.mean(axis=0).sum() for one in pieces]
         made = fitted.predict("overlapped", 4, cycles=cycles)
@@ -68,7 +68,7 @@ def test_a_short_run_with_a_lag_is_asked_about_as_short():
         fitted.predict("overlapped", 4, cycles=7)
     short, long = (fitted.predict("overlapped", 4, cycles=n).waiting_per_cycle_s for n in (50, 1000))
     assert short > 1.2 * long  # the end weighs more
-    run = waits(lump(c, 2, 1000), asked)
+    run = met(lump(c, 2), asked)
     assert run.per_window(500) == pytest.approx(run.series.mean())
     assert run.per_window(10**9) == pytest.approx(run.series[250:].mean())
 
@@ -82,7 +82,7 @@ def test_groups_as_the_recursion(ratio, group_period):
     group = tuple(m // asked.group for m in range(6))
     lanes = [Lane(group_period or ratio, group=group), Lane(ratio)]
     expected = evaluate(c, lanes).waiting_s.mean(axis=0).sum()
-    assert waits(steps, asked).series.sum() == pytest.approx(expected)
+    assert met(steps, asked).series.sum() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -33,7 +33,7 @@ class TestEveryPredictor:
     def test_answers_for_every_schedule(self, kind, schedule):
         c = times()
         made = kind.fit(c).predict(schedule, 4)
-        low, high = made.interval
+        low, high = made.waiting.interval
         assert 0 < low < made.waiting_s < high
         assert made.runtime_s == pytest.approx(c.mean() * c.shape[1] + made.waiting_s)
         assert (made.plan.schedule, made.plan.ranks, made.cycles) == (schedule, 4, 2000)
@@ -56,7 +56,9 @@ class TestEveryPredictor:
             for ranks in (2, 4, 6):
                 a, b = (fitted.predict(schedule, 4, ranks=ranks) for fitted in (plain, other))
                 assert 1e3 * a.waiting_s == pytest.approx(b.waiting_s, rel=1e-3)
-                assert 1e3 * np.array(a.interval) == pytest.approx(np.array(b.interval), rel=1e-2)
+                assert 1e3 * np.array(a.waiting.interval) == pytest.approx(
+                    np.array(b.waiting.interval), rel=1e-2
+                )
 
     @settings(max_examples=8)
     @given(seed=st.integers(0, 99), correlation=st.sampled_from([0.0, 0.9]))
@@ -74,7 +76,7 @@ class TestEveryPredictor:
         fitted = kind.fit(times(seed, cycles=400, correlation=correlation))
         lagging = fitted.predict("overlapped", ratio, lag=0)
         aware = fitted.predict("structure_aware", ratio)
-        assert (lagging.waiting_s, lagging.interval) == (aware.waiting_s, aware.interval)
+        assert lagging.waiting == aware.waiting
 
     def test_d_1_is_conventional(self, kind):
         fitted = kind.fit(times())
@@ -100,7 +102,7 @@ class TestEveryPredictor:
         fitted = kind.fit(np.repeat([[1e-3], [2e-3], [6e-3]], 200, axis=1))
         for schedule in ("conventional", "structure_aware", "overlapped"):
             made = fitted.predict(schedule, 2)
-            assert np.isfinite([made.waiting_s, *made.interval]).all()
+            assert np.isfinite([made.waiting_s, *made.waiting.interval]).all()
             if kind.name != "iid":
                 assert made.waiting_s == pytest.approx(200 * (6e-3 - 3e-3), rel=1e-2)
 

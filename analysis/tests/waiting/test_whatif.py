@@ -10,10 +10,9 @@ from synthetic import write_run
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import ar1
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.changes import CHANGES, Situation
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S
 from spikemark.waiting.source import source
-from spikemark.waiting.whatif import COMBINED, whatif
+from spikemark.waiting.whatif import CHANGES, COMBINED, Situation, whatif
 
 CYCLES, EXCHANGE_S, OVERHEAD_S = 10_000, 2e-6, 1e-6
 JITTER, DRIFT, RARE, SHARE = 1.0, 0.5, 20.0, 0.002
@@ -73,11 +72,12 @@ def outcomes(base) -> dict:
 def test_a_change_gives_what_the_changed_process_waits(outcomes, name):
     waiting, runtime = truth(name)
     found = outcomes[name]
-    low, high = found.interval
+    low, high = found.waiting.interval
     assert low <= waiting <= high
     assert high / low < (1.7 if "double-ranks" in name else 1.2)  # the effects of further ranks are guesses
     assert found.prediction.runtime_s == pytest.approx(runtime, rel=0.02)
-    assert found.runtime_interval[0] <= found.prediction.runtime_s <= found.runtime_interval[1]
+    assert found.runtime.value == pytest.approx(found.prediction.runtime_s)
+    assert found.runtime.low <= found.runtime.value <= found.runtime.high
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -97,7 +97,7 @@ def test_the_base_is_what_was_measured(base, outcomes):
 def test_twice_the_ranks_are_what_the_predictor_says(base, name):
     (asked,) = whatif(base, ["double-ranks"], name)[1:]
     made = PREDICTORS[name].fit(base.source).predict("conventional", ranks=2 * RANKS)
-    assert (asked.prediction, asked.interval) == (made, made.interval)
+    assert (asked.prediction, asked.waiting) == (made, made.waiting)
 
 
 def test_scaling_nothing_changes_nothing(base):

@@ -72,7 +72,7 @@ def test_planted_parts_are_recovered_within_their_intervals(scales):
 @pytest.mark.parametrize("name", ALONE)
 def test_a_part_alone_takes_nearly_all(name):
     found = budget(planted(ALONE[name]))
-    assert found.parts[name].value_s > 0.85 * found.waiting_s
+    assert found.parts[name].value > 0.85 * found.waiting_s
 
 
 @pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware"])
@@ -80,10 +80,10 @@ def test_the_parts_add_up_to_the_waiting_of_the_record(tmp_path, schedule):
     run = record.load(write_run(tmp_path, schedule=schedule, ranks=4, cycles=2000, ar1=0.8, rank_sd=0.03))
     found = budget(run)
     assert found.waiting_s == pytest.approx(run.record.timing.phases["synchronise"].mean_s, rel=1e-5)
-    assert sum(part.value_s for part in found.parts.values()) == pytest.approx(found.waiting_s, rel=1e-9)
-    assert abs(found.parts["barrier"].value_s) < 1e-4 * found.waiting_s
-    assert found.transport.value_s == pytest.approx(run.record.timing.phases["exchange"].mean_s, rel=1e-5)
-    assert all(part.interval[0] <= part.value_s <= part.interval[1] for part in found.parts.values())
+    assert sum(part.value for part in found.parts.values()) == pytest.approx(found.waiting_s, rel=1e-9)
+    assert abs(found.parts["barrier"].value) < 1e-4 * found.waiting_s
+    assert found.transport.value == pytest.approx(run.record.timing.phases["exchange"].mean_s, rel=1e-5)
+    assert all(part.interval[0] <= part.value <= part.interval[1] for part in found.parts.values())
 
 
 @settings(max_examples=15)
@@ -92,7 +92,7 @@ def test_neither_the_order_of_ranks_nor_the_unit_matters(seed, order, unit):
     times = planted((1, 1, 1), 1000, seed)
     one, other = budget(times), budget(unit * times[list(order)])
     for name in one.parts:
-        assert other.parts[name].value_s == pytest.approx(unit * one.parts[name].value_s, abs=1e-9 * unit)
+        assert other.parts[name].value == pytest.approx(unit * one.parts[name].value, abs=1e-9 * unit)
         ends = [unit * x for x in one.parts[name].interval]
         assert other.parts[name].interval == pytest.approx(ends, rel=1e-4, abs=1e-9 * unit)
 
@@ -101,7 +101,7 @@ def test_meeting_less_often_averages_jitter_away_and_no_drift():
     for scales, name, factor in (((0, 1, 0), "jitter", 10**-0.5), ((0, 0, 1), "drift", 1.0)):
         times = planted(scales)
         often, seldom = budget(Observed(times, 1)), budget(Observed(times, 10))
-        assert seldom.parts[name].value_s == pytest.approx(factor * often.parts[name].value_s, rel=0.05)
+        assert seldom.parts[name].value == pytest.approx(factor * often.parts[name].value, rel=0.05)
 
 
 def test_what_ranks_share_costs_time_and_makes_nobody_wait():
@@ -109,11 +109,11 @@ def test_what_ranks_share_costs_time_and_makes_nobody_wait():
     slow = np.random.default_rng(5).random(10_000) < 0.1
     shared = budget(times + 10 * SD_S * slow)
     for name, part in budget(times).parts.items():
-        assert shared.parts[name].value_s == pytest.approx(part.value_s, rel=1e-6, abs=1e-12)
+        assert shared.parts[name].value == pytest.approx(part.value, rel=1e-6, abs=1e-12)
     low, high = shared.common_mode.interval
     assert low < SD_S * 10_000 < high
-    assert shared.common_mode.value_s == pytest.approx(10 * SD_S * slow.sum(), rel=0.1)
-    assert budget(times).common_mode.value_s < 0.02 * shared.common_mode.value_s
+    assert shared.common_mode.value == pytest.approx(10 * SD_S * slow.sum(), rel=0.1)
+    assert budget(times).common_mode.value < 0.02 * shared.common_mode.value
 
 
 def test_what_the_compute_times_do_not_explain_is_the_barriers():
@@ -121,7 +121,7 @@ def test_what_the_compute_times_do_not_explain_is_the_barriers():
     late = 1e-6 * np.random.default_rng(3).lognormal(0, 1, 4000)
     implied = times.max(axis=0) - times.mean(axis=0)
     found = budget(Observed(times, 1, implied + late, np.full(4000, 2e-6)))
-    assert found.parts["barrier"].value_s == pytest.approx(late.sum())
+    assert found.parts["barrier"].value == pytest.approx(late.sum())
     low, high = found.parts["barrier"].interval
     assert low < 4000 * 1e-6 * np.exp(0.5) < high
     assert found.waiting_s == pytest.approx((implied + late).sum())

@@ -128,7 +128,8 @@ def test_help_needs_no_heavy_libraries():
     """Answering at once is a matter of what is imported, which can be tested without a clock."""
     code = """if True:
         import sys
-        from spikemark import __version__, cli
+        from spikemark import __version__
+        from spikemark.cli import main
         heavy = {"pandas", "matplotlib", "scipy", "pandera", "snakemake", "pyarrow", "rich.progress"}
         print(*sorted(heavy & set(sys.modules)))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -163,3 +164,7 @@ def test_what_naming_another_file_mends_is_bad_input(number, status, spikemark, 
     told = spikemark("collect", tmp_path)
     assert told == (status, "", f"spikemark: {tmp_path / 'summary.parquet'}: {os.strerror(number)}\n")
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_the_first_line_of_every_command_fits_beside_its_name(spikemark):
+    assert "..." not in spikemark("--help")[1].replace("[ARGS]...", "")

@@ -72,7 +72,7 @@ def test_their_times_have_the_course_that_all_share():
 def test_intervals_are_wider_with_further_ranks_the_more_the_less_is_known(name, schedule):
     def width(measured: np.ndarray, ranks: int) -> float:
         made = PREDICTORS[name].fit(measured).predict(schedule, 10, ranks=ranks)
-        low, high = made.interval
+        low, high = made.waiting.interval
         assert 0 <= low < made.waiting_s < high
         return (high - low) / made.waiting_s
 
