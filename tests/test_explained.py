@@ -186,7 +186,7 @@ def disagreement(number: int, folder: Path) -> tuple[str, bool]:
             return "", False
         return f"{mine if isinstance(mine, str) else 'possible'} | {done.stderr.strip() or 'possible'}", False
     said, views = json.loads(done.stdout), []
-    views = [(name, a, b) for name, a, b in compared(mine, said) if not a == b]
+    views = [(name, a, b) for name, a, b in compared(mine, said) if a != b]
     return "; ".join(f"{name}: {a} | {b}" for name, a, b in views), True
 
 
