@@ -20,7 +20,7 @@ from .network import Interconnect, Traffic
 COUNT_BYTES = 4.0  # of a size that is sent ahead
 FRAME_BYTES = 8.0
 ROOM = 2.0  # of buffers of fixed size over what they carry on average
-TWO_LEVEL, BROADCASTS = "two_level", ("allgather", "allgatherv", "rma_doubling")
+TWO_LEVEL, ALONE, BROADCASTS = "two_level", "self", ("allgather", "allgatherv", "rma_doubling")
 
 
 def _two_calls(net: Interconnect, traffic: Traffic) -> float:
@@ -98,18 +98,16 @@ def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
 
 
 def check(lane: Lane) -> None:
-    """Raises BadInput for a back-end there is not."""
-    if lane.alone:
-        return
+    """Raises BadInput for a back-end there is not, or not for so many ranks."""
     inner, outer, group = lane.composed
-    asked = {"": lane.exchange}
+    asked, most = {"": lane.exchange}, int(lane.sizes.max())
     if lane.exchange == TWO_LEVEL:
         asked = {"inner ": inner, "outer ": outer}
-        most = int(lane.sizes.max())
         if group is not None and (type(group) is not int or not 1 <= group <= most):
             raise BadInput(f"exchange: group={group!r} for lane {lane.name}; allowed: 1 to {most} ranks")
     for role, name in asked.items():
         allowed = [n for n in EXCHANGES if not (role and n in BROADCASTS)] + [TWO_LEVEL] * (not role)
+        allowed += [ALONE] * (most == 1)
         if name not in allowed:
             raise BadInput(f"exchange: {role}{name!r} for lane {lane.name}; allowed: {', '.join(allowed)}")
 

@@ -95,6 +95,8 @@ def predict(
     description = read(description)
     schedule, placement = chosen(description, schedule, placement)
     loads = counting.read(description, ranks, threads, found_rates.hz, schedule, placement)
+    for lane in loads.lanes:
+        exchange.check(lane)
     question = _Question(loads, shape)
     reasons = question.lacking(inputs)
     figures = values.figures(inputs, question.evaluate)
@@ -180,7 +182,6 @@ def _meetings(
         traffic = exchange.groups(loads, number, shape.ranks)
         if not traffic:
             continue
-        exchange.check(lane)
         seconds = exchange.seconds(net, lane, traffic)
         meetings.append(Meeting(lane.period, lane.lag, tuple(lane.group), seconds))
         if not lane.lag:

@@ -161,7 +161,7 @@ def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
 def test_published_rates_and_rates_as_asked():
     network = microcircuit.describe(scale=0.1)
     found = rates.of(network, preset="microcircuit")
-    assert found.hz[0] == microcircuit.RATES_HZ["L23E"] and "Potjans" in found.source
+    assert found.hz[0] == microcircuit.RATES.hz["L23E"] and "Potjans" in found.source
     assert (rates.of(network, 4.0).hz == 4).all()
     with pytest.raises(BadInput, match="rate: population 'L23E' fires at no rate of its own"):
         rates.of(network)
