@@ -13,6 +13,7 @@ from pathlib import Path
 import machine_file
 import numpy as np
 import pytest
+import synthetic
 
 from spikemark import machines
 from spikemark.core import launch, places
@@ -100,8 +101,6 @@ def test_ranks_wait_as_the_recursion_says(tmp_path, machine, schedule):
 
 def _run_with(folder: Path, times: np.ndarray) -> Path:
     """The folder of a run with these compute times."""
-    import synthetic
-
     ranks, cycles = times.shape[:2]
     run = synthetic.write_run(
         folder, ranks=ranks, cycles=cycles, description=describe(), schedule="conventional"
@@ -251,12 +250,18 @@ def test_a_network_to_take_times_of_that_is_none(spikemark, files, tmp_path, con
     assert not files["out"].exists()
 
 
-def test_what_is_no_run_is_not_overwritten(spikemark, files):
-    files["out"].mkdir()
-    (files["out"] / "letter.txt").write_text("dear")
-    status, _, errors = spikemark(*command(files))
-    assert status == 2 and "is there and is no run: move it away first" in errors
-    assert [path.name for path in files["out"].iterdir()] == ["letter.txt"]
+@pytest.mark.parametrize("name", ["letter.txt", "record.json"])
+def test_what_is_no_simulated_run_is_not_overwritten(spikemark, files, name):
+    """A measured run, with a file of notes beside it or alone."""
+    synthetic.write_run(files["out"])
+    (files["out"] / name).open("a").write("\n")
+    before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
+    status, output, errors = spikemark(*command(files))
+    complaint = (
+        "holds a measured run" if name == "record.json" else "holds 'letter.txt', which belongs to no run"
+    )
+    assert (status, output) == (2, "") and complaint in errors and errors.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 
 def test_without_simgrid_the_package_is_named(spikemark, files, monkeypatch, tmp_path):

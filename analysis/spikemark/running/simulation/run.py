@@ -3,8 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -18,7 +16,7 @@ from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 
 from . import compute as times
-from . import platform, smpirun, sources
+from . import folder, platform, smpirun, sources
 from .compute import Jitter
 from .platform import Interconnect
 from .sources import Place, Source
@@ -59,8 +57,8 @@ def simulate(
     the cycles done and those in all.
 
     Raises BadInput for a description, machine or compute time that cannot be, without SimGrid, and where
-    `out` holds something else than a run; SimulationFailed where the run ends without a record. Neither
-    leaves a trace.
+    `out` holds anything but an earlier simulated run (`folder.check`); SimulationFailed where the run ends
+    without a record. Neither leaves a trace.
     """
     from spikemark import machines
 
@@ -71,7 +69,7 @@ def simulate(
             raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
     places.miniapp_smpi()
-    _check_place(out)
+    folder.check(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
     cycles = times.cycles(description)
@@ -91,9 +89,9 @@ def simulate(
     flags = [*built.flags, *source.flags]
     words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
     shown = progress(words) if progress else contextlib.nullcontext()
-    with smpirun.workspace(out) as folder, shown as advance:
+    with folder.workspace(out) as place_of_work, shown as advance:
         began = time.monotonic()
-        record = smpirun.run(folder, description, built, flags, source.times, advance)
+        record = smpirun.run(place_of_work, description, built, flags, source.times, advance)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,
@@ -113,9 +111,7 @@ def simulate(
             "simgrid": version,
         }
         write_json(record / ABOUT, about)
-        if out.exists():
-            shutil.rmtree(out)
-        os.rename(record, out)
+        folder.put(record, out)
     return out
 
 
@@ -147,13 +143,6 @@ def _other(
     if not Path(compute).is_dir():
         raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
     return sources.replay(description, Path(compute), place.ranks)
-
-
-def _check_place(out: Path) -> None:
-    if not out.exists() and not out.is_symlink():
-        return
-    if not out.is_dir() or (any(out.iterdir()) and not (out / "record.json").is_file()):
-        raise BadInput(f"{out}: is there and is no run: move it away first")
 
 
 def _threads(profile: "Profile", ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
