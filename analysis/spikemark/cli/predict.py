@@ -56,9 +56,8 @@ def on_machine(
     """Print what a machine would do with a network on several numbers of ranks."""
     from spikemark import machines
     from spikemark.prediction import show
-    from spikemark.prediction.machine import predict
-
-    from .waiting import print_table
+    from spikemark.prediction.predict import predict
+    from spikemark.quantities import terminal
 
     profile = machines.filled(machines.load(machine))
     cores = round(profile.need("node.cores", "placing ranks").value)
@@ -75,8 +74,7 @@ def on_machine(
         content = {"network": found.title, "rates": found.rates.source, "kind": "modelled"}
         typer.echo(json.dumps({**content, "predictions": show.content(made)}, indent=1))
         return
-    for table in show.tables(made):
-        print_table(table)
+    terminal.show(*show.table(made).turned(show.ABREAST))
     for line in show.lines(made):
         typer.echo(line)
 
@@ -101,27 +99,25 @@ def compare(
 ) -> None:
     """Nodes needed on each machine, time, energy, cost, what limits, and a verdict."""
     from spikemark import machines
-    from spikemark.prediction import compare as comparing
-    from spikemark.prediction import compare_show as show
-
-    from .waiting import print_table
+    from spikemark.prediction import compare_show, show
+    from spikemark.prediction.compare import compare
+    from spikemark.quantities import terminal
 
     if html is not None and html.is_dir():
         raise BadInput(f"--html: {html} is a folder; allowed: a file")
     found = network([] if run is None else [run], preset, full, option, rate)
     profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
-    made = comparing.compare(found, profiles, target_rtf, schedule, ranks_per_node)
+    made = compare(found, profiles, target_rtf, schedule, ranks_per_node)
     if html is not None:
         from spikemark.report import machines_page
 
         machines_page.write(made, html)
     if as_json:
-        typer.echo(json.dumps(show.content(made), indent=1))
+        typer.echo(json.dumps(compare_show.content(made), indent=1))
         return
-    for table in show.tables(made):
-        print_table(table)
-    typer.echo(show.verdict(made))
-    for line in show.lines(made):
+    terminal.show(*compare_show.table(made).turned(show.ABREAST))
+    typer.echo(compare_show.verdict(made))
+    for line in compare_show.lines(made):
         typer.echo(line)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .waiting import AsJson, print_table
+from .waiting import AsJson
 
 
 def machine(
@@ -22,6 +22,7 @@ def machine(
     from spikemark import machines
     from spikemark.core.errors import BadInput
     from spikemark.machines import show
+    from spikemark.quantities import terminal
 
     if schema:
         if name or filled:
@@ -34,11 +35,11 @@ def machine(
         if as_json:
             typer.echo(json.dumps([show.content(p) for p in profiles], indent=1, ensure_ascii=False))
         else:
-            print_table(show.overview(profiles))
+            terminal.show(show.overview(profiles))
     else:
         profile = machines.filled(machines.load(name)) if filled else machines.load(name)
         if as_json:
             typer.echo(json.dumps(show.content(profile), indent=1, ensure_ascii=False))
         else:
-            print_table(show.table(profile))
+            terminal.show(show.table(profile))
             typer.echo(show.unknown(profile))

@@ -136,6 +136,21 @@ def test_modelled_times_have_the_mean_and_scatter_asked_for(tmp_path, machine):
     assert about["jitter"]["cv"] == 0.2 and about["seed"] == 7 and about["threads"] == 2
 
 
+def test_a_lane_with_a_lag_gets_an_exchange_that_is_quick_to_simulate(spikemark, files):
+    """Where the description names none; said on the console and beside the record."""
+    wanted = ["--set", "schedule=overlapped", "--set", 'exchange={"near": "alltoall"}']
+    status, _, errors = spikemark(*command(files, *wanted))
+    assert status == 0, errors
+    lanes = {lane.name: lane.exchange for lane in record.load(files["out"]).record.lanes}
+    assert lanes["far"] == "direct"
+    line = json.loads((files["out"] / "simulation.json").read_text())["assumptions"][0]
+    assert line.startswith("exchange = 'direct' for lane far") and f"assumed: {line}" in errors
+    asked = [*wanted[:2], "--set", "exchange=ialltoallv"]
+    assert "exchange" not in spikemark(*command(files, *asked))[2]
+    lanes = {lane.name: lane.exchange for lane in record.load(files["out"]).record.lanes}
+    assert lanes["far"] == "ialltoallv"
+
+
 def test_a_simulated_run_repeats(tmp_path, machine):
     first, second = (simulate(tmp_path / name, machine, "overlapped") for name in ("one", "two"))
     assert np.array_equal(first.cycles, second.cycles)
@@ -201,10 +216,10 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        (["--ranks-per-node", "17"], "ranks_per_node=17, threads=1: a node of made-up has 16 cores"),
+        (["--ranks-per-node", "17"], "ranks_per_node=17: a node of made-up has 16 cores"),
         (
             ["--ranks-per-node", "2", "--threads", "9"],
-            "ranks_per_node=2, threads=9: a node of made-up has 16 cores",
+            "ranks_per_node=2: with 9 threads each, a node of made-up (16 cores) takes 1 to 1",
         ),
         (["--compute", "guess"], "compute=guess: allowed are model, execute, or the folder of a run"),
         (["--compute", "execute", "--cv", "0.1"], "compute=execute: cv is allowed with 'model' only"),
