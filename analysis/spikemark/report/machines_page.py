@@ -1,5 +1,6 @@
 """The page of a comparison of machines, for a buyer: verdict, picture, table, assumptions."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -61,7 +62,9 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
 
 def _comparison(made: Comparison) -> Section:
     needs = "What each machine needs"
-    return Section("machines", needs, [ASKED], tables=[("", compare_show.table(made))], figures=_parts(made))
+    return Section(
+        "machines", needs, [ASKED], tables=[replace(compare_show.table(made), title="")], figures=_parts(made)
+    )
 
 
 def _parts(made: Comparison) -> list[Figure]:
@@ -110,7 +113,7 @@ def _tried(made: Comparison) -> Section:
     tables = []
     for c in made.candidates:
         rows = [{"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest} for p in c.tried]
-        tables.append((c.title, Table(columns, rows)))
+        tables.append(Table(columns, rows, c.title))
     missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
 
