@@ -8,8 +8,9 @@ import program
 import pytest
 
 from spikemark.caches import cachesim, callgrind, simulated_caches
-from spikemark.cli import cache
+from spikemark.cli.cachesim import remarks, table
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import integer
 from spikemark.records.results import Results
 
 WITHIN = 0.05
@@ -85,11 +86,11 @@ def test_only_delivery_and_only_the_measured_part_are_counted(simulated):
 
 def test_table_tells_predicted_from_simulated(simulated):
     outcome = simulated("ring outside")
-    lines = {line.split("  ")[0]: line.split() for line in cache.text(outcome).splitlines()}
-    assert lines["all"][-2:] == [f"{outcome.expected:.0f}", f"{outcome.misses}"]
-    assert lines["ring"][1] == f"{outcome.events}"
-    assert "simulated" in cache.text(outcome).splitlines()[-1]
-    assert "holds all of it" not in cache.text(outcome)
+    rows = {row["term"]: row for row in table(outcome).rows}
+    assert (rows["all"]["predicted"], rows["all"]["simulated"]) == (round(outcome.expected), outcome.misses)
+    assert rows["ring"]["visits"] == outcome.events
+    (only,) = remarks(outcome)  # not that the last level holds all of it
+    assert "simulated" in only
 
 
 def command(*arguments: str, **environment) -> subprocess.CompletedProcess:
@@ -125,7 +126,7 @@ def test_what_it_finds_for_a_run_of_a_sweep_is_kept(tmp_path):
     assert done.returncode == 0, done.stderr
     found = simulated_caches.read(results.cachesim("a"))
     assert (len(found.ranks), found.threads, found.simulate_ms) == (2, 1, 5)
-    assert f"{found.misses}" in done.stdout and "a.json" in done.stdout
+    assert integer(found.misses) in done.stdout and "a.json" in done.stdout
     assert "The last level holds all of it" in done.stdout
     assert found.predicted < 1e-6  # the last cache of any host holds so small a network, since it was built
     assert found.misses < 0.01 * found.synaptic_events

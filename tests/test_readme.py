@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.changes import CHANGES
-from spikemark.waiting.whatif import COMBINED
+from spikemark.waiting.whatif import CHANGES, COMBINED
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -56,15 +56,15 @@ def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irre
     number = np.bincount(owner, minlength=neurons)
     mean = np.bincount(owner, intervals, neurons) / np.maximum(number, 1)
     variance = np.bincount(owner, (intervals - mean[owner]) ** 2, neurons) / np.maximum(number, 1)
-    counts = (number >= LEAST_INTERVALS) & (mean > 0)
-    cv = np.sqrt(variance[counts]) / mean[counts]
+    enough = (number >= LEAST_INTERVALS) & (mean > 0)
+    cv = np.sqrt(variance[enough]) / mean[enough]
 
     # the group of a neuron is that of a spike it might fire
     everyone = Recording(
         np.column_stack([np.arange(neurons), np.zeros(neurons)]).astype(np.uint32),
         recording.populations, recording.resolution_ms, 0, 1,
     )  # fmt: skip
-    group = everyone.groups_of_spikes(groups)[counts]
+    group = everyone.groups_of_spikes(groups)[enough]
     size = members(group, len(groups))
     total = np.bincount(group[group >= 0], cv[group >= 0], len(groups))
     return {

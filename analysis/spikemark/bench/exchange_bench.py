@@ -139,8 +139,7 @@ def _plain(curve: Curve) -> dict[str, Any]:
 
 def _piece(piece) -> dict[str, Any]:
     fitted = {"latency_s": piece.latency_s, "seconds_per_byte": piece.seconds_per_byte}
-    limits = {name: {"value": x.value, "low": x.low, "high": x.high} for name, x in fitted.items()}
-    return {"first": piece.first, "last": piece.last, **limits}
+    return {"first": piece.first, "last": piece.last, **{name: x.content() for name, x in fitted.items()}}
 
 
 #: Of one machine; mpirun would try to start any number.

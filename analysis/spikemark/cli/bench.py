@@ -1,6 +1,5 @@
 """`spikemark bench`: kernels, or exchanges, on their own."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +8,8 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .output import list_lines, short
-
-INTERRUPTED = 130
+from .options import AsJson
+from .output import fail, interrupted, list_lines, print_json, print_lines, print_tables, short
 
 
 def bench(
@@ -20,33 +18,40 @@ def bench(
     ] = False,
     repetitions: Annotated[int, typer.Option(help="Repetitions of every kernel or exchange and size.")] = 5,
     pattern: Annotated[
-        str, typer.Option("--filter", metavar="REGEX", help="Only the kernels or exchanges of such names.")
+        str,
+        typer.Option(
+            "--filter", metavar="REGEX", help="Measure only kernels or exchanges whose names match."
+        ),
     ] = "",
     min_time: Annotated[
         float | None,
         typer.Option(help="Shortest time of a repetition, in seconds.", show_default="0.2; exchanges 0.02"),
     ] = None,
-    ranks: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Exchanges: ranks, instead of 1, 2, 4, … all cores.")
-    ] = None,
+    ranks: Annotated[str | None, typer.Option(metavar="N,N", help="Exchanges: numbers of ranks.")] = None,
     sizes: Annotated[
         str | None, typer.Option("--bytes", metavar="N,N", help="Exchanges: bytes from one rank to another.")
     ] = None,
     targets: Annotated[
-        str | None, typer.Option(metavar="WHICH,…", help="Exchanges: all, ring, or a fraction of the ranks.")
+        str | None,
+        typer.Option(
+            metavar="WHICH,…", help="Exchanges: to whom a rank sends: all, ring, or a fraction of the ranks."
+        ),
     ] = None,
     skew_us: Annotated[
-        str | None, typer.Option(metavar="US,US", help="Exchanges: ranks are late by a random time below.")
+        str | None, typer.Option(metavar="US,US", help="Exchanges: largest random delay of a rank.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the times as JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder instead of results/bench/MACHINE.")] = None,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to instead of results/bench/MACHINE.")
+    ] = None,
 ) -> None:
-    """Measure the kernels of the mini-app one by one, beside the bound of delivery, or with --exchange the
-    exchanges. More ranks than cores are marked: their times are no evidence of speed.
+    """Measure kernels of the mini-app, or exchanges, on their own.
+
+    Kernels are shown beside the bound of delivery. Exchanges on more ranks than cores are marked: their times
+    are no evidence of speed.
     """
     from spikemark.bench import exchange_bench, kernel_bench
     from spikemark.bench.show import exchange_table, kernel_tables
-    from spikemark.quantities.terminal import show
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
     folder = out or kernel_bench.folder()
@@ -64,18 +69,14 @@ def bench(
                 folder, repetitions, pattern, min_time, _counting("kernels and sizes")
             )
     except kernel_bench.BenchFailed as reason:
-        typer.echo(f"bench failed: {reason}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:  # nothing to go on from, unlike everywhere else
-        kept = "what finished numbers of ranks gave was kept" if exchange else "nothing was kept"
-        print(f"spikemark: interrupted: {kept}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        fail(f"bench failed: {reason}")
+    except KeyboardInterrupt:  # there is nothing to go on from, unlike everywhere else
+        interrupted("the times of finished numbers of ranks were kept" if exchange else "nothing was kept")
     if as_json:
-        typer.echo(json.dumps(outcome.content(), indent=1))
+        print_json(outcome.content())
     else:
-        show(*([exchange_table(outcome.table)] if exchange else kernel_tables(outcome.table)))
-        for path in outcome.raw if exchange else [outcome.raw]:
-            typer.echo(short(path))
+        print_tables(*([exchange_table(outcome.table)] if exchange else kernel_tables(outcome.table)))
+        print_lines([str(short(path)) for path in (outcome.raw if exchange else [outcome.raw])])
     dropped = [] if exchange else outcome.dropped
     list_lines([*dropped, *outcome.notes])
     if dropped:
@@ -83,7 +84,7 @@ def bench(
 
 
 def _counting(what: str):
-    """One line that counts, for somebody who watches."""
+    """A function that keeps one line of progress on a terminal."""
 
     def count(done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -1,16 +1,18 @@
 """`spikemark energy`: the energy of a run, from its own readings or from a meter outside."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .waiting import AsJson, print_table
+from spikemark.core.errors import BadInput
+
+from .options import AsJson, Run
+from .output import print_json, print_lines, print_tables, short
 
 
 def energy(
-    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Record of a run.")],
+    run_dir: Run,
     power: Annotated[
         Path | None,
         typer.Option(
@@ -21,43 +23,43 @@ def energy(
     ] = None,
     channel: Annotated[
         list[str] | None,
-        typer.Option(help="Only this column or node; may be repeated.", show_default="the sum of all"),
+        typer.Option(help="Take only this column or node; may be repeated.", show_default="the sum of all"),
     ] = None,
-    offset: Annotated[float, typer.Option(help="Seconds added to the times of the file.")] = 0.0,
+    offset: Annotated[float, typer.Option(help="Seconds to add to the times of the file.")] = 0.0,
     align: Annotated[
-        str, typer.Option(help="How the file finds the run: times, or knee, its step in power.")
+        str, typer.Option(help="How the run is found in the file: by times, or by knee, its step in power.")
     ] = "times",
     at_wall: Annotated[
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="The meter reads the whole machine before power conversion, with this accuracy.",
+            help="Accuracy of a meter that reads the whole machine before power conversion.",
         ),
     ] = None,
     keep: Annotated[
         bool,
-        typer.Option("--keep", help="Of a run of a sweep: copy the file to its results, for the report."),
+        typer.Option("--keep", help="Copy the file to the results of the run's sweep, for the report."),
     ] = False,
     machine: Annotated[
         str | None,
-        typer.Option(help="Model it from the power of a machine profile: a file in machines/, or a path."),
+        typer.Option(
+            help="Model the energy from the power of a machine profile, a file in machines/ or a path."
+        ),
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, help="Of that machine.", show_default="as few as have the cores"),
+        typer.Option(min=1, help="Nodes of that machine.", show_default="as few as have the cores"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Gross, idle and net energy of the simulation phase, and energy per synaptic event.
+    """Give the energy of a run, in all and per synaptic event.
 
-    Without --power and --machine from the run's own readings, or from a file kept for it.
+    Prints gross, idle and net energy of the simulation phase. Without --power and --machine they come from
+    the run's own readings, or from a file that was kept for it.
     """
     from spikemark import machines
-    from spikemark.core.errors import BadInput
     from spikemark.energy import analysis, kept, on_machine, outside, show
     from spikemark.records import record
-
-    from .output import short
 
     run = record.load(run_dir)
     if nodes and machine is None:
@@ -76,10 +78,9 @@ def energy(
         if keep:
             typer.echo(f"kept: {short(kept.keep(run, power, **placed))}", err=True)
     if as_json:
-        typer.echo(json.dumps(show.content(found), indent=1))
+        print_json(show.content(found))
     elif found.kind is None:
         typer.echo(show.without(found))
     else:
-        print_table(show.table(found))
-        for line in show.lines(found):
-            typer.echo(line)
+        print_tables(show.table(found))
+        print_lines(show.lines(found))

@@ -6,31 +6,34 @@ Exit status: 0 done, 1 ran but something failed, 2 bad input (one line on standa
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spikemark.core.errors import BadInput, is_bad_input, option_complaint
 
-from . import (
-    bench,
-    budget,
-    cache,
-    calibrate,
-    energy,
-    peers,
-    predict,
-    preset,
-    profiles,
-    scorep,
-    simulate,
-    study,
-    waiting,
-)
-from .output import list_lines, short
-
-INTERRUPTED = 130
+from . import preset
+from .bench import bench
+from .budget import budget
+from .cachesim import cachesim
+from .calibrate import calibrate
+from .collect import collect
+from .compare import compare
+from .coverage import coverage
+from .energy import energy
+from .export import export
+from .fit import fit
+from .machine import machine
+from .output import INTERRUPTED
+from .peers import peers
+from .predict import HELP, Predict, other_schedule
+from .report import report
+from .run import run
+from .scorep import scorep
+from .simulate import simulate
+from .study import study
+from .sweep import sweep
+from .whatif import Whatif, whatif
 
 app = typer.Typer(
     add_completion=False,
@@ -39,106 +42,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Where the time between two spike exchanges goes, and what another schedule would make of it.",
 )
-
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="EXPERIMENT", help="Name of a file in workflows/experiments, such as demo, or a path of one."
-    ),
-]
-Machine = Annotated[str | None, typer.Option(help="Name of the results folder instead of the host name.")]
-Root = Annotated[Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")]
-Folder = Annotated[Path, typer.Argument(help="A results folder: results/EXPERIMENT/MACHINE.")]
-
-
-@app.command()
-def sweep(
-    experiment: Name,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the runs, done and missing, in order.")
-    ] = False,
-    profile: Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder.")] = "laptop",
-    machine: Machine = None,
-    results: Root = None,
-) -> None:
-    """Measure what is missing, collect, report.
-
-    A finished run is never measured again. To repeat one, move or delete its folder in
-    RESULTS/EXPERIMENT/MACHINE/runs.
-    """
-    from spikemark.report import conclude
-    from spikemark.running import experiments, sweeps
-
-    chosen = experiments.load(experiment)
-    runs = experiments.expand(chosen)
-    folder = sweeps.folder(chosen, machine, results)
-    if dry_run:
-        sweeps.check(folder, profile)
-        typer.echo(sweeps.dry_run(runs, folder))
-        return
-    _conclude(sweeps.sweep(chosen, runs, folder, conclude, profile))
-
-
-@app.command()
-def report(experiment: Name, machine: Machine = None, results: Root = None) -> None:
-    """Collect and draw the page again from the runs that are there."""
-    from spikemark.core.lock import locked
-    from spikemark.report import conclude
-    from spikemark.running import experiments, sweeps
-
-    folder = sweeps.folder(experiments.load(experiment), machine, results)
-    outcome = sweeps.Outcome(folder, len(folder.read_plan().runs))
-    with locked(folder.path):
-        conclude(outcome)
-    _conclude(outcome)
-
-
-@app.command()
-def collect(folder: Folder) -> None:
-    """Read the records of a folder and write tables (Parquet) for other tools."""
-    from spikemark.records.collect import collect as tables
-    from spikemark.records.gather import gather
-    from spikemark.records.results import Results
-
-    found = tables(gather(folder))
-    list_lines(found.complaints)
-    typer.echo(f"{len(found.runs)} runs in {Results(folder).summary}")
-    if found.complaints:
-        raise typer.Exit(1)
-
-
-@app.command()
-def run(
-    folder: Folder,
-    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run of the plan.")],
-    launcher: Annotated[str, typer.Option(help="How to start the ranks: mpirun or srun.")] = "mpirun",
-    scorep: Annotated[
-        bool, typer.Option("--scorep", help="The program instrumented for Score-P, beside the timed run.")
-    ] = False,
-) -> None:
-    """Carry out one run of a plan; the workflow calls this."""
-    from spikemark.records.results import Results
-    from spikemark.running.carry_out import RunFailed
-
-    results = Results(folder)
-    planned = results.read_plan().run(run_id)
-    try:
-        if scorep:
-            from spikemark.scorep.instrumented import measure
-
-            record = measure(results, run_id, launcher)
-        elif planned and planned.machine:
-            from spikemark.running.simulate import simulate
-
-            record = simulate(results, run_id)
-        else:
-            from spikemark.running.measure import measure
-
-            record = measure(results, run_id, launcher)
-        typer.echo(record)
-    except RunFailed as reason:
-        typer.echo(f"run {run_id} failed: {reason}", err=True)
-        raise typer.Exit(1) from None
 
 
 def _version(wanted: bool) -> None:
@@ -158,38 +61,15 @@ def _options(
     pass
 
 
-app.command()(bench.bench)
-app.command()(peers.peers)
-app.command()(study.study)
-app.command()(calibrate.calibrate)
-app.command()(cache.cachesim)
-app.command()(profiles.machine)
-app.command()(simulate.simulate)
-app.command()(scorep.scorep)
-app.command()(scorep.export)
-for command in (
-    waiting.fit,
-    waiting.predict,
-    waiting.coverage,
-    budget.budget,
-    energy.energy,
-    predict.compare,
-):
-    app.command()(command)
-app.command(cls=budget.Whatif)(budget.whatif)
+for verb in (sweep, report, study, collect, run):  # measuring
+    app.command()(verb)
+for verb in (fit, budget, coverage, energy, cachesim, scorep, export):  # looking at runs
+    app.command()(verb)
+app.command("predict", cls=Predict, help=HELP)(other_schedule)
+app.command(cls=Whatif)(whatif)
+for verb in (compare, machine, calibrate, simulate, bench, peers):  # machines
+    app.command()(verb)
 app.add_typer(preset.app, name="preset")
-
-
-def _conclude(outcome) -> None:
-    if outcome.failed:
-        folder = short(outcome.results.path / "failed")
-        typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)
-    list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
-    list_lines(outcome.complaints)
-    if outcome.headline:
-        typer.echo(f"{short(outcome.results.report)}\n{outcome.headline}")
-    if outcome.status:
-        raise typer.Exit(outcome.status)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,20 +1,75 @@
-"""Lines that several commands print alike."""
+"""How every command prints: tables and JSON on standard output, warnings and reasons on standard error."""
 
+import json
+import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
 
-SHOWN = 10
+SHOWN = 10  # lines of one kind, before the rest is counted
+INTERRUPTED = 130  # exit status
+
+
+def print_tables(*tables) -> None:
+    """Print tables of `quantities.table`, each with its notes; tables of rich as they are."""
+    from rich.console import Console
+
+    from spikemark.quantities import terminal
+    from spikemark.quantities.table import Table
+
+    for table in tables:
+        if isinstance(table, Table):
+            terminal.show(table)
+        else:
+            width = None if sys.stdout.isatty() else terminal.WIDTH
+            Console(highlight=False, soft_wrap=True, width=width).print(table)
+
+
+def print_json(content: Any, as_written: bool = False) -> None:
+    """Print JSON; `as_written` leaves letters beyond ASCII as they are."""
+    typer.echo(json.dumps(content, indent=1, ensure_ascii=not as_written))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines on standard output."""
+    for line in lines:
+        typer.echo(line)
 
 
 def list_lines(lines: list[str]) -> None:
-    """The first of the lines on standard error, and how many more there are."""
+    """Print the first lines on standard error, and how many more there are."""
     for line in lines[:SHOWN]:
         typer.echo(line, err=True)
     if len(lines) > SHOWN:
         typer.echo(f"… and {len(lines) - SHOWN} more like these", err=True)
 
 
+def warn(warnings: Iterable[str]) -> None:
+    """Print warnings on standard error."""
+    list_lines([f"warning: {text}" for text in warnings])
+
+
+def complain(complaints: list[str]) -> None:
+    """Print complaints on standard error and end the command with status 1, if there are any."""
+    list_lines(complaints)
+    if complaints:
+        raise typer.Exit(1)
+
+
+def fail(line: str) -> NoReturn:
+    """End the command with status 1 and one line on standard error: it ran, but something failed."""
+    typer.echo(line, err=True)
+    raise typer.Exit(1) from None
+
+
+def interrupted(kept: str) -> NoReturn:
+    """End a command that cannot go on later, and say what was kept."""
+    print(f"spikemark: interrupted: {kept}", file=sys.stderr)
+    sys.exit(INTERRUPTED)
+
+
 def short(path: Path) -> Path:
-    """From the current directory, where the path lies in it."""
+    """The path from the current directory, where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -7,21 +7,25 @@ import typer
 
 from spikemark.core.errors import BadInput
 
+from .options import AsJson
+from .output import complain, print_lines, print_tables
+
 
 def peers(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="[EXPERIMENT]", help="One network on one rank: name, or path of a .yaml file."
+            metavar="[EXPERIMENT]",
+            help="Experiment with one network on one rank: a name or the path of a file.",
         ),
     ] = "peers",
     threads: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Instead of those of the experiment.")
+        str | None, typer.Option(metavar="N,N", help="Numbers of threads instead of those of the experiment.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Rounds, instead of those of the experiment.")
+        int | None, typer.Option(help="Rounds instead of those of the experiment.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print peers.json instead of the table.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(help="Results folder instead of results/peers/MACHINE in the checkout.")
     ] = None,
@@ -29,15 +33,18 @@ def peers(
         float, typer.Option(help="Seconds to wait for a quiet machine before a run.", show_default=True)
     ] = 30.0,
 ) -> None:
-    """Measure the mini-app and its peers in turns, and say by what factors it is ahead."""
+    """Measure the mini-app beside other simulators.
+
+    They take turns on the same network; the factors by which the mini-app is ahead or behind have intervals.
+    """
     from spikemark.peers import compare
     from spikemark.peers.show import disturbances, notes, table
-    from spikemark.quantities.terminal import show
-    from spikemark.running import experiments, quiet, sweeps
+    from spikemark.running import quiet, sweeps
+    from spikemark.running.experiments import load
 
     if not patience >= 0:
         raise BadInput(f"--patience: {patience:g}; allowed: 0 or more seconds")
-    chosen = experiments.load(experiment)
+    chosen = load(experiment)
     changes = {}
     if threads is not None:
         changes["threads"] = _counts(threads)
@@ -54,13 +61,9 @@ def peers(
     if as_json:
         typer.echo((found.path / "peers.json").read_text(), nl=False)
     else:
-        show(table(found.content))
-        typer.echo("\n".join([*notes(found.content), *disturbances(found.content)]))
-        typer.echo(found.path / "peers.parquet")
-    for line in found.complaints:
-        typer.echo(line, err=True)
-    if found.complaints:
-        raise typer.Exit(1)
+        print_tables(table(found.content))
+        print_lines([*notes(found.content), *disturbances(found.content), str(found.path / "peers.parquet")])
+    complain(found.complaints)
 
 
 def _counts(text: str) -> list[int]:

@@ -1,144 +1,186 @@
-"""`spikemark predict --machine` and `spikemark compare`: what machines would do with a network."""
+"""`spikemark predict`: two questions under one name, told apart by --machine.
 
-import json
-import re
+`other_schedule` asks what the ranks of a run would wait under another schedule, `on_machine` how long a run
+that was not made would take on a machine. `Predict` chooses, and its help explains both.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from spikemark.core.errors import BadInput
 
-MOST_RANKS = 64  # numbers of ranks in one question
-WHOLE = re.compile(r"[1-9][0-9]{0,8}")
-
-PresetName = Annotated[str | None, typer.Option("--preset", help="A preset, instead of RUN.json.")]
-Full = Annotated[bool, typer.Option("--full", help="The preset in its published size.")]
-PresetOptions = Annotated[
-    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Of the preset; may be repeated.")
-]
-Rate = Annotated[
-    float | None, typer.Option(help="Mean rate in Hz, where neither network nor publication says.")
-]
+from .fit import source_of
+from .options import AsJson, Full, PresetName, PresetOptions, Rate, network, whole_numbers
+from .output import print_json, print_lines, print_tables, warn
 
 
-def whole_numbers(text: str, name: str) -> list[int]:
-    """'16,32' as numbers. Raises BadInput for anything else."""
-    parts = text.split(",")
-    if len(parts) > MOST_RANKS or not all(WHOLE.fullmatch(part.strip()) for part in parts):
-        raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, as 16,32")
-    return [int(part) for part in parts]
+def other_schedule(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine."),
+    ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(
+            help="conventional, placement_only, structure_aware, overlapped or hierarchical; needed."
+        ),
+    ] = None,
+    delay_ratio: Annotated[
+        int | None, typer.Option(min=1, help="D: cycles between two exchanges of all ranks [1].")
+    ] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(help="Number of ranks, up to four times that of the runs [that of the runs]."),
+    ] = None,
+    lag: Annotated[
+        int | None,
+        typer.Option(min=1, help="L: windows that an exchange may take; only of overlapped [1]."),
+    ] = None,
+    group_period: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cycles between two meetings of a group; only of hierarchical [D]."),
+    ] = None,
+    cycles: Annotated[
+        int | None, typer.Option(min=1, help="Cycles of the run asked about [as many as the runs have].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print waiting and run time under another schedule by every predictor, with 95 % intervals."""
+    from spikemark.waiting import PREDICTORS, show
 
-
-def network(files: list[Path], preset: str | None, full: bool, options: list[str] | None, rate: float | None):
-    """The network asked about: a preset or one file. Raises BadInput where both or none are given."""
-    from spikemark.prediction import asked
-
-    if (len(files) == 1) == (preset is not None) or len(files) > 1:
-        raise BadInput("one network is needed: RUN.json, or --preset NAME")
-    if preset is None:
-        if full or options:
-            raise BadInput(f"--{'full' if full else 'option'}: only with --preset")
-        return asked.of_file(files[0], rate)
-    return asked.of_preset(preset, full, options, rate)
+    if not runs or schedule is None:
+        raise BadInput(f"{'schedule' if runs else 'RUN_DIR'}: missing; or give --machine")
+    count = None if ranks is None else _one(ranks)
+    source = source_of(runs)
+    made = {
+        name: kind.fit(source).predict(schedule, delay_ratio or 1, count, lag, group_period, cycles)
+        for name, kind in PREDICTORS.items()
+    }
+    warn(source.warnings)
+    if as_json:
+        print_json(show.predicted_content(made))
+    else:
+        print_tables(show.predicted(made))
 
 
 def on_machine(
-    found,
-    machine: str,
-    ranks: str,
-    threads: int | None,
-    as_json: bool,
-    delay_ratio: int | None = None,
-    lag: int | None = None,
-    **how,
+    machine: Annotated[
+        str, typer.Option(help="Profile of the machine: a file in machines/, or a path; needed.")
+    ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RUN.json", help="Run description of the network, or give --preset."),
+    ] = None,
+    preset: PresetName = None,
+    full: Full = False,
+    option: PresetOptions = None,
+    rate: Rate = None,
+    ranks: Annotated[str | None, typer.Option(help="Numbers of ranks, as 16,32; needed.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")
+    ] = None,
+    schedule: Annotated[str | None, typer.Option(help="Schedule [that of the description].")] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Which rank holds which neurons [as the schedule needs].")
+    ] = None,
+    delay_ratio: Annotated[
+        int | None,
+        typer.Option(min=1, help="D: cycles between two exchanges of all ranks [that of the description]."),
+    ] = None,
+    lag: Annotated[
+        int | None,
+        typer.Option(min=1, help="L: windows that an exchange may take [that of the description]."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Print what a machine would do with a network on several numbers of ranks."""
+    """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
     from spikemark import machines
     from spikemark.prediction import show
-    from spikemark.prediction.machine import predict
+    from spikemark.prediction.predict import predict
 
-    from .waiting import print_table
-
+    if ranks is None:
+        raise BadInput("ranks: missing; numbers of ranks, as 16,32")
+    found = network(files or [], preset, full, option, rate)
     profile = machines.filled(machines.load(machine))
     cores = round(profile.need("node.cores", "placing ranks").value)
-    description = dict(found.description)
-    if delay_ratio is not None:
-        description["delay_ratio"] = delay_ratio
-    if lag is not None:
-        description["lag"] = lag
+    changed = {"delay_ratio": delay_ratio, "lag": lag}
+    description = found.description | {name: value for name, value in changed.items() if value is not None}
+    how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
     made = [
         predict(description, profile, count, threads or cores, hz=found.rates, **how)
         for count in whole_numbers(ranks, "ranks")
     ]
     if as_json:
         content = {"network": found.title, "rates": found.rates.source, "kind": "modelled"}
-        typer.echo(json.dumps({**content, "predictions": show.content(made)}, indent=1))
+        print_json({**content, "predictions": show.content(made)})
         return
-    for table in show.tables(made):
-        print_table(table)
-    for line in show.lines(made):
-        typer.echo(line)
+    print_tables(*show.table(made).turned(show.ABREAST))
+    print_lines(show.lines(made))
 
 
-def compare(
-    names: Annotated[list[str], typer.Argument(metavar="MACHINE…", help="Names or files of profiles.")],
-    run: Annotated[Path | None, typer.Option("--run", metavar="RUN.json", help="A run description.")] = None,
-    preset: PresetName = None,
-    full: Full = False,
-    option: PresetOptions = None,
-    schedule: Annotated[str | None, typer.Option(help="A schedule of the mini-app.")] = None,
-    target_rtf: Annotated[
-        float, typer.Option(metavar="FACTOR", help="Real-time factor to be reached; 1 is real time.")
-    ] = 1.0,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks on a node, which share its cores.")] = 1,
-    rate: Rate = None,
-    price: Annotated[
-        list[str] | None, typer.Option(metavar="MACHINE=EUR", help="Of a node for an hour; may be repeated.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for a buyer there.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-) -> None:
-    """Nodes needed on each machine, time, energy, cost, what limits, and a verdict."""
-    from spikemark import machines
-    from spikemark.prediction import compare as comparing
-    from spikemark.prediction import compare_show as show
+HELP = """Predict a run that was not made.
 
-    from .waiting import print_table
+From the records of conventional runs: what the ranks would wait for each other under another schedule, D or
+number of ranks, by every predictor (see docs/waiting.md).
 
-    if html is not None and html.is_dir():
-        raise BadInput(f"--html: {html} is a folder; allowed: a file")
-    found = network([] if run is None else [run], preset, full, option, rate)
-    profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
-    made = comparing.compare(found, profiles, target_rtf, schedule, ranks_per_node)
-    if html is not None:
-        from spikemark.report import machines_page
-
-        machines_page.write(made, html)
-    if as_json:
-        typer.echo(json.dumps(show.content(made), indent=1))
-        return
-    for table in show.tables(made):
-        print_table(table)
-    typer.echo(show.verdict(made))
-    for line in show.lines(made):
-        typer.echo(line)
+With --machine, from the profile of a machine and a network: how long each phase would take there, without any
+run (see docs/prediction.md)."""
+USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "RUN.json --machine NAME --ranks N,N [OPTIONS]")
+HEADS = "From a run", "On a machine"
 
 
-def _priced(profiles: list, prices: list[str]) -> list:
-    """With the prices given as 'MACHINE=EUR'. Raises BadInput for another form or machine."""
-    known = {profile.name: profile for profile in profiles}
-    given: set[str] = set()
-    for text in prices:
-        name, _, value = text.partition("=")
-        try:
-            price = float(value)
-        except ValueError:
-            price = -1.0
-        if name not in known or not 0 <= price < float("inf"):
-            raise BadInput(f"price={text!r}: MACHINE=EUR is needed, the machine one of {', '.join(known)}")
-        if name in given:
-            raise BadInput(f"price={text!r}: {name} has been given one already")
-        given.add(name)
-        known[name] = known[name].assume("price.node_hour", price, "EUR/h", "given with the question")
-    return [known[profile.name] for profile in profiles]
+class Predict(TyperCommand):
+    """The command of `other_schedule`, which hands over to that of `on_machine` where --machine is given."""
+
+    def make_context(self, info_name, args, parent=None, **extra):
+        """Parse the arguments for the question that is asked; --help is about both."""
+        if "--help" in args:
+            return super().make_context(info_name, ["--help"], parent, **extra)
+        given = [argument.split("=")[0] for argument in args]
+        other = _command(on_machine)
+        own_names, other_names = _names(self), _names(other)
+        if "--machine" in given:
+            _refuse(given, own_names - other_names, "only without --machine")
+            return other.make_context(info_name, args, parent, **extra)
+        _refuse(given, other_names - own_names, "only with --machine")
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_usage(self, ctx, formatter) -> None:
+        """Write one line for each question."""
+        for usage in USAGES:
+            formatter.write_usage(ctx.command_path, usage)
+
+    def format_options(self, ctx, formatter) -> None:
+        """Write arguments and options of each question under its own head."""
+        for head, command in zip(HEADS, (self, _command(on_machine)), strict=True):
+            with formatter.section(head):
+                shown = (parameter.get_help_record(ctx) for parameter in command.get_params(ctx))
+                formatter.write_dl([record for record in shown if record])
+
+
+def _command(function: Callable[..., None]) -> TyperCommand:
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command("predict")(function)
+    return typer.main.get_command(alone)
+
+
+def _names(command: TyperCommand) -> set[str]:
+    return {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
+
+
+def _refuse(given: list[str], useless: set[str], why: str) -> None:
+    found = next((name for name in given if name in useless), None)
+    if found:
+        raise BadInput(f"{found}: {why}")
+
+
+def _one(ranks: str) -> int:
+    numbers = whole_numbers(ranks, "ranks")
+    if len(numbers) > 1:
+        raise BadInput(f"ranks={ranks!r}: one number; several only with --machine")
+    return numbers[0]

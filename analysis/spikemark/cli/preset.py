@@ -11,7 +11,7 @@ import typer
 from spikemark.presets import PRESETS, Preset
 
 app = typer.Typer(
-    help="Write a known network as a run description to standard output.",
+    help="Write a known network as a run description.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -19,7 +19,7 @@ app = typer.Typer(
 
 @app.callback()
 def _several() -> None:
-    """Keeps the name of the preset on the command line even while there is only one."""
+    """Keeps the name of the preset on the command line even if there is only one."""
 
 
 def command(preset: Preset) -> typing.Callable[..., None]:
@@ -44,7 +44,10 @@ def _flags(preset: Preset) -> list[inspect.Parameter]:
     named = inspect.signature(preset.describe).parameters.values()
     return [
         _parameter(
-            p.name, bool, p.default, typer.Option(f"--{p.name.replace('_', '-')}", help="the published size")
+            p.name,
+            bool,
+            p.default,
+            typer.Option(f"--{p.name.replace('_', '-')}", help="Take the published size."),
         )
         for p in named
         if p.kind is not inspect.Parameter.VAR_KEYWORD

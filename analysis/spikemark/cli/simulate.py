@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .output import list_lines, short
+from .output import fail, list_lines, print_lines, short
 
 
 def simulate(
@@ -22,11 +22,12 @@ def simulate(
     threads: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Threads per rank that the modelled compute times are for: all cores, if not given."
+            min=1, help="Threads of a rank, for modelled compute times.", show_default="all its cores"
         ),
     ] = None,
     compute: Annotated[
-        str, typer.Option(help="Compute times: model, execute, or the folder of a run to replay.")
+        str,
+        typer.Option(help="Where compute times come from: model, execute, or the folder of a run to replay."),
     ] = "model",
     compute_of: Annotated[
         Path | None, typer.Option(metavar="FULL.json", help="Model the compute times of this description.")
@@ -36,25 +37,32 @@ def simulate(
         typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description."),
     ] = None,
     correlation: Annotated[
-        float | None, typer.Option(min=0, max=0.9999, help="Of compute times from cycle to cycle.")
+        float | None,
+        typer.Option(min=0, max=0.9999, help="Correlation of compute times from cycle to cycle."),
     ] = None,
-    cv: Annotated[float | None, typer.Option(min=0, max=10, help="Of the compute times of a rank.")] = None,
+    cv: Annotated[
+        float | None,
+        typer.Option(min=0, max=10, help="Coefficient of variation of the compute times of a rank."),
+    ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Profile of this host, by which executed times are scaled (spikemark calibrate)."),
+        typer.Option(help="Profile of this host (spikemark calibrate), by which executed times are scaled."),
     ] = None,
     rate_hz: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1e6, help="Of neurons without a rate of their own; modelled, or with --host."
+            min=0,
+            max=1e6,
+            help="Rate of neurons that have none of their own; for modelled times, or with --host.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the jitter; the network has its own.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the jitter; the network has its own.")] = 1,
 ) -> None:
-    """Run a description on a simulated machine: spikes and messages are real, times are the machine's.
+    """Run a description on a simulated machine.
 
-    Needs SimGrid. The folder then holds a run like any other, labelled simulated, and simulation.json, which
-    says what was simulated and what had to be assumed.
+    Spikes and messages are those of the real program, times are those of the machine. Needs SimGrid. The
+    folder then holds a run like any other, labelled simulated, and simulation.json, which says what was
+    simulated and what had to be assumed.
     """
     from spikemark import machines
     from spikemark.records import record
@@ -70,15 +78,14 @@ def simulate(
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
     except simulation.SimulationFailed as reason:
-        typer.echo(f"simulation failed: {reason}", err=True)
-        raise typer.Exit(1) from None
+        fail(f"simulation failed: {reason}")
     about = json.loads((folder / "simulation.json").read_text())
     list_lines([f"assumed: {line}" for line in about["assumptions"]])
-    typer.echo("\n".join([about["facts"], *_text(record.load(folder).record, about), str(short(folder))]))
+    print_lines([about["facts"], *_text(record.load(folder).record, about), str(short(folder))])
 
 
 def _host(name: str | None):
-    """The profile of that name, else the one that `calibrate` gives this host by default, if there is one."""
+    """The profile of that name, or else the one that `calibrate` writes for this host, if there is one."""
     from spikemark import machines
     from spikemark.calibration.node import default_name
 
@@ -107,7 +114,7 @@ def _read(path: Path, settings: list[str]) -> dict[str, Any]:
 
 
 def _text(found, about: dict[str, Any]) -> list[str]:
-    """Times per cycle, mean over ranks, and what the simulation cost."""
+    """The times per cycle, as means over ranks, and what the simulation cost."""
     cycles = found.timing.cycles
     phases = [
         f"{name} {1e6 * phase.mean_s / cycles:.4g}"
@@ -123,8 +130,10 @@ def _text(found, about: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def _progress(words: str):
-    """A bar on a terminal while a simulation lasts, by the cycles of rank 0; before the first one the ranks
-    start and build the network."""
+    """Shows a bar on a terminal while a simulation lasts.
+
+    It counts the cycles of rank 0; before the first one the ranks start and build the network.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import TimeRemainingColumn as Remaining

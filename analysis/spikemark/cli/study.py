@@ -2,12 +2,12 @@
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .output import list_lines, short
+from .options import AsJson, Machine, Root, Where
+from .output import list_lines, print_json, short
 
 SUMMARY_WIDTH = 20
 WIDTH = 150  # of a table that goes to a file
@@ -15,18 +15,15 @@ WIDTH = 150  # of a table that goes to a file
 
 def study(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without it, the studies.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
-    profile: Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder.")] = "laptop",
-    machine: Annotated[
-        str | None, typer.Option(help="Name of the results folder instead of the host name.")
-    ] = None,
-    results: Annotated[
-        Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")
-    ] = None,
+    as_json: AsJson = False,
+    profile: Where = "laptop",
+    machine: Machine = None,
+    results: Root = None,
 ) -> None:
-    """Measure what is missing of a study, then write its tables and its page."""
-    import json
+    """Repeat a published comparison on this machine.
 
+    Measures what is missing, prints the main table and writes the page. Without a name, lists the studies.
+    """
     from spikemark.studies import STUDIES, carry_out
 
     if name is None:
@@ -39,7 +36,7 @@ def study(
     list_lines(outcome.complaints)
     if as_json:
         content = done.content()
-        typer.echo(json.dumps(content | content["tables"], indent=1))  # each table also by its name
+        print_json(content | content["tables"])  # each table also by its name
     else:
         _show(done)
     if outcome.status:

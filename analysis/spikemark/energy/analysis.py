@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from spikemark.quantities.quantity import Quantity, difference, missing
 from spikemark.records.record import Run
 
 from . import own, plateau, sampling
@@ -10,7 +11,6 @@ from .plateau import Plateau
 from .power_model import PowerModel
 from .sampling import Sampling
 from .source import Source
-from .values import MICRO, Value, difference, missing
 
 ADVICE = "run with record.energy=true where a meter can be read, or give --power FILE.csv from one outside"
 
@@ -21,8 +21,8 @@ class PerEvent:
 
     definition: str
     events: int
-    gross_uj: Value
-    net_uj: Value
+    gross_uj: Quantity
+    net_uj: Quantity
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Energy:
     run: Run = field(repr=False)
     kind: str | None
     duration_s: float
-    gross_j: Value
-    idle_w: Value
+    gross_j: Quantity
+    idle_w: Quantity
     source: Source | None = field(default=None, repr=False)
     sampling: Sampling | None = None
     level: Reached | None = None
@@ -47,24 +47,24 @@ class Energy:
     model: PowerModel | None = None
 
     @property
-    def idle_j(self) -> Value:
-        return self.idle_w.times(self.duration_s)
+    def idle_j(self) -> Quantity:
+        return self.idle_w.times(self.duration_s, "J")
 
     @property
-    def net_j(self) -> Value:
+    def net_j(self) -> Quantity:
         return difference(self.gross_j, self.idle_j)
 
     @property
-    def mean_w(self) -> Value:
-        return self.gross_j.times(1 / self.duration_s)
+    def mean_w(self) -> Quantity:
+        return self.gross_j.times(1 / self.duration_s, "W")
 
     @property
-    def gross_delay_js(self) -> Value:
-        return self.gross_j.times(self.duration_s)
+    def gross_delay_js(self) -> Quantity:
+        return self.gross_j.times(self.duration_s, "J s")
 
     @property
-    def net_delay_js(self) -> Value:
-        return self.net_j.times(self.duration_s)
+    def net_delay_js(self) -> Quantity:
+        return self.net_j.times(self.duration_s, "J s")
 
     @property
     def reason(self) -> str | None:
@@ -82,10 +82,10 @@ class Energy:
         return [PerEvent(name, n, _per(self.gross_j, n), _per(self.net_j, n)) for name, n in counts.items()]
 
 
-def _per(energy: Value, events: int) -> Value:
+def _per(energy: Quantity, events: int) -> Quantity:
     if not events:
-        return missing("no synaptic event")
-    return energy.times(MICRO / events)
+        return missing("no synaptic event", "uJ")
+    return energy.times(1e6 / events, "uJ")
 
 
 def measured(run: Run, source: Source) -> Energy:
@@ -111,13 +111,16 @@ def measured(run: Run, source: Source) -> Energy:
 def modelled(run: Run, model: PowerModel, busy_cores: int, cards: int = 0) -> Energy:
     """From the parameters of a machine: constant power over the measured part; no intervals."""
     duration_s = run.record.timing.simulate_s
-    gross = Value(model.power_w(busy_cores, cards) * duration_s)
-    return Energy(run, "modelled", duration_s, gross, Value(model.idle_w), model=model)
+    power, idle = (
+        Quantity(watts, unit="W", kind="modelled")
+        for watts in (model.power_w(busy_cores, cards), model.idle_w)
+    )
+    return Energy(run, "modelled", duration_s, power.times(duration_s, "J"), idle, model=model)
 
 
 def none(run: Run, why: str) -> Energy:
     """A run without any energy: every value is missing for the same reason."""
-    return Energy(run, None, run.record.timing.simulate_s, missing(why), missing(why))
+    return Energy(run, None, run.record.timing.simulate_s, missing(why, "J"), missing(why, "W"))
 
 
 def of_run(run: Run) -> Energy:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from spikemark.quantities.quantity import Quantity, missing, with_half
+
 from .resolution import widened
 from .trace import GAP, Trace
-from .values import Value, missing, with_half
 
 LEVEL = 0.95
 #: Fewer readings within a span only say what was drawn before and after it.
@@ -50,7 +51,7 @@ def _one(trace: Trace, start: float, end: float) -> Sampling:
     return Sampling(readings, trace.interval_s, float(longest), float(inside[close].sum() / (end - start)))
 
 
-def energy(trace: Trace, start: float, end: float) -> Value:
+def energy(trace: Trace, start: float, end: float) -> Quantity:
     """Joule from `start` to `end`, with what the sampling leaves open.
 
     A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
@@ -64,17 +65,19 @@ def energy(trace: Trace, start: float, end: float) -> Value:
     if count < LEAST_READINGS:
         return missing(
             f"{count} readings within {end - start:.3g} s, one every {trace.interval_s:.3g} s;"
-            f" allowed: {LEAST_READINGS} or more"
+            f" allowed: {LEAST_READINGS} or more",
+            "J",
         )
     value = trace.energy_j(start, end)
     if trace.cumulative:
-        return Value(value, *_ends_j(trace, start, end))
+        return Quantity(value, *_ends_j(trace, start, end), "J", "measured")
     inside = trace.power_w[(trace.time_s >= start) & (trace.time_s <= end)]
     if len(inside) < 3:
-        return Value(value)
+        return Quantity(value, unit="J", kind="measured")
     error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
     half_w = widened(_quantile(len(inside) - 1) * error, trace.step_w)
-    return with_half(value, half_w * (end - start) + _open_j(trace, start) + _open_j(trace, end))
+    half_j = half_w * (end - start) + _open_j(trace, start) + _open_j(trace, end)
+    return with_half(value, half_j, "J", "measured")
 
 
 def _open_j(trace: Trace, at: float) -> float:
@@ -94,14 +97,14 @@ def _ends_j(trace: Trace, start: float, end: float) -> tuple[float, float] | tup
     )
 
 
-def level(watts: np.ndarray, step_w: float = 0.0) -> Value:
+def level(watts: np.ndarray, step_w: float = 0.0) -> Quantity:
     """Mean of a steady level [n] in W, rounded to `step_w`: t interval of 95 % of means over blocks."""
     number = min(BLOCKS, len(watts) // 2)
     if number < 2:
-        return Value(float(np.mean(watts)))
+        return Quantity(float(np.mean(watts)), unit="W", kind="measured")
     means = [part.mean() for part in np.array_split(watts, number)]
     half = _quantile(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
-    return with_half(float(np.mean(watts)), widened(half, step_w))
+    return with_half(float(np.mean(watts)), widened(half, step_w), "W", "measured")
 
 
 def _quantile(degrees: int) -> float:

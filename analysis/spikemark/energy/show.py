@@ -1,37 +1,39 @@
-"""The energy of a run as a table for the terminal, and as JSON."""
+"""The energy of a run as a table and as JSON."""
 
 from dataclasses import asdict
 from typing import Any
 
-from spikemark.quantities.words import number, percent, span
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import number, percent
 
 from .analysis import ADVICE, Energy
 from .levels import SOURCE
 from .source import Source
 from .trace import thinned
-from .values import Value
 
 MOST_POINTS = 2000
+VALUES = ("gross_j", "idle_w", "idle_j", "net_j", "mean_w", "gross_delay_js", "net_delay_js")
 SHORTEST_S = 1e-9  # a phase of less did not take place
 
 
-def rows(energy: Energy) -> list[tuple[str, Value, str]]:
-    """What, value, unit: gross first."""
+def rows(energy: Energy) -> list[tuple[str, Quantity]]:
+    """What, and its value: gross first."""
     found = [
-        ("gross energy", energy.gross_j, "J"),
-        ("mean power", energy.mean_w, "W"),
-        ("idle power", energy.idle_w, "W"),
-        ("idle energy", energy.idle_j, "J"),
-        ("net energy", energy.net_j, "J"),
+        ("gross energy", energy.gross_j),
+        ("mean power", energy.mean_w),
+        ("idle power", energy.idle_w),
+        ("idle energy", energy.idle_j),
+        ("net energy", energy.net_j),
     ]
     for kind in ("gross", "net"):
         found += [
-            (f"{kind} energy per synaptic event, {e.definition}", getattr(e, f"{kind}_uj"), "µJ")
+            (f"{kind} energy per synaptic event, {e.definition}", getattr(e, f"{kind}_uj"))
             for e in energy.per_event
         ]
     found += [
-        ("energy-delay product, gross", energy.gross_delay_js, "J s"),
-        ("energy-delay product, net", energy.net_delay_js, "J s"),
+        ("energy-delay product, gross", energy.gross_delay_js),
+        ("energy-delay product, net", energy.net_delay_js),
     ]
     return found
 
@@ -41,22 +43,17 @@ def without(energy: Energy) -> str:
     return f"{energy.run.path}: no energy: {energy.reason}; {ADVICE}"
 
 
-def table(energy: Energy):
-    """A rich table."""
-    from rich.table import Table
-
-    made = Table(title=f"Energy of the measured part, {number(energy.duration_s)} s", title_justify="left")
-    made.add_column(energy.kind)
-    for head in ("value", "95 % interval", "unit"):
-        made.add_column(head, justify="right" if head != "unit" else "left")
-    for what, value, unit in rows(energy):
-        made.add_row(what, number(value.value, 4) if value else "missing", interval(value), unit)
-    return made
-
-
-def interval(value: Value, digits: int = 4) -> str:
-    """The interval of a value; empty where unknown."""
-    return "" if value.low is None else span([value.low, value.high], digits)
+def table(energy: Energy) -> Table:
+    """One line per value of `rows`, with its unit."""
+    columns = [
+        Column("what", ""),
+        Column("value", "value, and interval of 95 %", energy.kind or "", digits=4),
+        Column("unit", "unit"),
+    ]
+    lines = [
+        {"what": what, "value": value, "unit": value.unit.replace("u", "µ")} for what, value in rows(energy)
+    ]
+    return Table(columns, lines, f"Energy of the measured part, {number(energy.duration_s)} s")
 
 
 def lines(energy: Energy) -> list[str]:
@@ -91,7 +88,7 @@ def lines(energy: Energy) -> list[str]:
             for c in energy.level.lacking
         ]
         found.append(f"  criteria: {SOURCE}")
-    reasons = dict.fromkeys(value.reason for _, value, _ in rows(energy) if not value)
+    reasons = dict.fromkeys(value.reason for _, value in rows(energy) if not value)
     return [*found, *(f"missing: {reason}" for reason in reasons)]
 
 
@@ -120,9 +117,11 @@ def content(energy: Energy) -> dict[str, Any]:
         "source": energy.source.name if energy.source else None,
         "reason": energy.reason,
         "duration_s": energy.duration_s,
-        **{name: asdict(getattr(energy, name)) for name in (
-            "gross_j", "idle_w", "idle_j", "net_j", "mean_w", "gross_delay_js", "net_delay_js")},
-        "per_event": [asdict(e) for e in energy.per_event],
+        **{name: getattr(energy, name).content() for name in VALUES},
+        "per_event": [
+            {"definition": e.definition, "events": e.events, "gross_uj": e.gross_uj.content(),
+             "net_uj": e.net_uj.content()} for e in energy.per_event
+        ],
         "sampling": energy.sampling and {**asdict(energy.sampling), "rate_hz": energy.sampling.rate_hz},
         "level": energy.level and {
             "reached": energy.level.words, "criteria": [asdict(c) for c in energy.level.criteria],

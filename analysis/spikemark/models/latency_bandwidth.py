@@ -26,6 +26,7 @@ import numpy as np
 from scipy import stats
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.quantity import Quantity, with_half
 
 MOST_PIECES = 3
 FEWEST = 3  # sizes of a piece: two lie on a line in any case
@@ -36,30 +37,16 @@ SHORTEST_S = 1e-12  # no curve predicts less
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A value with its interval; `low` and `high` are None with a single repetition."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
 class Piece:
-    """t = latency + n seconds_per_byte for sizes n from `first` to `last` (bytes), both measured."""
+    """t = latency + n seconds_per_byte for sizes n from `first` to `last` (bytes), both measured.
+
+    With a single repetition there are no intervals.
+    """
 
     first: int
     last: int
-    latency_s: Estimate  # of a later piece an intercept, which may be negative
-    seconds_per_byte: Estimate
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Time of an exchange in seconds. `label`: `measured` within the sizes measured, else `extrapolated`."""
-
-    time_s: Estimate
-    label: str
+    latency_s: Quantity  # of a later piece an intercept, which may be negative
+    seconds_per_byte: Quantity
 
 
 @dataclass(frozen=True)
@@ -93,24 +80,23 @@ class LatencyBandwidth:
             same += theirs == starts
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_lines(_Segments(sizes, drawn), starts))
-        half = _widening(repetitions) * np.std(fixed, axis=0) if fixed else None  # [piece, alpha or beta]
+        half = (_widening(repetitions) * np.std(fixed, axis=0)).tolist() if fixed else None  # [piece, line]
         ends = [*(s - 1 for s in starts[1:]), len(sizes) - 1]
         pieces = [
-            Piece(
-                int(sizes[first]), int(sizes[last]), *_estimates(lines[i], None if half is None else half[i])
-            )
+            Piece(int(sizes[first]), int(sizes[last]), *_quantities(lines[i], half and half[i]))
             for i, (first, last) in enumerate(zip(starts, ends, strict=True))
         ]
         return cls(sizes, pieces, error, same / len(free) if free else None, repetitions, free)
 
-    def predict(self, size: float) -> Prediction:
-        """Time of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).
+    def predict(self, size: float) -> Quantity:
+        """Time in s of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).
 
-        Raises BadInput for a size that is not above 0.
+        It is modelled within the sizes that were measured, extrapolated beyond them. Raises BadInput for a
+        size that is not above 0.
         """
         if not 0 < size < float("inf"):
             raise BadInput(f"size={size}: bytes above 0")
-        label = "measured" if self.sizes[0] <= size <= self.sizes[-1] else "extrapolated"
+        kind = "modelled" if self.sizes[0] <= size <= self.sizes[-1] else "extrapolated"
         starts = [int(np.searchsorted(self.sizes, p.first)) for p in self.pieces]
         value = self._at(
             size,
@@ -120,10 +106,10 @@ class LatencyBandwidth:
             ],
         )
         if not self.resampled:
-            return Prediction(Estimate(value), label)
+            return Quantity(value, unit="s", kind=kind)
         apart = np.log([self._at(size, lines) for lines in self.resampled]) - np.log(value)
         factor = float(np.exp(_widening(self.repetitions) * np.sqrt(np.mean(apart**2))))
-        return Prediction(Estimate(value, value / factor, value * factor), label)
+        return Quantity(value, value / factor, value * factor, "s", kind)
 
     def _at(self, size: float, lines: list[tuple[int, float, float]]) -> float:
         reached = [(a, b) for s, a, b in lines if s == 0 or size**2 >= self.sizes[s - 1] * self.sizes[s]]
@@ -187,10 +173,10 @@ def _lines(segments: _Segments, starts: list[int]) -> np.ndarray:
     return np.c_[segments.alpha[starts, lasts], segments.beta[starts, lasts]]
 
 
-def _estimates(line: np.ndarray, half: np.ndarray | None) -> list[Estimate]:
-    if half is None:
-        return [Estimate(float(x)) for x in line]
-    return [Estimate(float(x), float(x - h), float(x + h)) for x, h in zip(line, half, strict=True)]
+def _quantities(line: np.ndarray, half: list[float] | None) -> list[Quantity]:
+    """Latency and seconds per byte."""
+    parts = zip(line.tolist(), half or [None, None], ("s", "s/B"), strict=True)
+    return [with_half(value, h, unit, "modelled") for value, h, unit in parts]
 
 
 def _widening(repetitions: int) -> float:

@@ -12,11 +12,11 @@ from scipy import ndimage, signal
 
 from spikemark.core.errors import BadInput
 
-SPAN = 6.0
+SPAN = 2.0
 GRID = 2048
 CERTAINTY = 5.0  # standard errors of the density by which a peak stands out
 DEPTH = 0.2  # of its height, by which it stands out
-LEAST_SHARE = 0.005
+LEAST_SHARE = 0.002
 ROUNDING = 1e-9  # relative range below which times do not vary
 KERNEL = 1 / (2 * np.sqrt(np.pi))  # integral of the squared normal kernel
 
@@ -27,13 +27,19 @@ class Mode:
 
     at: float
     share: float
+    low: float = -np.inf  # its valleys
+    high: float = np.inf
+
+    def holds(self, times: np.ndarray) -> np.ndarray:
+        """Which of the times, of any shape, belong to this mode."""
+        return (times >= self.low) & (times < self.high)
 
 
 def modes(times: np.ndarray) -> list[Mode]:
     """Modes of all elements of `times`, the largest share first; none where the times do not vary.
 
-    Kernel density with Silverman's bandwidth, 0.9 min(SD, IQR / 1.34) n^(-1/5). Raises BadInput without
-    times.
+    Kernel density with Silverman's bandwidth, 0.9 min(SD, IQR / 1.34) n^(-1/5) (Silverman 1986, eq 3.31).
+    Raises BadInput without times.
     """
     values = np.sort(np.asarray(times, dtype=np.float64), axis=None)
     if values.size == 0:
@@ -70,6 +76,7 @@ def _divide(
         if len(peaks) == 1 or shares.min() >= LEAST_SHARE:
             break
         peaks = np.delete(peaks, np.argmin(shares))
-    at = np.exp(grid[peaks]) if logarithmic else grid[peaks]
-    found = [Mode(float(a), float(s)) for a, s in zip(at, shares, strict=True)]
+    ends = np.array([-np.inf, *grid[np.array(valleys, dtype=int)], np.inf])
+    at, ends = (np.exp(grid[peaks]), np.exp(ends)) if logarithmic else (grid[peaks], ends)
+    found = [Mode(float(a), float(s), *pair) for a, s, pair in zip(at, shares, pairwise(ends), strict=True)]
     return sorted(found, key=lambda mode: -mode.share)

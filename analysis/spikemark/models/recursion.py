@@ -1,23 +1,31 @@
-"""When ranks that compute for given times meet in given lanes: waiting, cycle by cycle and rank by rank.
+"""When ranks that compute for given times meet in given lanes, and how long they wait.
 
 Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This is
 the same for any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of all
 ranks the time F[m, k] at which rank m is done with window k is
 
-    F[m, k] = max(F[m, k-1], max_j F[j, k-1-L] + t_exchange) + C[m, k],
+    F[m, k] = max(F[m, k-1] + C[m, k], max_j F[j, k-L] + t_exchange),
 
-C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5; with a
-lag a rank waits only for ranks that are more than a window behind. All times are in seconds. Compute times
-are c[m, s] of shape [..., rank, cycle]; leading axes, if any, are independent runs.
+where C are the sums of the compute times over the P cycles of a window; on the right, F[j, k-L] is when rank
+j has computed window k-L. With L = 0 these are eqs 3-5; with a lag a rank waits only for ranks that are more
+than a window behind. `evaluate` gives the waiting of every rank in every cycle, `waits` its mean over
+ranks for long traces and many runs. All times are in seconds. Compute times are c[m, s] of shape
+[..., rank, cycle]; leading axes, if any, are independent runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import signal
 
 from spikemark.core.errors import BadInput
+
+from .statistics import lump
+
+BLOCK = 256  # windows at a time, so that they stay in a cache
+SETTLED = 8  # the mean lead at the end is taken from the last eighth of the windows
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,14 @@ class _Meeting:
     place: np.ndarray  # the group of each rank, counted from 0
     begun: list[np.ndarray] = field(default_factory=list)
 
+    def due(self, cycle: int, last: int) -> bool:
+        """Does a window of the lane end with this cycle, the first being 0, or does the run?"""
+        return (cycle + 1) % self.lane.period == 0 or cycle == last
+
     def last_of_group(self, at: np.ndarray) -> np.ndarray:
         """Latest of the times `at` [..., rank] in the group of each rank."""
+        if len(self.first) == 1:
+            return at.max(axis=-1, keepdims=True)
         return np.maximum.reduceat(at[..., self.order], self.first, axis=-1)[..., self.place]
 
     def end_window(self, at: np.ndarray, drain: bool) -> np.ndarray:
@@ -94,19 +108,84 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
         raise BadInput(f"cycle times of shape {list(c.shape)}: expected [rank, cycle], neither of them empty")
     ranks, cycles = c.shape[-2:]
     meetings = [m for m in (_meeting(lane, ranks) for lane in lanes) if len(m.first) < ranks]
-    at = np.zeros(c.shape[:-1])
-    waiting = np.zeros(c.shape)
-    for s in range(cycles):
-        at = at + c[..., s]
-        last = s + 1 == cycles
-        for meeting in meetings:
-            if (s + 1) % meeting.lane.period and not last:
-                continue
-            transport = 0.0 if meeting.lane.lag else meeting.lane.exchange_s
-            onward = meeting.end_window(at, last)
-            waiting[..., s] += np.maximum(onward - at - transport, 0.0)  # not below, by rounding
-            at = onward
-    return Course(waiting, at, float(c.mean()))
+    waiting, transport = np.empty(c.shape), np.zeros(cycles)
+    for meeting in meetings:
+        if not meeting.lane.lag:
+            transport += [meeting.lane.exchange_s * meeting.due(s, cycles - 1) for s in range(cycles)]
+    for some, arrived, left in _passed(c, meetings, last=cycles - 1):
+        waited = np.moveaxis(left - arrived, 0, -1) - transport[some]
+        waiting[..., some] = np.maximum(waited, 0.0)  # not below, by rounding
+    return Course(waiting, left[-1], float(c.mean()))
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Mean over ranks of the time waited, in the unit of the compute times; leading axes as these had."""
+
+    series: np.ndarray  # [..., window]
+    drain: np.ndarray  # [...], waited beyond that at the end of a run, when the last must catch up
+    drain_error: np.ndarray  # [...], spread of the lead over time
+
+    def per_window(self, windows: int) -> np.ndarray:
+        """Mean without the drain over a run of so many windows, [...]; those not run are as the last."""
+        ran = self.series.shape[-1]
+        later = self.series[..., ran // 2 :].mean(axis=-1)
+        return later + (self.series.mean(axis=-1) - later) * min(ran / windows, 1.0)
+
+
+def waits(
+    compute: np.ndarray, lag: int = 0, exchange_s: float = 0.0, group: int = 1, per_window: int = 1
+) -> Waits:
+    """The waiting in one lane of all ranks from sums over windows, [..., rank, window].
+
+    With a lag, what starts when the last rank has finished a window takes `exchange_s` to arrive, and the
+    drain at the end of a run is the mean lead of the last rank. Without one, blocks of `group` ranks may meet
+    more often, `per_window` times in a window; the sums are then those between two such meetings.
+    """
+    if not lag:
+        nothing = np.zeros(compute.shape[:-2])
+        return Waits(_together(compute, group, per_window), nothing, nothing)
+    *runs, ranks, windows = compute.shape
+    flat = compute.reshape(-1, ranks, windows)
+    series, lead = np.empty((2, windows, len(flat)))
+    lane = _meeting(Lane(1, lag, exchange_s=exchange_s), ranks)
+    for some, arrived, left in _passed(flat, [lane]):
+        series[some] = (left - arrived).mean(axis=-1)
+        lead[some] = left.max(axis=-1) + exchange_s - left.mean(axis=-1)
+    lead = lead[windows // 2 :]
+    drain = lead[-max(1, windows // SETTLED) :].mean(axis=0)
+    return Waits(series.T.reshape(*runs, windows), drain.reshape(runs), lead.std(axis=0).reshape(runs))
+
+
+def _together(compute: np.ndarray, group: int, per_window: int) -> np.ndarray:
+    """Eqs 3-5 of windows whose end all ranks leave together, mean over ranks, [..., window]."""
+    *runs, ranks, steps = compute.shape
+    slowest, mean = compute, compute.mean(axis=-2, dtype=np.float64)
+    if per_window > 1:
+        slowest = lump(compute.reshape(*runs, ranks // group, group, steps).max(axis=-2), per_window)
+        mean = lump(mean, per_window)
+    return np.maximum(slowest.max(axis=-2) - mean, 0.0)
+
+
+def _passed(
+    compute: np.ndarray, meetings: list[_Meeting], last: int = -1
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """The recursion, a block of cycles at a time: which, when each rank has computed them, when it goes on.
+
+    Times are [cycle, ..., rank]. After the cycle `last`, nothing may stay on its way.
+    """
+    at = np.zeros(compute.shape[:-1])
+    for first in range(0, compute.shape[-1], BLOCK):
+        some = slice(first, first + BLOCK)
+        arrived = np.array(np.moveaxis(compute[..., some], -1, 0), dtype=np.float64, order="C")
+        left = np.empty_like(arrived)
+        for s, (done, onward) in enumerate(zip(arrived, left, strict=True), first):
+            at = np.add(done, at, out=done)  # until here what was computed, from here on when that was done
+            for meeting in meetings:
+                if meeting.due(s, last):
+                    at = meeting.end_window(at, drain=s == last)
+            onward[:] = at
+        yield some, arrived, left
 
 
 def _meeting(lane: Lane, ranks: int) -> _Meeting:
@@ -140,8 +219,6 @@ def lanes_of(run) -> list[Lane]:
 
 def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     """Autoregressive series of first order along the last axis; normal, mean 0, variance 1."""
-    from scipy import signal
-
     noise = rng.standard_normal(shape)
     noise[..., 1:] *= np.sqrt(1 - correlation**2)
     return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)

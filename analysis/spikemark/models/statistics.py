@@ -39,21 +39,23 @@ def times(compute: np.ndarray) -> np.ndarray:
 
 
 def lump(compute: np.ndarray, window: int) -> np.ndarray:
-    """C[m, w] of L26, eqs 4-5: sums over `window` consecutive cycles, [rank, windows].
+    """C[m, w] of L26, eqs 4-5: sums over `window` consecutive cycles, [..., window] from [..., cycle].
 
-    Cycles after the last whole window are left out.
+    Cycles after the last whole window are left out. The precision of the times stays.
     """
-    array = times(compute)
-    ranks, cycles = array.shape
+    array = np.asarray(compute)
+    cycles = array.shape[-1]
     if not 1 <= window <= cycles:
         raise BadInput(f"window={window}: allowed are 1 to {cycles}, the number of cycles")
+    if window == 1:
+        return array
     windows = cycles // window
-    return array[:, : windows * window].reshape(ranks, windows, window).sum(axis=2)
+    return array[..., : windows * window].reshape(*array.shape[:-1], windows, window).sum(axis=-1)
 
 
 def maxima(compute: np.ndarray, window: int = 1) -> np.ndarray:
     """Time of the slowest rank in each window, [windows]."""
-    return lump(compute, window).max(axis=0)
+    return lump(times(compute), window).max(axis=0)
 
 
 def runtime_s(compute: np.ndarray, window: int = 1) -> float:
@@ -63,13 +65,13 @@ def runtime_s(compute: np.ndarray, window: int = 1) -> float:
 
 def waiting_s(compute: np.ndarray, window: int = 1) -> np.ndarray:
     """Time each rank waits for the slowest one, summed over all windows, [rank] (its mean is L26 eq 10)."""
-    lumped = lump(compute, window)
+    lumped = lump(times(compute), window)
     return (lumped.max(axis=0) - lumped).sum(axis=1)
 
 
 def waiting_per_cycle_s(compute: np.ndarray, window: int = 1) -> float:
     """Waiting that the compute times imply if ranks meet every `window` cycles; rank mean, per cycle."""
-    lumped = lump(compute, window)
+    lumped = lump(times(compute), window)
     return float((lumped.max(axis=0) - lumped).mean() / window)
 
 
@@ -92,7 +94,7 @@ def measured_waiting_per_cycle_s(run) -> np.ndarray | None:
 
 def coefficient_of_variation(compute: np.ndarray, window: int = 1) -> float:
     """CV of the (lumped) times of all ranks and windows; NaN for fewer than two values or a mean of 0."""
-    lumped = lump(compute, window)
+    lumped = lump(times(compute), window)
     mean = lumped.mean()
     return float(lumped.std(ddof=1) / mean) if lumped.size > 1 and mean > 0 else float("nan")
 
@@ -104,7 +106,7 @@ def percentiles(values: np.ndarray, levels: tuple[float, ...] = PERCENTILES) -> 
 
 def describe(compute: np.ndarray, window: int = 1) -> CycleStatistics:
     """The distribution of the (lumped) times; spreads divide by n - 1 and are NaN for one value."""
-    lumped = lump(compute, window)
+    lumped = lump(times(compute), window)
     ranks, windows = lumped.shape
     nan = float("nan")
     return CycleStatistics(
@@ -123,7 +125,7 @@ def share_of_maxima_above(compute: np.ndarray, p: float, window: int = 1) -> flo
     """Measured counterpart of L26 eq 12: share of the maxima in the upper fraction p of all times."""
     if not 0 < p < 1:
         raise BadInput(f"p={p}: a fraction between 0 and 1")
-    lumped = lump(compute, window)
+    lumped = lump(times(compute), window)
     return float((lumped.max(axis=0) > np.quantile(lumped, 1 - p)).mean())
 
 

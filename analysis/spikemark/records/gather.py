@@ -151,7 +151,7 @@ class Sweep:
 
     @property
     def kind(self) -> str:
-        """What all its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
+        """What its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
         return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
 
     @property

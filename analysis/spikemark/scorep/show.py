@@ -3,10 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from rich.table import Table
-
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
-from spikemark.waiting.show import empty_table
 
 from .check import PER_VISIT_S, SHARE, Check
 
@@ -17,11 +15,18 @@ ALLOWED = f"{percent(SHARE)} of the log and {number(1e6 * PER_VISIT_S)} µs for 
 def regions(found: Check) -> Table:
     """One line per rank: seconds in each region, at barriers, and there until the last rank came."""
     names = list(found.ranks[0].phases)
-    shown = empty_table(f"{found.path}: seconds by Score-P", ["rank", *names, "MPI_Barrier", "of it waiting"])
-    for one in found.ranks:
-        times = [one.phases[name].profile_s for name in names]
-        shown.add_row(str(one.rank), *map(number, (*times, one.barrier.profile_s, one.waited_s)))
-    return shown
+    heads = {**{name: name for name in names}, "barrier": "MPI_Barrier", "waited": "of it waiting"}
+    rows = [
+        {
+            "rank": one.rank,
+            **{name: one.phases[name].profile_s for name in names},
+            "barrier": one.barrier.profile_s,
+            "waited": one.waited_s,
+        }
+        for one in found.ranks
+    ]
+    columns = [Column("rank", "rank"), *(Column(name, head, "measured") for name, head in heads.items())]
+    return Table(columns, rows, f"{found.path}: seconds by Score-P")
 
 
 def agreement(found: Check) -> list[str]:

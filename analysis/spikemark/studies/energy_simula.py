@@ -2,9 +2,9 @@
 
 from spikemark.energy import analysis
 from spikemark.energy.analysis import Energy
-from spikemark.energy.values import Value
 from spikemark.published import papers
 from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
@@ -212,7 +212,7 @@ def timed_runs(runs: list[Measured]) -> list[Measured]:
 
 def _energy(energies: list[Energy], value) -> Estimate | Missing:
     """Mean over repetitions; missing, with the reason of the first, where one of them has none."""
-    found: list[Value] = [value(energy) for energy in energies]
+    found: list[Quantity] = [value(energy) for energy in energies]
     lacking = [v for v in found if not v]
     if not found:
         return NOT_RUN

@@ -10,7 +10,7 @@ from spikemark.quantities.elements import Box
 from spikemark.quantities.words import number
 from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 from spikemark.waiting import PREDICTORS, Predictor
-from spikemark.waiting.asked import asked
+from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
 
 from .waits import Waits
@@ -107,7 +107,7 @@ def _predict(predictor: Predictor, w: Waits) -> Estimate | Missing:
         made = predictor.predict(**asked(w.runs[0].run))
     except BadInput as reason:
         return Missing(f"not predicted: {reason}")
-    return Estimate(*(1e6 * x / made.cycles for x in (made.waiting_s, *made.interval)))
+    return Estimate(*(1e6 * x / made.cycles for x in (made.waiting_s, *made.waiting.interval)))
 
 
 def _error(made: Estimate, measured: Estimate | Missing) -> float | Missing:

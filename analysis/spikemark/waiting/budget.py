@@ -17,6 +17,8 @@ from math import factorial
 
 import numpy as np
 
+from spikemark.quantities.quantity import Quantity
+
 from . import series
 from .observed import Observed, observed
 from .split import Split, added_up
@@ -27,21 +29,16 @@ COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinatio
 
 
 @dataclass(frozen=True)
-class Part:
-    """Seconds over the run, mean over ranks, and its interval (95 %)."""
-
-    value_s: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
 class Budget:
-    """The parts of the waiting add up to `waiting_s`; common mode and transport are beside them."""
+    """Seconds over the run, means over ranks.
+
+    The parts of the waiting add up to `waiting_s`; common mode and transport are beside them.
+    """
 
     waiting_s: float
-    parts: dict[str, Part]  # PARTS, and barrier
-    common_mode: Part  # time it costs; it makes nobody wait
-    transport: Part | None  # None where exchanges were not timed
+    parts: dict[str, Quantity]  # PARTS, and barrier
+    common_mode: Quantity  # time it costs; it makes nobody wait
+    transport: Quantity | None  # None where exchanges were not timed
     efficiency: dict[str, float] | None  # of POP; None as before
     delay_ratio: int  # D that tells jitter from drift, in cycles
     drift_share: float  # of the variance of means over D cycles
@@ -71,11 +68,14 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     implied = found[shares[0]][frozenset(PARTS)]
     measured = implied if run.waiting is None else run.waiting
     parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
+    transport = None
+    if run.exchange is not None:
+        transport = _part(series.mean(run.exchange), run.meetings, kind="measured")
     return Budget(
         waiting_s=float(measured.sum()),
         parts=parts,
         common_mode=_common_mode(split),
-        transport=None if run.exchange is None else _part(series.mean(run.exchange), run.meetings),
+        transport=transport,
         efficiency=None if run.exchange is None else efficiency(run),
         delay_ratio=window,
         drift_share=shares[0],
@@ -148,7 +148,9 @@ def _joining(name: str, values: dict):
     return total
 
 
-def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False) -> Part:
+def _part(
+    mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False, kind: str = "modelled"
+) -> Quantity:
     """The total; its interval is that of the mean, wider by `shifts`, and not below 0 unless the value is.
 
     The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
@@ -157,15 +159,15 @@ def _part(mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False)
     low, high = low + min(0.0, *shifts), high + max(0.0, *shifts)
     if never_negative or mean.value >= 0:
         low = max(low, min(mean.value, 0.0))
-    return Part(mean.value * meetings, (float(low) * meetings, float(high) * meetings))
+    return Quantity(mean.value, float(low), float(high), "s", kind).times(meetings)
 
 
-def _common_mode(split: Split) -> Part:
+def _common_mode(split: Split) -> Quantity:
     """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
     parts, deviation = split.components, split.shared - split.components.mean
     variance, cycles = float(deviation.var()), len(deviation)
     if not variance > 0:
-        return Part(0.0, (0.0, 0.0))
+        return Quantity(0.0, 0.0, 0.0, "s", "modelled")
     course = parts.common_course
     low, median, high = np.quantile(course, [0.4, 0.5, 0.6])
     doubt = (parts.shared.interval()[1] - parts.shared.value) / variance * abs(float(np.median(deviation)))

@@ -1,4 +1,4 @@
-"""What a conventional run says about its cycle times: parameters of `components` and `modes`, with intervals.
+"""What a conventional run says about its cycle times: parameters of `components`, with intervals.
 
 Every interval is that of the mean of one series (`series`): for a parameter that is no mean, the series is by
 how much each cycle moves the estimate.
@@ -8,25 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.models.latency_bandwidth import Estimate
+from spikemark.models.modes import modes
+from spikemark.quantities.quantity import Quantity, missing, with_half
 
-from . import modes, series
+from . import series
 from .components import Components
-from .modes import Modes
+
+NONE = "none found"
+FEWEST_INDEPENDENT = 100  # times, of which fewer wander so slowly that they imitate modes
+MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Times in s. `rho_1` and the modes are None where the times do not vary, or have one mode."""
+    """`rho_1` is missing where the times do not vary, the minor mode where they have one mode."""
 
-    mean_s: Estimate
-    own_sd_s: Estimate  # of e
-    common_sd_s: Estimate  # of g
-    rank_effects_s: list[Estimate]  # a_m
-    rho_1: Estimate | None  # autocorrelation of e from one cycle to the next
+    mean_s: Quantity
+    own_sd_s: Quantity  # of e
+    common_sd_s: Quantity  # of g
+    rank_effects_s: list[Quantity]  # a_m
+    rho_1: Quantity  # autocorrelation of e from one cycle to the next
     correlation_time: float  # integrated autocorrelation time of e, cycles
-    minor_share: Estimate | None
-    minor_factor: Estimate | None  # mean time of the minor mode over that of the major one
+    minor_share: Quantity
+    minor_factor: Quantity  # mean time of the minor mode over that of the major one
 
 
 def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
@@ -36,30 +40,31 @@ def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
     half = series.quantile(degrees, level) * error
     share, factor = _modes(parts, level)
     return Estimates(
-        mean_s=_estimate(series.mean(parts.step_means), level),
+        mean_s=_estimate(series.mean(parts.step_means), level, "s"),
         own_sd_s=_root(parts.own, own, level),
         common_sd_s=_root(parts.shared.value, parts.shared, level),
-        rank_effects_s=[Estimate(float(a), float(a - half), float(a + half)) for a in parts.rank_effects],
-        rho_1=_rho_1(parts, level) if parts.fluctuates else None,
+        rank_effects_s=[with_half(float(a), float(half), "s", "measured") for a in parts.rank_effects],
+        rho_1=_rho_1(parts, level),
         correlation_time=parts.correlation_time,
         minor_share=share,
         minor_factor=factor,
     )
 
 
-def _estimate(known: series.Mean, level: float, value: float | None = None) -> Estimate:
+def _estimate(known: series.Mean, level: float, unit: str = "", value: float | None = None) -> Quantity:
     half = series.quantile(known.degrees, level) * known.error
-    value = known.value if value is None else value
-    return Estimate(value, value - half, value + half)
+    return with_half(known.value if value is None else value, half, unit, "measured")
 
 
-def _root(variance: float, known: series.Mean, level: float) -> Estimate:
-    """Standard deviation from a variance that is known as well as `known`."""
-    found = _estimate(known, level, variance)
-    return Estimate(*(max(x, 0.0) ** 0.5 for x in (found.value, found.low, found.high)))
+def _root(variance: float, known: series.Mean, level: float) -> Quantity:
+    """Standard deviation in s from a variance that is known as well as `known`."""
+    found = _estimate(known, level, value=variance)
+    return Quantity(*(max(x, 0.0) ** 0.5 for x in (found.value, found.low, found.high)), "s", "measured")
 
 
-def _rho_1(parts: Components, level: float) -> Estimate:
+def _rho_1(parts: Components, level: float) -> Quantity:
+    if not parts.fluctuates:
+        return missing("the times do not vary", mark=NONE)
     lost = parts.rank_mean_known[0] ** 2  # what the deviations from estimated means lack, at every lag
     zero, one = parts.autocovariance[:2] + lost
     rho = float(one / zero)
@@ -68,32 +73,38 @@ def _rho_1(parts: Components, level: float) -> Estimate:
         own = times - parts.step_means - (mean - parts.mean)
         moved += own[:-1] * own[1:] - rho * own[:-1] ** 2
     known = series.mean(moved / ((parts.ranks - 1) * zero))
-    return _estimate(known, level, rho)
+    return _estimate(known, level, value=rho)
 
 
-def _modes(parts: Components, level: float) -> tuple[Estimate | None, Estimate | None]:
+def _modes(parts: Components, level: float) -> tuple[Quantity, Quantity]:
+    """Share of the minor mode, and its mean time over that of the major one."""
+
     def times(rank: int) -> np.ndarray:
         return parts.times[rank] - parts.common_course - parts.rank_effects[rank]
 
-    if not parts.fluctuates:
-        return None, None
-    bins = modes.histogram([times(rank) for rank in range(parts.ranks)])
-    found = modes.find(*bins, parts.times.size / parts.correlation_time)
-    if found is None:
-        return None, None
-    minor, moved = np.zeros(parts.steps), np.zeros(parts.steps)
+    every = max(1, parts.times.size // MOST_SEARCHED)
+    searched = np.stack([times(rank)[::every] for rank in range(parts.ranks)])
+    enough = parts.fluctuates and parts.times.size > FEWEST_INDEPENDENT * parts.correlation_time
+    found = modes(searched) if enough else []
+    if len(found) < 2:
+        none = missing("the times have one mode", mark=NONE)
+        return none, none
+    sums = np.zeros(
+        (2, 2, parts.steps)
+    )  # of the major and of the minor mode: how many ranks, and their times
     for rank in range(parts.ranks):
         course = times(rank)
-        probability = found.minor(course)
-        minor += probability / parts.ranks
-        moved += _moved_factor(found, course, probability) / parts.ranks
-    return _estimate(series.mean(minor), level, found.share), _estimate(
-        series.mean(moved), level, found.factor
+        for mode, of in zip(found, sums, strict=False):
+            held = mode.holds(course)
+            of += held, held * course
+    numbers, totals = sums[:, 0], sums[:, 1]
+    shares, means = numbers.mean(axis=1) / parts.ranks, totals.sum(axis=1) / numbers.sum(axis=1)
+    factor = float(means[1] / means[0])
+    beyond = (
+        (totals - means[:, None] * numbers) / parts.ranks / shares[:, None]
+    )  # how a cycle moves each mean
+    moved = (beyond[1] - factor * beyond[0]) / means[0]
+    return (
+        _estimate(series.mean(numbers[1] / parts.ranks), level),
+        _estimate(series.mean(moved), level, value=factor),
     )
-
-
-def _moved_factor(found: Modes, times: np.ndarray, minor: np.ndarray) -> np.ndarray:
-    major_mean, minor_mean = found.means
-    return minor * (times - minor_mean) / (found.share * major_mean) - found.factor * (1 - minor) * (
-        times - major_mean
-    ) / ((1 - found.share) * major_mean)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from spikemark.core.errors import BadInput
+from spikemark.models.statistics import lump
 
 from .components import Components
 from .split import Split
@@ -90,7 +91,7 @@ class Further:
         `steps` [rank, step] are sums over `step` cycles of the measured ones.
         """
         measured, number = steps.shape
-        course = self.parts.common_course[: number * step].reshape(number, step).sum(axis=1)
+        course = lump(self.parts.common_course[: number * step], step)
         own = (steps - course - step * self.parts.rank_effects[:, None]).astype(steps.dtype)
         changing = np.subtract(own, own.mean(axis=1, keepdims=True), dtype=np.float64)
         casts = self.casts(ranks, float(changing.std()) / step)

@@ -11,8 +11,7 @@ from spikemark.models.waiting_iid import IidWaiting
 from spikemark.network.meetings import Plan
 
 from . import series
-from .meeting import waits
-from .predictor import Expected, Predictor
+from .predictor import Expected, Predictor, met
 from .source import Source
 
 NUDGE = 1.05  # by which the spread is changed to see what waiting makes of it
@@ -56,7 +55,7 @@ class Iid(Predictor):
         rng = np.random.default_rng(SEED)
         z = rng.standard_normal((RUNS, plan.ranks, windows * per))
         times = plan.step * self.mean_s + plan.step**0.5 * self.sd_s * np.concatenate([z, NUDGE * z])
-        found = waits(times, plan, self.source.exchange_s)
+        found = met(times, plan, self.source.exchange_s)
         late = found.series[:, windows // 2 :].mean(axis=1)  # as in all the windows that were not drawn
         totals = found.series.sum(axis=1) + (wanted - windows) * late + found.drain
         plain, wider = np.split(totals * self.source.cycles / (wanted * plan.window), 2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.models.statistics import lump
 from spikemark.records.record import Run
 
 from .source import cautions, check_range, compute_times
@@ -32,9 +33,7 @@ class Observed:
 
     def per_meeting(self, of: np.ndarray) -> np.ndarray:
         """Sums over the cycles between meetings, [..., meeting]."""
-        if self.window == 1:
-            return of
-        return of.reshape(*of.shape[:-1], self.meetings, self.window).sum(axis=-1)
+        return lump(of, self.window)
 
 
 def observed(given: "Run | np.ndarray | Observed") -> Observed:
@@ -65,7 +64,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
 
     def per_meeting(phase: str) -> np.ndarray:
         mean = given.phase(phase).mean(axis=0, dtype=np.float64)
-        sums = mean[:whole].reshape(-1, window).sum(axis=1)
+        sums = lump(mean, window) if whole else np.zeros(0)
         sums[-1:] += mean[whole:].sum()  # a last, shorter window
         return sums
 

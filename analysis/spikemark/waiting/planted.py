@@ -8,6 +8,7 @@ from scipy import special
 
 from spikemark.models import recursion, serial
 from spikemark.models.recursion import ar1
+from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 
 MEAN_S, SD_S = 50e-6, 5e-6
@@ -134,7 +135,7 @@ def expected_waiting_s(planted: Planted, plans: list[Plan], runs: int, seed: int
     for _ in range(batches):
         times = planted.draw(rng, at_once, planted.cycles)
         for i, plan in enumerate(plans):
-            lumped = times.reshape(*times.shape[:-1], -1, plan.window).sum(axis=-1)
+            lumped = lump(times, plan.window)
             if plan.lag:
                 totals[i] += (
                     recursion.evaluate(lumped, [recursion.Lane(1, plan.lag)]).waiting_s.sum(-1).mean()

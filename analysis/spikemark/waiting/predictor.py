@@ -4,15 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from spikemark.network import meetings as plans
-from spikemark.network.meetings import Plan
+from spikemark.models import recursion
+from spikemark.models.recursion import Waits
+from spikemark.network.meetings import Plan, plan
+from spikemark.network.schedules import called
+from spikemark.quantities.quantity import Quantity
+from spikemark.records.record import Run
 
 from . import further, series
 from .further import Further
-from .meeting import Waits, cut, waits
 from .series import LEVEL
 from .source import Source, source
 
@@ -60,20 +64,50 @@ class Expected:
 class Prediction:
     """Times in seconds over `cycles` cycles, as many as were asked for, else as were fitted.
 
-    `waiting_s` is the mean over ranks, what `timing.phases.synchronise.mean_s` (with a lag `overlap_wait`)
-    of a record measures; `interval` holds its expectation with 95 %. `runtime_s` adds computing and
-    exchanging.
+    `waiting` is the mean over ranks, what `timing.phases.synchronise.mean_s` (with a lag `overlap_wait`) of a
+    record measures; its interval holds the expectation. `runtime_s` adds computing and exchanging.
     """
 
-    waiting_s: float
+    waiting: Quantity
     runtime_s: float
-    interval: tuple[float, float]
     plan: Plan
     cycles: int
 
     @property
+    def waiting_s(self) -> float:
+        return self.waiting.value
+
+    @property
     def waiting_per_cycle_s(self) -> float:
         return self.waiting_s / self.cycles
+
+
+def asked(run: Run) -> dict[str, Any]:
+    """Arguments of `Predictor.predict` that match the schedule of a run, on as many ranks; with a lag, as
+    long.
+    """
+    lanes = {lane.name: lane for lane in run.record.lanes}
+    arguments = {"schedule": run.schedule, "delay_ratio": run.delay_ratio, "ranks": run.record.ranks}
+    schedule = called(run.schedule)
+    if schedule and schedule.lagged:
+        arguments |= {"lag": lanes[schedule.lagged.name].lag, "cycles": run.record.timing.cycles}
+    if schedule and schedule.blocks:
+        arguments["group_period"] = lanes[schedule.blocks.name].period
+    return arguments
+
+
+def met(compute: np.ndarray, plan: Plan, exchange_s: float = 0.0) -> Waits:
+    """How ranks wait that meet as planned; `compute` [..., rank, step] in s: sums over the plan's steps."""
+    return recursion.waits(compute, plan.lag, exchange_s, plan.group, plan.window // plan.step)
+
+
+def cut(compute: np.ndarray, steps: int) -> np.ndarray:
+    """Runs of so many steps of `compute` [..., rank, step], one after the other: [..., run, rank, step]."""
+    runs = compute.shape[-1] // steps
+    if runs == 1:
+        return compute[..., None, :, :steps]
+    kept = compute[..., : runs * steps]
+    return np.moveaxis(kept.reshape(*compute.shape[:-1], runs, steps), -2, -3)
 
 
 class Predictor(ABC):
@@ -101,14 +135,13 @@ class Predictor(ABC):
     ) -> Prediction:
         """Waiting and run time under another schedule, D, number of ranks (the fitted ones), lag.
 
-        `lag` defaults to that of the schedule, `group_period` see `plan.plan`. `cycles` of the
+        `lag` defaults to that of the schedule, `group_period` see `meetings.plan`. `cycles` of the
         run asked about: with a lag the first ones wait less, and the end is waited for. Raises BadInput for a
         schedule or numbers that do not exist, for fewer cycles than D needs, and for more ranks than the
         fitted ones can speak for (`further.check`).
         """
-        wanted = plans.plan(
-            schedule, delay_ratio, self.source.ranks if ranks is None else ranks, lag, group_period
-        )
+        ranks = self.source.ranks if ranks is None else ranks
+        wanted = plan(schedule, delay_ratio, ranks, lag, group_period)
         wanted = replace(wanted, cycles=0 if cycles is None else cycles)
         self.source.check(wanted)
         further.check(wanted.ranks, self.source.ranks)
@@ -116,14 +149,8 @@ class Predictor(ABC):
         computing = float(self.source.compute.mean(dtype=np.float64)) * self.source.cycles
         runtime = computing + found.value_s + self.source.transport_s(wanted)
         times = 1.0 if cycles is None else cycles / self.source.cycles
-        low, high = found.interval()
-        return Prediction(
-            times * found.value_s,
-            times * runtime,
-            (times * low, times * high),
-            wanted,
-            self.source.cycles if cycles is None else cycles,
-        )
+        waiting = Quantity(found.value_s, *found.interval(), "s", "modelled").times(times)
+        return Prediction(waiting, times * runtime, wanted, self.source.cycles if cycles is None else cycles)
 
     @cached_property
     def further(self) -> Further:
@@ -137,7 +164,7 @@ class Predictor(ABC):
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
         """Of `compute` [..., rank, step] in s, in runs as long as asked for, with leading axes [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
-        return waits(cut(compute, steps), plan, self.source.exchange_s)
+        return met(cut(compute, steps), plan, self.source.exchange_s)
 
     def of_sets(self, batches: Iterable[np.ndarray], overhead: np.ndarray, plan: Plan) -> Expected:
         """From times [set, rank, step] in s with several sets of further ranks, in batches of sets.

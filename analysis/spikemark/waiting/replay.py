@@ -8,10 +8,10 @@ whose traces are measured ones begun at another time, with effects of their own 
 import numpy as np
 from scipy import special
 
+from spikemark.models.recursion import Waits
 from spikemark.network.meetings import Plan
 
 from . import series
-from .meeting import Waits
 from .predictor import Expected, Predictor
 
 SEED, CHOICES = 1, 4

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 from spikemark.records.record import COMPUTE_PHASES, Run
 
@@ -52,7 +53,7 @@ class Source:
 
     def steps(self, plan: Plan) -> np.ndarray:
         """Sums over the steps of a plan, [rank, step], whole windows only."""
-        return lump(self.compute, plan.step, self.windows(plan) * plan.window)
+        return lump(self.compute[:, : self.windows(plan) * plan.window], plan.step)
 
     def length(self, plan: Plan) -> int:
         """Cycles of a run under the plan."""
@@ -74,18 +75,11 @@ class Source:
         """What one meeting costs, from the cycles of each window, [window]; 0 with a lag: no barrier."""
         if plan.lag:
             return np.zeros(self.windows(plan))
-        return lump(self.overhead_s[None], plan.window, self.windows(plan) * plan.window)[0] / plan.window
+        return lump(self.overhead_s, plan.window) / plan.window
 
     def transport_s(self, plan: Plan) -> float:
         """Time in exchanges over the run, each as long as one of the fitted run; with a lag, 0: hidden."""
         return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
-
-
-def lump(compute: np.ndarray, window: int, cycles: int) -> np.ndarray:
-    """Sums over `window` of the first `cycles`, [rank, window], in the precision of `compute`."""
-    if window == 1:
-        return compute[:, :cycles]
-    return compute[:, :cycles].reshape(len(compute), -1, window).sum(axis=2)
 
 
 def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:

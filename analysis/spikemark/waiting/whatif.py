@@ -1,38 +1,175 @@
-"""What waiting and run time would be if something about a run were different: `CHANGES`, one or several."""
+"""What waiting and run time would be if something about a run were different.
 
-from dataclasses import dataclass
+Each change is one function on the situation of a run and one line in `CHANGES`; several can be made together.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+
+import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.models.statistics import lump
+from spikemark.network.meetings import plan
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record import Run
 
-from . import PREDICTORS
+from . import PREDICTORS, further, series
 from .budget import USUAL_RATIO
-from .changes import CHANGES, Situation
 from .predictor import Prediction
-from .source import source
+from .source import Source, source
+from .split import Split
 
 PREDICTOR = "replay"
 TOGETHER = "+"
 COMBINED = ("halve-jitter+level-ranks", "double-delay-ratio+halve-latency", "double-ranks+double-delay-ratio")
+SLOWEST = 0.02
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Cycle times, and how the ranks are to meet.
+
+    `told_apart` is the D that tells jitter from drift, `share` the drift share (`split`) where it is not to
+    be the estimate. `half_s` is by how much an interval of the waiting over the run must be wider on either
+    side, because parts of the times that were changed are known less well than the changed times show.
+    """
+
+    source: Source
+    schedule: str = "conventional"
+    delay_ratio: int = 1
+    told_apart: int = 10
+    share: float | None = None
+    times_ranks: int = 1  # times the measured ones
+    half_s: float = 0.0
+
+    @property
+    def ranks(self) -> int:
+        return self.times_ranks * self.source.ranks
+
+    @property
+    def window(self) -> int:
+        """D in effect: 1 for the schedules that do not use it."""
+        return plan(self.schedule, self.delay_ratio, self.ranks).delay_ratio
+
+    @cached_property
+    def split(self) -> Split:
+        return Split(self.source.compute, max(self.told_apart, 2))
+
+    def with_share(self, share: float) -> "Situation":
+        """With another drift share of the same times."""
+        other = replace(self, share=share)
+        other.__dict__["split"] = self.split  # the cached one
+        return other
+
+    def scaled(self, persistent: float, jitter: float, drift: float, rare: float = 1.0) -> "Situation":
+        """With the parts of the cycle times scaled; what ranks share stays."""
+        split = self.split
+        share = split.shares()[0] if self.share is None else self.share
+        times = split.scaled(persistent, jitter, drift, rare, share)
+        times += (split.shared + rare * split.rare.mean(axis=0)).astype(times.dtype)
+        loose = persistent - split.slow_factor(persistent, jitter, drift, share)
+        return self.with_times(times, lambda last: loose * last)
+
+    def with_times(self, times: np.ndarray, loose: Callable[[np.ndarray], np.ndarray]) -> "Situation":
+        """With other times [rank, cycle].
+
+        Noise in the rank effects was changed as the effects were, not as the fluctuations it comes from.
+        `loose` makes of how often each rank is the last, less the mean, by how much the waiting grows with
+        that noise of each rank; what comes of it goes into `half_s`.
+        """
+        ranks, cycles = self.source.ranks, self.source.cycles
+        slowest = np.argmax(lump(times, self.window), axis=0)
+        last = np.bincount(slowest, minlength=ranks) / len(slowest) - 1 / ranks
+        low, high = series.mean(loose(last) @ (self.split.regular - self.split.shared)).interval()
+        source = replace(self.source, compute=np.maximum(times, 0))
+        return replace(self, source=source, half_s=self.half_s + (high - low) / 2 * cycles)
+
+
+def halve_jitter(now: Situation) -> Situation:
+    """Fluctuations that average out over D cycles are half as large."""
+    return now.scaled(1.0, 0.5, 1.0)
+
+
+def replace_slowest(now: Situation) -> Situation:
+    """The slowest 2 % of the ranks, at least one, become as fast as the others are on average."""
+    if now.times_ranks > 1:
+        raise BadInput(
+            f"ranks={now.ranks}: the slowest are known of the {now.source.ranks} measured ones only"
+        )
+    effects, ranks = now.split.effects, now.source.ranks
+    out = np.zeros(ranks, dtype=bool)
+    out[np.argsort(now.split.components.rank_means)[ranks - ceil(SLOWEST * ranks) :]] = True
+    faster = np.where(out, effects - effects[~out].mean(), 0.0)
+    times = (now.source.compute - faster[:, None]).astype(now.source.compute.dtype)
+    return now.with_times(times, lambda last: np.where(out, -last, last[out].sum() / (~out).sum()))
+
+
+def level_ranks(now: Situation) -> Situation:
+    """No lasting differences between ranks, as with areas of equal work."""
+    return now.scaled(0.0, 1.0, 1.0)
+
+
+def no_rare_cycles(now: Situation) -> Situation:
+    """Cycles of a rank far beyond its usual ones take as long as these."""
+    return now.scaled(1.0, 1.0, 1.0, 0.0)
+
+
+def double_delay_ratio(now: Situation) -> Situation:
+    """All ranks meet half as often; conventional becomes structure-aware with D = 2."""
+    schedule = "structure_aware" if now.window == 1 else now.schedule
+    return replace(now, schedule=schedule, delay_ratio=2 * now.window)
+
+
+def halve_latency(now: Situation) -> Situation:
+    """An exchange and its barrier take half the time."""
+    source = now.source
+    cheaper = replace(source, exchange_s=source.exchange_s / 2, overhead_s=source.overhead_s / 2)
+    return replace(now, source=cheaper)
+
+
+def double_ranks(now: Situation) -> Situation:
+    """Twice the ranks, each with as much to compute as before."""
+    further.check(2 * now.ranks, now.source.ranks)
+    return replace(now, times_ranks=2 * now.times_ranks)
+
+
+CHANGES: dict[str, Callable[[Situation], Situation]] = {
+    "halve-jitter": halve_jitter,
+    "replace-slowest": replace_slowest,
+    "level-ranks": level_ranks,
+    "no-rare-cycles": no_rare_cycles,
+    "double-delay-ratio": double_delay_ratio,
+    "halve-latency": halve_latency,
+    "double-ranks": double_ranks,
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a change makes of the run, times in s over the run; computing is taken as known.
+    """What a change makes of the run: waiting and run time in s over the run; computing is taken as known.
 
-    `prediction` is None where it was refused, for the reason given; `interval` is that of the waiting (95 %)
-    and allows for what the change itself does not know.
+    The interval of the waiting allows for what the change itself does not know. Waiting is missing, and
+    `prediction` None, where the change was refused.
     """
 
     name: str
-    prediction: Prediction | None
-    interval: tuple[float, float] | None = None
-    refused: str = ""
+    waiting: Quantity
+    prediction: Prediction | None = None
 
     @property
-    def runtime_interval(self) -> tuple[float, float]:
+    def refused(self) -> str | None:
+        """Why nothing can be said of the change; None where something can."""
+        return self.waiting.reason
+
+    @property
+    def runtime(self) -> Quantity:
+        """Run time in s, without interval for what is not waiting."""
         rest = self.prediction.runtime_s - self.prediction.waiting_s
-        return rest + self.interval[0], rest + self.interval[1]
+        value, (low, high) = self.waiting.value, self.waiting.interval
+        return replace(self.waiting, value=rest + value, low=rest + low, high=rest + high)
 
 
 def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
@@ -66,11 +203,11 @@ def _outcome(base: Situation, name: str, predictor: str) -> Outcome:
         made = _predict(now, predictor)
         ends = [base.with_share(share) for share in base.split.shares()[1:]] if now.half_s else []
         shifts = [_predict(_changed(end, name), predictor).waiting_s - made.waiting_s for end in ends]
-        low, high = made.interval
+        low, high = made.waiting.interval
         low, high = low - now.half_s + min(shifts, default=0.0), high + now.half_s + max(shifts, default=0.0)
-        return Outcome(name or "base", made, (max(low, 0.0), high))
+        return Outcome(name or "base", replace(made.waiting, low=max(low, 0.0), high=high), made)
     except BadInput as reason:
-        return Outcome(name or "base", None, refused=str(reason))
+        return Outcome(name or "base", missing(str(reason), "s", "refused"))
 
 
 def _changed(now: Situation, name: str) -> Situation:

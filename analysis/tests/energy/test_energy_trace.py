@@ -10,7 +10,6 @@ from spikemark.core.errors import BadInput
 from spikemark.energy import changes, knee, plateau, resolution, sampling
 from spikemark.energy.timeline import Timeline
 from spikemark.energy.trace import Trace, total
-from spikemark.energy.values import Value, difference, missing
 
 PLANTED = Planted()
 
@@ -226,15 +225,3 @@ class TestPlateau:
         found = plateau.before(trace(4.0), timeline())
         assert found.watts.value is None and "3 are needed" in found.watts.reason
         assert plateau.after(trace(), Timeline(timeline().measured)).watts.value is None
-
-
-def test_a_value_is_a_number_or_a_reason():
-    with pytest.raises(ValueError, match="reason"):
-        Value(None)
-    with pytest.raises(ValueError, match="reason"):
-        Value(1.0, reason="why")
-    assert difference(Value(5, 4, 6), Value(2)) == Value(3)
-    both = difference(Value(5, 4, 6), Value(2, 1.5, 2.5))
-    assert (both.value, both.high) == (3, pytest.approx(3 + 1.25**0.5))
-    assert difference(missing("why"), Value(1)).reason == "why"
-    assert missing("why").times(3).reason == "why" and Value(2, 1, 3).times(2) == Value(4, 2, 6)

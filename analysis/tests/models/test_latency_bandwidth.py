@@ -59,7 +59,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(repetitions):
             hits["alpha"].append(piece.latency_s.low <= alpha <= piece.latency_s.high)
             hits["beta"].append(piece.seconds_per_byte.low <= beta <= piece.seconds_per_byte.high)
         for size in sizes:
-            time = fitted.predict(size).time_s
+            time = fitted.predict(size)
             hits["time"].append(time.low <= truth(JUMP, [size])[0] <= time.high)
     for name, covered in hits.items():
         assert len(covered) >= 290
@@ -87,7 +87,7 @@ def test_any_times_give_a_curve_that_is_positive_and_does_not_fall_within_a_piec
         assert piece.seconds_per_byte.value >= 0
         assert sum(piece.first <= n <= piece.last for n in sizes) >= latency_bandwidth.FEWEST
     for n in (sizes[0], sizes[-1], 2 * sizes[-1]):
-        found = fitted.predict(n).time_s
+        found = fitted.predict(n)
         assert found.value > 0
         assert repetitions == 1 or found.low <= found.value <= found.high
 
@@ -99,7 +99,7 @@ def test_a_disturbed_repetition_does_not_move_the_curve():
     expected, found = (LatencyBandwidth.fit(SIZES, times) for times in (calm, disturbed))
     assert [p.first for p in found.pieces] == [p.first for p in expected.pieces]
     for n in (4, 1000, 65536):
-        assert found.predict(n).time_s.value == pytest.approx(expected.predict(n).time_s.value, rel=0.05)
+        assert found.predict(n).value == pytest.approx(expected.predict(n).value, rel=0.05)
 
 
 def test_errors_are_relative_so_small_sizes_count_as_much_as_large_ones():
@@ -110,23 +110,23 @@ def test_errors_are_relative_so_small_sizes_count_as_much_as_large_ones():
 
 def test_what_is_outside_the_measured_sizes_is_extrapolated():
     fitted = LatencyBandwidth.fit(SIZES, measured(JUMP))
-    labels = {n: fitted.predict(n).label for n in (3, 4, 5000, 65536, 65537)}
+    labels = {n: fitted.predict(n).kind for n in (3, 4, 5000, 65536, 65537)}
     assert [n for n, label in labels.items() if label == "extrapolated"] == [3, 65537]
-    assert fitted.predict(65537).time_s.value == pytest.approx(truth(JUMP, [65537])[0], rel=0.05)
+    assert fitted.predict(65537).value == pytest.approx(truth(JUMP, [65537])[0], rel=0.05)
 
 
 def test_between_two_pieces_the_nearer_one_counts():
     fitted = LatencyBandwidth.fit(SIZES, np.tile(truth(JUMP, SIZES), (2, 1)))
     before = int(SIZES[np.searchsorted(SIZES, 2048) - 1])
     middle = np.sqrt(before * 2048)
-    assert fitted.predict(middle * 0.99).time_s.value == pytest.approx(truth(JUMP, [before])[0], rel=0.1)
-    assert fitted.predict(middle * 1.01).time_s.value == pytest.approx(truth(JUMP, [2048])[0], rel=0.1)
+    assert fitted.predict(middle * 0.99).value == pytest.approx(truth(JUMP, [before])[0], rel=0.1)
+    assert fitted.predict(middle * 1.01).value == pytest.approx(truth(JUMP, [2048])[0], rel=0.1)
 
 
 def test_one_repetition_has_no_intervals():
     fitted = LatencyBandwidth.fit(SIZES, measured(JUMP, repetitions=1))
     assert fitted.support is None
-    assert fitted.pieces[0].latency_s.low is None and fitted.predict(100).time_s.high is None
+    assert fitted.pieces[0].latency_s.low is None and fitted.predict(100).high is None
 
 
 @pytest.mark.parametrize(

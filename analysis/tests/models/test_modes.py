@@ -18,7 +18,7 @@ def mixture(rng, share, at, n=20_000):
     return times.reshape(4, -1)
 
 
-@pytest.mark.parametrize(("share", "at"), [(0.05, 2), (0.02, 10), (0.3, 1.6), (0.45, 0.4)])
+@pytest.mark.parametrize(("share", "at"), [(0.05, 2), (0.02, 10), (0.3, 1.6), (0.45, 0.4), (0.01, 3)])
 def test_a_planted_minor_mode_is_found(share, at):
     for seed in SEEDS:
         major, minor = modes(mixture(np.random.default_rng(seed), share, at))
@@ -35,12 +35,23 @@ def test_a_planted_minor_mode_is_found(share, at):
         lambda rng: rng.normal(1, 0.1, 50_000),
         lambda rng: rng.exponential(1, 5000),
         lambda rng: rng.lognormal(0, 1, 5000),
+        lambda rng: rng.lognormal(0, 0.5, 50_000),
         lambda rng: 1 + 0.05 * np.abs(rng.standard_t(3, 5000)),
         lambda rng: compute_times(2, 10_000, 1, 0.1, 0.9, 0, int(rng.integers(1 << 30))),
     ],
 )
 def test_one_mode_is_one(draw):
     assert sum(len(modes(draw(np.random.default_rng(seed)))) > 1 for seed in SEEDS) == 0
+
+
+@pytest.mark.parametrize("at", [0.4, 1.7, 10])
+def test_every_time_belongs_to_one_mode(at):
+    times = mixture(np.random.default_rng(2), 0.1, at)
+    found = modes(times)
+    held = np.array([mode.holds(times) for mode in found])
+    assert (held.sum(axis=0) == 1).all()
+    assert held.mean(axis=(1, 2)) == pytest.approx([mode.share for mode in found])
+    assert times[held[1]].mean() / times[held[0]].mean() == pytest.approx(at, rel=0.05)
 
 
 def test_unequal_ranks_make_modes():

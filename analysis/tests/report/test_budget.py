@@ -10,7 +10,7 @@ from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report.sections import SECTIONS, budget, validation, waiting
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.changes import CHANGES
+from spikemark.waiting.whatif import CHANGES
 
 UNEQUAL = {"ar1": 0.9, "rank_sd": 0.03, "cycles": 1000}
 

@@ -14,8 +14,7 @@ from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import RUNS, SCHEDULE, share
 from spikemark.report.style import COLOUR, drawing, legend_above, markup
 from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
-from spikemark.waiting.changes import CHANGES
-from spikemark.waiting.whatif import Outcome, situation, whatif
+from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 TITLE = "What the waiting is made of"
 EXPLAINED = (
@@ -25,6 +24,7 @@ EXPLAINED = (
     "what it adds to the waiting, averaged over all orders of adding; the parts add up to the {kind} "
     "waiting. What slows down all ranks alike makes nobody wait."
 )
+ENDS = ("value", "low", "high")
 EFFICIENCIES = {
     "load_balance": "load balance",
     "serialisation": "serialisation",
@@ -67,17 +67,10 @@ def _budget(m: Measured, delay_ratio: int) -> tuple[Budget, float] | None:
 def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar:
     waiting = typical([one.waiting_s / model_s for one, model_s in found])
 
-    def part(name: str, of) -> float:
-        return waiting * float(np.mean([of(one.parts[name]) / one.waiting_s for one, _ in found]))
+    def part(name: str, end: str) -> float:
+        return waiting * float(np.mean([getattr(one.parts[name], end) / one.waiting_s for one, _ in found]))
 
-    parts = {
-        name: Quantity(
-            part(name, lambda p: p.value_s),
-            part(name, lambda p: p.interval[0]),
-            part(name, lambda p: p.interval[1]),
-        )
-        for name in found[0][0].parts
-    }
+    parts = {name: Quantity(*(part(name, end) for end in ENDS)) for name in found[0][0].parts}
     efficiency = {name: typical([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
     return Bar(configuration, len(found), waiting, parts, efficiency)
 
@@ -172,9 +165,10 @@ def _changes(found: list[tuple[list[Outcome], float]], title: str) -> Table:
 def _row(position: int, found: list) -> dict[str, Cell]:
     made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
     name = made[0][0].name
-    waiting = typical([one.prediction.waiting_s / model_s for one, _, model_s in made])
-    low, high = (typical([one.interval[end] / model_s for one, _, model_s in made]) for end in (0, 1))
-    row = {"change": name, "waiting": Quantity(waiting, low, high)}
+    waiting = Quantity(
+        *(typical([getattr(one.waiting, end) / model_s for one, _, model_s in made]) for end in ENDS)
+    )
+    row = {"change": name, "waiting": waiting}
     if name == "base":
         return row
     for of in ("waiting", "runtime"):

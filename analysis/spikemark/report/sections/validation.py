@@ -14,7 +14,7 @@ from spikemark.records.cases import Case, View, same_network
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import PAIRS, RANKS, SCHEDULE
 from spikemark.waiting import PREDICTORS
-from spikemark.waiting.asked import asked
+from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
 
 TITLE = "Waiting predicted from the conventional schedule"

@@ -67,7 +67,7 @@ def distribution(measured: Measured, window: int | None = None) -> Distribution:
     run, configuration = measured.run, measured.configuration
     summed = window is not None
     window = window if summed else run.window
-    lumped = statistics.lump(run.compute(), window) / window
+    lumped = statistics.lump(statistics.times(run.compute()), window) / window
     label = configuration.label + (", summed: " if summed else ": ")
     label += f"windows of {window} cycles" if window > 1 else "single cycles"
     highest = interval = inside = None

@@ -1,0 +1,141 @@
+"""`spikemark cachesim`: misses of delivery in simulated caches."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import AsJson
+from .output import fail, print_json, print_lines, print_tables, short
+
+FITS = 0.5  # predicted misses of a run, below which there are none
+Size = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE,WAYS,LINE", help="In bytes, instead of that of the host or the machine."),
+]
+
+
+def cachesim(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Description of a short run of a small network, or the record of a run."
+        ),
+    ],
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="MPI ranks, each with caches of its own.",
+            show_default="those of the record, or 1",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="Threads of a rank, which share its caches.",
+            show_default="those of the record, or 1",
+        ),
+    ] = None,
+    simulate_ms: Annotated[
+        float | None,
+        typer.Option(help="Length of the measured part instead of that of the description, in ms."),
+    ] = None,
+    ll: Size = None,
+    d1: Size = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="Take the caches of a machine profile, a file in machines/ or a path."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate the caches during delivery and count the misses.
+
+    Prints them beside the misses that are predicted from the counts of synapses and spikes. Needs Valgrind,
+    and takes up to a hundred times as long as the run itself. The result for a run of a sweep
+    (results/EXPERIMENT/MACHINE/runs/ID) is kept, and the next report shows it.
+    """
+    import tempfile
+
+    from spikemark import machines
+    from spikemark.caches import callgrind, simulated_caches
+    from spikemark.caches.cachesim import CachesimFailed, machine_cache, simulate
+    from spikemark.core.files import write_json
+    from spikemark.records import record
+
+    first = None if d1 is None else callgrind.cache(d1, "--d1")
+    last = None if ll is None else callgrind.cache(ll, "--ll")
+    if machine is not None:
+        profile = machines.load(machine)
+        first = first or machine_cache(profile, "d1")
+        last = last or machine_cache(profile, "ll")
+    try:
+        if run.is_dir():
+            recorded = record.load(run)
+            ranks, threads = ranks or recorded.record.ranks, threads or recorded.record.threads
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as description:
+                json.dump(recorded.record.description, description)
+                description.flush()
+                outcome = simulate(Path(description.name), ranks, threads, first, last, simulate_ms)
+        else:
+            outcome = simulate(run, ranks or 1, threads or 1, first, last, simulate_ms)
+    except CachesimFailed as reason:
+        fail(f"cachesim failed: {reason}")
+    kept = simulated_caches.place(run) if run.is_dir() else None
+    if kept:
+        write_json(kept, outcome.content())
+    if as_json:
+        print_json(outcome.content())
+        return
+    print_tables(table(outcome))
+    print_lines([*remarks(outcome), *([str(short(kept))] if kept else [])])
+
+
+def table(outcome):
+    """The misses of delivery by term, and in all: predicted from the counts beside those simulated."""
+    from spikemark.quantities.table import Column, Table
+
+    reads, writes = (sum(r.simulated[name] for r in outcome.ranks) for name in ("DLmr", "DLmw"))
+    ring = outcome.total("ring")
+    terms = {term: outcome.total(term) for term in ("lists", "starts", "words")}
+    rows = [
+        {"term": term, "visits": round(found.visits), "predicted": round(found.misses)}
+        for term, found in terms.items()
+    ]
+    rows += [
+        {"term": "these three", "predicted": round(outcome.expected - ring.misses), "simulated": reads},
+        {
+            "term": "ring",
+            "visits": round(ring.visits),
+            "predicted": round(ring.misses),
+            "simulated": writes,
+        },
+        {"term": "all", "predicted": round(outcome.expected), "simulated": outcome.misses},
+    ]
+    columns = [
+        Column("term", ""),
+        Column("visits", "lines visited", "counted"),
+        Column("predicted", "misses", "modelled"),
+        Column("simulated", "misses", "simulated"),
+    ]
+    title = (
+        f"Delivery in simulated caches: D1 {outcome.first.option}, last level {outcome.last.option}"
+        f" (bytes, ways, line); {len(outcome.ranks)} x {outcome.threads}"
+    )
+    return Table(columns, rows, title)
+
+
+def remarks(outcome) -> list[str]:
+    """Misses per synaptic event, how far the prediction is off, and whether there are any misses at all."""
+    off = "" if not outcome.misses else f", predicted {100 * (outcome.expected / outcome.misses - 1):+.1f} %"
+    each = f"{outcome.misses / outcome.events:.4f}" if outcome.events else "no"
+    found = [f"{each} last-level misses per synaptic event (simulated{off})"]
+    if outcome.events and outcome.expected < FITS:
+        found.append(
+            "The last level holds all of it; larger networks, or a smaller cache (--ll), have misses."
+        )
+    return found

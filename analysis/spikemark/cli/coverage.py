@@ -1,0 +1,28 @@
+"""`spikemark coverage`: how often the intervals of the predictors hold the truth."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def coverage(
+    trials: Annotated[int, typer.Option(min=10, help="Runs drawn of each process.")] = 500,
+    write: Annotated[
+        Path | None, typer.Option(help="Write the page to this file instead of printing it.")
+    ] = None,
+) -> None:
+    """Test how often the intervals of the predictors hold the truth.
+
+    The runs are drawn from processes whose true waiting is known. 500 trials take about a quarter of an hour.
+    """
+    from spikemark.waiting import coverage
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
+
+    page = coverage.page(coverage.study(trials, say=say), coverage.study_of_ranks(trials, say=say), trials)
+    if write is None:
+        typer.echo(page)
+    else:
+        write.write_text(page)

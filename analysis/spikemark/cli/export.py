@@ -1,0 +1,39 @@
+"""`spikemark export`: the measurements of a results folder for another tool."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spikemark.core.errors import BadInput
+
+from .output import complain
+
+
+def export(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE.")
+    ],
+    form: Annotated[str, typer.Option("--format", help="extra-p: JSON Lines for Extra-P.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Only runs with this value, as schedule=conventional; may be repeated.",
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
+) -> None:
+    """Print the measurements of a results folder for another tool."""
+    from spikemark.core.files import write_atomically
+    from spikemark.records.export import FORMATS
+    from spikemark.records.gather import gather
+
+    if form not in FORMATS:
+        raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(FORMATS)}")
+    lines, complaints = FORMATS[form](gather(folder), tuple(only or ()))
+    if output is None:
+        typer.echo(lines, nl=False)
+    else:
+        write_atomically(output, lines)
+    complain(complaints)

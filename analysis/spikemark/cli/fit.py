@@ -1,0 +1,35 @@
+"""`spikemark fit`: what the cycle times of a run are made of."""
+
+from pathlib import Path
+
+from .options import AsJson, Runs
+from .output import print_json, print_tables, warn
+
+
+def fit(runs: Runs, as_json: AsJson = False) -> None:
+    """Say what the cycle times of a conventional run are made of.
+
+    Prints mean, spread, drift, serial correlation, slow cycles and lasting differences between ranks, with
+    intervals of 95 %, and the waiting that each predictor expects. Needs runs in which all ranks exchange in
+    every cycle (schedules conventional and placement_only), with record.cycles and record.barrier.
+    """
+    from spikemark.waiting import PREDICTORS, show
+    from spikemark.waiting.components import Components
+    from spikemark.waiting.estimates import estimates
+
+    source = source_of(runs)
+    found = estimates(Components(source.compute))
+    made = {name: kind.fit(source).predict("conventional") for name, kind in PREDICTORS.items()}
+    warn(source.warnings)
+    if as_json:
+        print_json(show.fitted_content(source, found) | show.predicted_content(made))
+    else:
+        print_tables(show.fitted(source, found, made))
+
+
+def source_of(runs: list[Path]):
+    """The cycle times of the records in these folders, joined."""
+    from spikemark.records import record
+    from spikemark.waiting.source import source
+
+    return source([record.load(path) for path in runs])

@@ -1,0 +1,48 @@
+"""`spikemark machine`: the machine profiles there are, and what one of them says."""
+
+from typing import Annotated
+
+import typer
+
+from spikemark.core.errors import BadInput
+
+from .options import AsJson
+from .output import print_json, print_tables
+
+
+def machine(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of a file in machines/, or a path.", show_default="all of them")
+    ] = None,
+    filled: Annotated[
+        bool, typer.Option("--filled", help="Add the values that predictions and simulations assume.")
+    ] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of profiles.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the machine profiles, or show one.
+
+    Shows each value with its kind and its reference, and says what is unknown.
+    """
+    from spikemark import machines
+    from spikemark.machines import show
+
+    if schema:
+        if name or filled:
+            raise BadInput("--schema: the schema is the same for all profiles: give it alone")
+        print_json(machines.json_schema(), as_written=True)
+    elif name is None:
+        if filled:
+            raise BadInput("--filled: only with the name of a profile")
+        profiles = [machines.load(known) for known in machines.names()]
+        if as_json:
+            print_json([show.content(p) for p in profiles], as_written=True)
+        else:
+            print_tables(show.overview(profiles))
+    else:
+        profile = machines.filled(machines.load(name)) if filled else machines.load(name)
+        if as_json:
+            print_json(show.content(profile), as_written=True)
+        else:
+            print_tables(show.table(profile))
+            typer.echo(show.unknown(profile))

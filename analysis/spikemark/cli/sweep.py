@@ -1,0 +1,49 @@
+"""`spikemark sweep`: measures an experiment."""
+
+from typing import Annotated
+
+import typer
+
+from .options import Experiment, Machine, Root, Where
+from .output import list_lines, short
+
+
+def sweep(
+    experiment: Experiment,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list the runs, done and missing, in order.")
+    ] = False,
+    profile: Where = "laptop",
+    machine: Machine = None,
+    results: Root = None,
+) -> None:
+    """Measure what is missing of an experiment, then report.
+
+    A finished run is never measured again. To repeat one, move or delete its folder in
+    RESULTS/EXPERIMENT/MACHINE/runs.
+    """
+    from spikemark.report import conclude
+    from spikemark.running import sweeps
+    from spikemark.running.experiments import expand, load
+
+    chosen = load(experiment)
+    runs = expand(chosen)
+    folder = sweeps.folder(chosen, machine, results)
+    if dry_run:
+        sweeps.check(folder, profile)
+        typer.echo(sweeps.dry_run(runs, folder))
+        return
+    print_outcome(sweeps.sweep(chosen, runs, folder, conclude, profile))
+
+
+def print_outcome(outcome) -> None:
+    """Print where the report is and what failed; ends the command with the status of the outcome."""
+    if outcome.failed:
+        folder = short(outcome.results.path / "failed")
+        typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)
+    list_lines([f"failed: {label}: {reason}" for label, reason in outcome.failed.items()])
+    list_lines(outcome.complaints)
+    if outcome.headline:
+        typer.echo(f"{short(outcome.results.report)}\n{outcome.headline}")
+    if outcome.status:
+        raise typer.Exit(outcome.status)

@@ -1,0 +1,127 @@
+"""Times of collective calls on an interconnect: tables of the profile, else latency, gap and bandwidth.
+
+A message of n bytes between nodes takes latency + n / bandwidth, a rank that sends several needs the gap for
+each (Hockney 1994 with the gap of Culler et al. 1993), and all ranks of a node share its card. What is larger
+than the eager threshold waits for one more latency. A collective is the fastest of the ways that MPI
+libraries choose from: all messages at once, log2(P) rounds (Bruck), or one partner after another.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import Interconnect
+
+WHY = "exchange between ranks"
+TABLES = ("alltoall", "allgather", "barrier")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What ranks of a group send each other in an exchange; [member from, member to], none to oneself."""
+
+    bytes: np.ndarray
+    messages: np.ndarray  # expected number that are not empty
+    node: np.ndarray  # [member]
+
+    @property
+    def ranks(self) -> int:
+        return len(self.node)
+
+    @property
+    def mean_bytes(self) -> float:
+        """To each other rank, of the rank that sends or receives most."""
+        most = max(self.bytes.sum(axis=0).max(), self.bytes.sum(axis=1).max())
+        return float(most / max(1, self.ranks - 1))
+
+    def dense(self, size: float) -> "Traffic":
+        """`size` bytes from everyone to everyone."""
+        other = 1.0 - np.eye(self.ranks)
+        return Traffic(size * other, other, self.node)
+
+
+@dataclass(frozen=True)
+class Collectives:
+    """Times of calls in seconds. `tables`: name -> rows [ranks, bytes, seconds]."""
+
+    net: Interconnect
+    tables: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, inputs: Inputs, nodes: int) -> "Collectives":
+        """Of a profile; what lies between nodes is not asked for where there is one. Raises BadInput."""
+        found = {name: inputs.table(f"interconnect.tables.{name}") for name in TABLES}
+        known = {name: rows for name, rows in found.items() if rows is not None}
+        return cls(Interconnect.of(inputs, WHY, nodes), known)
+
+    def messages(self, traffic: Traffic) -> float:
+        """All messages at once: the slowest rank, or the card of a node."""
+        same = traffic.node[:, None] == traffic.node[None, :]
+        inside = np.where(same, traffic.messages * self.net.latency_node_s / 2, 0) + np.where(
+            same, traffic.bytes / self.net.bandwidth_node, 0
+        )
+        sent = (inside + np.where(same, 0, traffic.messages * self.net.gap_s)).sum(axis=1)
+        out = np.where(same, 0, traffic.bytes)
+        nodes = np.unique(traffic.node, return_inverse=True)[1]
+        card = max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)) / self.net.bandwidth
+        latency = self.net.latency_s if (~same).any() else self.net.latency_node_s
+        late = traffic.bytes.max() > self.net.eager
+        return float(latency * (1 + late) + max(sent.max(), card))
+
+    def alltoall(self, traffic: Traffic) -> float:
+        """Everyone sends everyone as much as the busiest rank does on average."""
+        size = traffic.mean_bytes
+        return self._measured("alltoall", traffic.ranks, size, lambda p: self._alltoall(traffic, p, size))
+
+    def _alltoall(self, traffic: Traffic, ranks: float, size: float) -> float:
+        each = max(1, int(np.bincount(traffic.node).max()))
+        rounds = np.ceil(np.log2(max(2, ranks)))
+        latency = self.net.latency_s if len(np.unique(traffic.node)) > 1 else self.net.latency_node_s
+        wide = self.net.bandwidth / each if len(np.unique(traffic.node)) > 1 else self.net.bandwidth_node
+        bruck = rounds * (latency + self.net.gap_s + ranks / 2 * size / wide)
+        in_turn = (ranks - 1) * (latency + size / wide)
+        if ranks == traffic.ranks:
+            return float(min(bruck, in_turn, self.messages(traffic.dense(size))))
+        return float(min(bruck, in_turn, latency + (ranks - 1) * max(self.net.gap_s, size / wide)))
+
+    def allgather(self, traffic: Traffic, size: float) -> float:
+        """Everyone gets `size` bytes from everyone."""
+
+        def model(ranks: float) -> float:
+            each = max(1, int(np.bincount(traffic.node).max()))
+            return float(self._rounds(traffic) + (ranks - 1) * size * min(each, 2) / self.net.bandwidth)
+
+        return self._measured("allgather", traffic.ranks, size, model)
+
+    def barrier(self, traffic: Traffic) -> float:
+        """log2 of the ranks of a node and log2 of the nodes, a latency each."""
+        return self._measured("barrier", traffic.ranks, 1.0, lambda p: self._rounds(traffic, p))
+
+    def _rounds(self, traffic: Traffic, ranks: float | None = None) -> float:
+        nodes = len(np.unique(traffic.node))
+        each = int(np.bincount(traffic.node).max())
+        between = nodes if ranks is None else max(1.0, ranks / each)
+        return float(
+            np.ceil(np.log2(max(1, each))) * self.net.latency_node_s
+            + np.ceil(np.log2(between)) * self.net.latency_s
+        )
+
+    def _measured(self, name: str, ranks: int, size: float, model) -> float:
+        """From the table of the profile; at other numbers of ranks, its end times what the model grows."""
+        rows = self.tables.get(name)
+        if rows is None:
+            return model(float(ranks))
+        known = np.unique(rows[:, 0])
+        curves = np.array([_curve(rows[rows[:, 0] == p], size) for p in known])
+        inside = float(np.clip(ranks, known[0], known[-1]))
+        found = float(np.exp(np.interp(np.log(inside), np.log(known), np.log(curves))))
+        return found if inside == ranks else found * model(float(ranks)) / model(inside)
+
+
+def _curve(rows: np.ndarray, size: float) -> float:
+    """Seconds from the rows of one number of ranks: log-linear between sizes, flat below, linear above."""
+    rows = rows[np.argsort(rows[:, 1])]
+    sizes, times = np.maximum(rows[:, 1], 1.0), rows[:, 2]
+    found = float(np.exp(np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(times))))
+    return found * max(1.0, size / sizes[-1])

@@ -1,0 +1,74 @@
+"""Compute times that a simulated run is given: drawn from a machine's jitter, or replayed from a run.
+
+float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.machines.jitter import Jitter
+from spikemark.records import record
+
+PHASES = ("deliver", "update", "collocate")
+NODES = 2**32  # streams of nodes lie beyond those of ranks
+
+
+def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_node: int = 1) -> np.ndarray:
+    """Times about the means `mean_s` [rank, phase]; the phases of a cycle scatter together.
+
+    A rank's times depend on the seed and its number alone, so that runs of other schedules, or of more ranks,
+    meet the same jitter. Ranks of one node share its deviation.
+    """
+    ranks = len(mean_s)
+    truth = jitter.truth()
+    times = np.empty((ranks, cycles, len(PHASES)), dtype=np.float32)
+    for rank in range(ranks):
+        level = jitter.level(_stream(seed, NODES + rank // ranks_per_node).standard_normal())
+        factor = level * truth.draw(_stream(seed, rank), 1, cycles)[0]
+        times[rank] = factor[:, None] * mean_s[rank]
+    return times
+
+
+def _stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=[seed, number]))
+
+
+def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
+    """The measured times of a run of as many ranks and cycles. Raises BadInput for any other."""
+    found = record.load(run)
+    if found.record.ranks != ranks:
+        raise BadInput(
+            f"compute={run}: has {found.record.ranks} ranks: allowed are as many as asked for, {ranks}"
+        )
+    times = np.stack([found.phase(name) for name in PHASES], axis=-1).astype(np.float32)
+    if times.shape[1] != cycles:
+        raise BadInput(
+            f"compute={run}: has {times.shape[1]} measured cycles: allowed are as many as described, {cycles}"
+        )
+    found.compute()  # refuses times that are none
+    return times
+
+
+def warmup(description: dict) -> int:
+    """Cycles before the measured ones, of a description that `cycles` takes."""
+    time = description["time"]
+    return round(time.get("warmup_ms", 0) / _cycle_ms(time))
+
+
+def _cycle_ms(time: dict) -> float:
+    return time.get("cycle_ms", time.get("resolution_ms", 0.1))
+
+
+def cycles(description: dict) -> int:
+    """Measured cycles of a description: time.simulate_ms / time.cycle_ms. BadInput where they do not tell."""
+    time = description.get("time")
+    try:
+        step = _cycle_ms(time)
+        found = round(time["simulate_ms"] / step)
+    except (AttributeError, KeyError, TypeError, ZeroDivisionError, ValueError, OverflowError):
+        raise BadInput("time: simulate_ms and cycle_ms must be numbers of milliseconds above 0") from None
+    if found < 1:
+        raise BadInput(f"time.simulate_ms={time['simulate_ms']!r}: allowed is at least one cycle, {step} ms")
+    return found

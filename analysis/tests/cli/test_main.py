@@ -1,0 +1,172 @@
+"""The command line: presets from the registry, one line and status 2 for bad input."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from spikemark import __version__
+from spikemark.presets import PRESETS
+
+ISSUE = """--areas 4 --neurons-per-area 5000 --indegree 500 --rate 2.5 --delay-ratio 10 --delay-intra 0.5 0.25
+    --delay-inter 1.5 0.75 --delay-max 2 --size-cv 0 --rate-cv 0 --seed 1"""
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_writes_a_description(spikemark, name):
+    status, output, _ = spikemark("preset", name)
+    assert status == 0
+    assert json.loads(output) == json.loads(json.dumps(PRESETS[name].describe()))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_option_of_a_preset_is_there(spikemark, name):
+    status, output, _ = spikemark("preset", name, "--help")
+    assert status == 0
+    for option in PRESETS[name].options.model_fields:
+        assert f"--{option.rstrip('_').replace('_', '-')} " in output
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, preset in PRESETS.items() if preset.rates and preset.rates.compared_from]
+)
+def test_networks_scaled_beyond_their_published_rates_are_warned_of(spikemark, name):
+    for option, least in PRESETS[name].rates.compared_from.items():
+        flag = f"--{option.replace('_', '-')}"
+        status, output, errors = spikemark("preset", name, "--scale", "0.05", flag, str(least / 2))
+        assert status == 0 and json.loads(output)
+        assert errors.startswith(f"warning: {option}={least / 2:g}: ") and f" {least:g} on;" in errors
+        assert errors.count("\n") == 1
+        assert spikemark("preset", name, "--scale", "0.05", flag, str(least))[2] == ""
+
+
+def test_options_reach_the_preset(spikemark):
+    _, spelled_out, _ = spikemark("preset", "mam-benchmark", *ISSUE.split())
+    _, plain, _ = spikemark("preset", "mam-benchmark")
+    assert json.loads(spelled_out) == json.loads(plain)  # the defaults
+    _, output, _ = spikemark(
+        "preset", "mam-benchmark", "--areas", "3", "--delay-intra", "0.7", "0.1", "--seed", "9"
+    )
+    description = json.loads(output)
+    assert len(description["network"]["populations"]) == 3
+    assert description["network"]["projections"][0]["delay"]["mean"] == 0.7
+    assert description["seed"] == 9
+
+
+def test_full_is_the_published_size(spikemark):
+    _, output, _ = spikemark("preset", "mam-benchmark", "--full")
+    sizes = [p["size"] for p in json.loads(output)["network"]["populations"]]
+    assert sizes == [129068] * 32
+
+
+BAD = [
+    ("preset mam-benchmark --areas 0", ["areas=0"]),
+    ("preset mam-benchmark --areas many", ["--areas"]),
+    ("preset mam-benchmark --area 3", ["--area"]),
+    ("preset brain", ["brain", "spikemark preset --help"]),
+    ("preset", ["no command given"]),
+    ("brain", ["brain", "spikemark --help"]),
+    ("", ["no command given"]),
+    ("sweep", ["EXPERIMENT"]),
+    ("sweep brain", ["'brain'", "demo", "smoke"]),
+    ("sweep smoke --machine a/b --dry-run", ["'a/b'"]),
+    ("sweep smoke --dry-run --profile brain", ["'brain'", "laptop", "slurm"]),
+    ("sweep smoke --dry-run --results /dev/null", ["/dev/null", "not a folder"]),
+    ("sweep smoke --results /dev/null", ["/dev/null", "not a folder"]),
+    ("preset mam-benchmark --size-cv 1e308 --neurons-per-area 5000", ["size_cv=1e+308"]),
+    ("preset mam-benchmark --areas 99999999999999999999999999", ["areas=99999999999999999999999999"]),
+    ("preset mam-benchmark --neurons-per-area 1e26", ["--neurons-per-area", "integer"]),
+    ("sweep smoke --profile brain", ["'brain'", "laptop", "slurm"]),
+    ("report smoke --results /nowhere", ["no plan.json"]),
+    ("collect /nowhere", ["/nowhere", "no plan.json"]),
+    ("run /nowhere 123", ["/nowhere", "no plan.json"]),
+    ("preset dpsnn --state xx", [": --state='xx'; allowed: one of 'aw', 'sw': see `"]),
+    ("preset mam-benchmark --areas many", [": --areas='many'; allowed: a valid integer: see `"]),
+    ("cachesim run.json --ranks 0", [": --ranks='0'; allowed: greater than or equal to 1: see `"]),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), BAD)
+def test_bad_input_is_one_line_and_status_2(spikemark, line, words):
+    status, output, errors = spikemark(*line.split())
+    assert status == 2
+    assert output == ""
+    (message,) = errors.splitlines()
+    assert message.startswith("spikemark: ")
+    assert [word for word in words if word not in message] == [], message
+
+
+@pytest.mark.parametrize("command", ["sweep smoke --dry-run", "sweep smoke", "report smoke"])
+def test_a_machine_without_a_name_is_refused(spikemark, command):
+    status, output, errors = spikemark(*command.split(), "--machine", "")
+    assert (status, output) == (2, "")
+    assert errors.startswith("spikemark: machine: '' is not allowed")
+
+
+def test_messages_are_one_line_whatever_they_quote(spikemark):
+    status, _, errors = spikemark("collect", "no\nfolder")
+    assert status == 2
+    (message,) = errors.splitlines()
+    assert message.startswith("spikemark: no folder: no plan.json")
+
+
+def test_unwritable_results_are_one_line(spikemark, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SPIKEMARK_MINIAPP", sys.executable)
+    status, _, errors = spikemark("sweep", "smoke", "--results", str(tmp_path / "file"))
+    assert status == 2
+    (message,) = errors.splitlines()
+    assert str(tmp_path / "file") in message
+
+
+def test_the_version_is_printed(spikemark):
+    assert spikemark("--version") == (0, f"spikemark {__version__}\n", "")
+
+
+def test_help_needs_no_heavy_libraries():
+    """Answering at once is a matter of what is imported, which can be tested without a clock."""
+    code = """if True:
+        import sys
+        from spikemark import __version__
+        from spikemark.cli import main
+        heavy = {"pandas", "matplotlib", "scipy", "pandera", "snakemake", "pyarrow", "rich.progress"}
+        print(*sorted(heavy & set(sys.modules)))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_a_full_disk_is_no_bad_input():
+    """Nothing in the command line would mend it: one line, and status 1."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "spikemark", "preset", "mam-benchmark"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (1, "spikemark: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(errno.ENOSPC, 1), (errno.EDQUOT, 1), (errno.EIO, 1), (errno.EROFS, 2), (errno.EACCES, 2)],
+)
+def test_what_naming_another_file_mends_is_bad_input(number, status, spikemark, tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / "plan.json").write_text(
+        '{"format_version": 1, "experiment": {"name": "x", "title": "x"}, "machine": "here",'
+        ' "shuffle_seed": 1, "runs": []}'
+    )
+    monkeypatch.setattr(os, "fsync", refuse)
+    told = spikemark("collect", tmp_path)
+    assert told == (status, "", f"spikemark: {tmp_path / 'summary.parquet'}: {os.strerror(number)}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_the_first_line_of_every_command_fits_beside_its_name(spikemark):
+    assert "..." not in spikemark("--help")[1].replace("[ARGS]...", "")

@@ -1,0 +1,167 @@
+"""Times of exchanges: by hand for small groups, growth, tables of the profile."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_machine import Machine, Value
+
+from spikemark.core.errors import BadInput
+from spikemark.machines.inputs import Inputs
+from spikemark.prediction import exchange, rates
+from spikemark.prediction.collectives import Collectives, Traffic
+from spikemark.prediction.loads import Loads
+from spikemark.presets import mam_benchmark
+
+NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40)
+
+
+def net(machine=None, nodes=2):
+    return Collectives.of(Inputs(machine or Machine()), nodes)
+
+
+def dense(ranks, size, each=1):
+    other = 1.0 - np.eye(ranks)
+    return Traffic(size * other, other, np.arange(ranks) // each)
+
+
+def test_two_ranks_by_hand():
+    """Latency, then a gap or bytes over bandwidth; above the eager threshold one more latency."""
+    assert net().messages(dense(2, 1200)) == pytest.approx(1.5e-6 + 0.3e-6)
+    assert net().messages(dense(2, 120_000)) == pytest.approx(2 * 1.5e-6 + 120_000 / 12e9)
+
+
+def test_ranks_of_a_node_share_its_card():
+    size = 1_000_000
+    apart, together = dense(8, size), dense(8, size, each=4)
+    assert net().messages(apart) == pytest.approx(3e-6 + 7 * size / 12e9)
+    assert net().messages(together) == pytest.approx(3e-6 + 16 * size / 12e9)
+
+
+def test_small_messages_to_many_go_by_log_of_the_ranks():
+    times = [net().alltoall(dense(ranks, 4)) for ranks in (4, 16, 64, 256)]
+    assert (np.diff(times) > 0).all()
+    assert times[-1] < 256 * 0.3e-6  # less than one message to each
+    assert times[-1] == pytest.approx(8 * (1.8e-6 + 128 * 4 / 12e9))
+
+
+def test_a_barrier_takes_a_latency_for_every_doubling():
+    assert net().barrier(dense(64, 1)) == pytest.approx(6 * 1.5e-6)
+    assert net().barrier(dense(64, 1, each=16)) == pytest.approx(4 * 0.4e-6 + 2 * 1.5e-6)
+
+
+def test_tables_of_the_profile_come_first():
+    rows = ((8, 4, 10.0), (8, 4096, 40.0), (32, 4, 30.0), (32, 4096, 120.0))
+    values = {**Machine().values, "interconnect.tables.alltoall": Value(rows, "us", "literature")}
+    known = net(Machine(values=values))
+    assert known.alltoall(dense(8, 4)) == pytest.approx(10e-6)
+    assert known.alltoall(dense(32, 4096)) == pytest.approx(120e-6)
+    assert known.alltoall(dense(16, 4)) == pytest.approx(1e-6 * np.sqrt(300))
+    assert known.alltoall(dense(8, 128)) == pytest.approx(20e-6)
+    assert known.alltoall(dense(8, 8192)) == pytest.approx(80e-6)
+    assert known.alltoall(dense(64, 4)) > known.alltoall(dense(32, 4))
+
+
+def lane(name, ranks=64, composed=("alltoallv", "alltoallv", None)):
+    found = Loads.of(NETWORK, ranks, 1, rates.of(NETWORK).hz).lanes[0]
+    return replace(found, exchange=name, composed=composed)
+
+
+@pytest.mark.parametrize("name", [*exchange.EXCHANGES, exchange.TWO_LEVEL])
+def test_every_exchange_grows_with_ranks_and_bytes(name):
+    used = lane(name)
+    exchange.check(used)
+
+    def time(ranks, size):
+        each = ranks if name == "shared" else 1
+        return exchange.seconds(net(nodes=ranks // each), used, [dense(ranks, size, each)])
+
+    assert 0 < time(4, 100) < time(16, 100) < time(64, 100)
+    assert time(16, 100) < time(16, 100_000)
+    assert exchange.seconds(net(), used, []) == 0
+
+
+def test_every_exchange_of_the_mini_app_has_a_model():
+    sources = Path(__file__).parents[3] / "miniapp" / "src" / "transport" / "exchange"
+    names = {
+        m for f in sources.glob("*.c") for m in re.findall(r'(?:\.name =|NAME   ) "(\w+)"', f.read_text())
+    }
+    assert len(names) > 10 and names - {"self"} == {*exchange.EXCHANGES, exchange.TWO_LEVEL}
+
+
+def test_one_sided_exchanges_by_hand():
+    """Two ranks: a put is a message, a fence a barrier."""
+    put, barrier = 1.5e-6 + 0.3e-6, 1.5e-6
+    assert exchange.seconds(net(), lane("rma_put"), [dense(2, 100)]) == pytest.approx(put + barrier)
+    assert exchange.seconds(net(), lane("rma_doubling"), [dense(2, 100)]) == pytest.approx(put + barrier)
+    steps = exchange.seconds(net(), lane("rma_doubling"), [dense(8, 100)])
+    assert steps == pytest.approx(3 * (put + 3 * barrier))
+    local = exchange.seconds(net(), lane("shared"), [dense(2, 100, each=2)])
+    assert local == pytest.approx(0.4e-6 + 0.4e-6 + 0.2e-6 + 100 / 10e9)
+
+
+def test_two_levels_are_an_exchange_within_blocks_and_one_between():
+    """Four ranks in two blocks, 100 bytes each way and 8 of a frame: in both steps two words' runs travel."""
+    found = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", 2)), [dense(4, 100)])
+    assert found == pytest.approx(2 * exchange.seconds(net(), lane("p2p"), [dense(2, 216)]))
+    for block in (1, 4):  # all of it in one of the steps
+        found = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", block)), [dense(4, 100)])
+        assert found == pytest.approx(exchange.seconds(net(), lane("p2p"), [dense(4, 108)]))
+    few = exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", None)), [dense(64, 4)])
+    assert few < exchange.seconds(net(), lane("p2p"), [dense(64, 4)])  # what it is for
+    assert exchange.seconds(net(), lane("two_level"), [dense(7, 100)]) > 0  # a smaller last block
+
+
+def test_all_bytes_of_two_levels_arrive():
+    """Words for another block that are not the bridge's own go twice, the others once."""
+    moved = []
+
+    def count(net, traffic):
+        moved.append(traffic.bytes.sum())
+        return 1e-6
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(exchange.EXCHANGES, "p2p", count)
+        exchange.seconds(net(), lane("two_level", composed=("p2p", "p2p", 3)), [dense(9, 100)])
+    # of 72 runs 18 stay in their block, 18 leave from their bridge itself, 36 go to it first
+    assert sum(moved) == pytest.approx(108 * (18 + 18 + 2 * 36))
+
+
+def test_one_exchange_of_many_cycles_is_cheaper_than_many():
+    found = Loads.of(NETWORK, 8, 1, rates.of(NETWORK).hz, "structure_aware")
+    far = found.lanes[1]
+    assert (far.name, far.period) == ("far", 10)
+    rare = exchange.groups(found, 1, 1)
+    often = [Traffic(t.bytes / 10, t.messages, t.node) for t in rare]
+    assert exchange.seconds(net(), far, rare) < 10 * exchange.seconds(net(), far, often)
+    assert exchange.groups(found, 0, 1) == []  # near: every rank alone
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("quick", "exchange: 'quick' for lane world; allowed: alltoallv, "),
+        (
+            {"name": "two_level", "inner": "allgather"},
+            "exchange: inner 'allgather' for lane world; allowed: ",
+        ),
+        (
+            {"name": "two_level", "outer": "two_level"},
+            "exchange: outer 'two_level' for lane world; allowed: ",
+        ),
+        ({"name": "two_level", "group": 9}, "exchange: group=9 for lane world; allowed: 1 to 8 ranks"),
+        ({"world": {"name": "two_level", "group": 0}}, "exchange: group=0 for lane world; allowed: 1 to 8"),
+    ],
+)
+def test_a_back_end_there_is_not_is_refused(given, complaint):
+    (used,) = Loads.of({**NETWORK, "exchange": given}, 8, 1, rates.of(NETWORK).hz).lanes
+    with pytest.raises(BadInput) as bad:
+        exchange.check(used)
+    assert complaint in str(bad.value)
+
+
+def test_shared_memory_ends_with_the_node():
+    with pytest.raises(BadInput, match="exchange='shared': 8 ranks on 2 nodes; allowed: on one node"):
+        exchange.seconds(net(), lane("shared"), [dense(8, 4, each=4)])

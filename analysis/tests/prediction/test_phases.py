@@ -1,0 +1,225 @@
+"""Loads and compute times of ranks: against the access model, closed forms, and what must not matter."""
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from small_machine import Machine, Value
+
+from spikemark.core.errors import BadInput
+from spikemark.machines import inputs
+from spikemark.models import access
+from spikemark.prediction import cache, phases, rates
+from spikemark.prediction.intervals import predicted
+from spikemark.prediction.loads import Loads
+from spikemark.presets import mam, mam_benchmark, microcircuit
+
+NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40, delay_ratio=5)
+
+
+def count(network, ranks, threads, schedule=None, placement=None):
+    return Loads.of(network, ranks, threads, rates.of(network).hz, schedule, placement)
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware", "hierarchical"])
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (2, 3), (8, 2)])
+def test_loads_add_up_to_the_access_model(schedule, ranks, threads):
+    found = count(NETWORK, ranks, threads, schedule)
+    known = access.expected(NETWORK, ranks, threads, schedule)
+    lists = found.of_rank(found.lists).sum()
+    assert lists / found.total_events == pytest.approx(known.ratio, rel=1e-12)
+    per_cycle = 2.5 * 1e-4
+    assert found.total_events == pytest.approx(8 * 600 * 40 * per_cycle, rel=1e-12)
+    assert found.spikes.sum() == pytest.approx(8 * 600 * per_cycle, rel=1e-12)
+    assert found.synapses.sum() == pytest.approx(8 * 600 * 40, rel=1e-12)
+
+
+def test_unequal_areas_are_the_model_of_access_too():
+    network = mam.describe(scale=0.02)
+    hz = rates.of(network, 2.5).hz
+    for schedule, placement in (("conventional", None), ("structure_aware", "area_group")):
+        found = Loads.of(network, 40, 3, hz, schedule, placement) if placement else Loads.of(
+            network, 32, 3, hz, schedule)  # fmt: skip
+        known = access.expected(
+            network, found.ranks, 3, schedule, placement,
+            {p["name"]: 2.5 for p in network["network"]["populations"]},
+        )  # fmt: skip
+        assert found.of_rank(found.lists).sum() / found.total_events == pytest.approx(known.ratio, rel=1e-9)
+
+
+def test_spikes_arrive_where_they_are_sent():
+    found = count(NETWORK, 8, 2, "structure_aware")
+    near, far = (lane.name for lane in found.lanes)
+    assert (near, far) == ("near", "far")
+    assert np.allclose(found.words[0], np.diag(np.diag(found.words[0])))  # a rank keeps its area's
+    assert (np.diag(found.words[1]) == 0).all()
+    assert found.words[1].sum(axis=1) == pytest.approx(found.words[1].sum(axis=0))
+    assert (found.words[1] <= found.spikes[:, None] * (1 + 1e-12)).all()
+
+
+def test_one_thread_by_hand():
+    """One rank, one thread, one core: every term of the sum."""
+    machine = Machine().with_(node__cores=1)  # its ring fits into the second cache
+    found = phases.phase_times(NETWORK, machine, 1, 1)
+    neurons, spikes = 4800, 4800 * 2.5e-4
+    assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40), rel=1e-3)
+    assert found.update_s[0] == pytest.approx(1e-9 * neurons)
+    assert found.collocate_s[0] == pytest.approx(1e-9 * 5 / 4 * spikes, rel=1e-3)
+    assert found.low_s[0] < found.compute_s[0] < found.high_s[0]
+    assert found.kind == "measured"
+
+
+def test_a_full_node_is_slower_and_half_of_it_is_between():
+    times = [
+        phases.phase_times(NETWORK, Machine(), ranks, 1).update_s.sum() for ranks in (1, 4, 16)
+    ]  # neurons / ranks, each of which is slower the more there are
+    share = 3 / 15
+    assert times[1] == pytest.approx(times[0] * (1 + share), rel=2e-3)
+    assert times[2] == pytest.approx(times[0] * 2, rel=2e-3)
+    found = phases.phase_times(NETWORK, Machine(), 4, 1)
+    assert any("interpolated" in line for line in found.assumptions)
+    apart = phases.phase_times(NETWORK, Machine(), 4, 1, ranks_per_node=1)
+    assert apart.update_s.sum() == pytest.approx(times[0], rel=2e-3)
+
+
+def test_equal_ranks_take_equal_times_and_a_larger_area_longer():
+    equal = phases.phase_times(NETWORK, Machine(), 8, 2, "structure_aware")
+    assert np.ptp(equal.compute_s) < 1e-9 * equal.compute_s[0]
+    network = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40, size_cv=0.3)
+    sizes = np.array([p["size"] for p in network["network"]["populations"]])
+    unequal = phases.phase_times(network, Machine(), 8, 2, "structure_aware").compute_s
+    assert (np.argsort(unequal) == np.argsort(sizes)).all()
+
+
+def test_a_cycle_takes_its_time_whatever_is_in_it():
+    plain = Machine()
+    known = Machine(values=plain.values | {
+        "kernels.one_core.cycle": Value(1000, "ns"), "kernels.full_node.cycle": Value(4000, "ns"),
+    })  # fmt: skip
+    for ranks, threads, beside in (1, 1, 1e-6), (16, 1, 4e-6), (4, 1, 1.6e-6), (1, 16, 4e-6):
+        before, after = (phases.phase_times(NETWORK, m, ranks, threads) for m in (plain, known))
+        assert after.update_s - before.update_s == pytest.approx(beside)
+        assert after.deliver_s == pytest.approx(before.deliver_s)
+        assert phases.NO_CYCLE in before.assumptions and phases.NO_CYCLE not in after.assumptions
+    half = Machine(values=plain.values | {"kernels.one_core.cycle": Value(1000, "ns")})
+    assert phases.NO_CYCLE not in phases.phase_times(NETWORK, half, 1, 1).assumptions
+    assert phases.NO_CYCLE in phases.phase_times(NETWORK, half, 4, 1).assumptions
+
+
+def test_times_scale_with_the_kernels():
+    one = phases.phase_times(NETWORK, Machine(), 8, 1)
+    doubled = dict(Machine().values)
+    for path, v in doubled.items():
+        if path.startswith("kernels"):
+            doubled[path] = type(v)(2 * v.value, v.unit)
+    two = phases.phase_times(NETWORK, Machine(values=doubled), 8, 1)
+    assert two.compute_s == pytest.approx(2 * one.compute_s)
+
+
+def test_the_kind_is_the_worst_of_those_that_matter():
+    values = dict(Machine().values)
+    v = values["kernels.full_node.t_next"]
+    values["kernels.full_node.t_next"] = type(v)(v.value, v.unit, "assumed")
+    assert phases.phase_times(NETWORK, Machine(values=values), 16, 1).kind == "assumed"
+    assert phases.phase_times(NETWORK, Machine(values=values), 1, 1).kind == "measured"  # is not used
+
+
+def test_a_ring_beyond_the_second_cache_costs_more():
+    """Nothing more than t_next where it fits, as in the kernel that t_next is measured with."""
+    small, large = (
+        mam_benchmark.describe(areas=1, neurons_per_area=n, indegree=400) for n in (5000, 200_000)
+    )
+
+    def more(network, machine):
+        return float(cache.miss_s(count(network, 1, 1), inputs.Inputs(machine))[0])
+
+    assert more(small, Machine()) == 0
+    missed, far = (1 - size * 2**20 / (200_000 * 2 * 21) for size in (0.5, 4))
+    clocks = missed * cache.MISS + far * cache.FAR
+    assert more(large, Machine()) == pytest.approx(clocks / cache.CLOCK_HZ)
+    assert more(large, Machine().with_(node__l3=None)) == pytest.approx(missed * cache.MISS / cache.CLOCK_HZ)
+    quick = Machine(values={**Machine().values, "node.clock": Value(7.3, "GHz")})
+    assert more(large, quick) == pytest.approx(more(large, Machine()) / 2)
+    assert more(large, Machine().with_(node__l2=None, node__l3=None)) == 0  # no cache is known
+    one = Machine().with_(node__cores=1)
+    visits = 200_000 * 400 * 2.5e-4
+    near, far = (
+        phases.phase_times(large, m, 1, 1).deliver_s[0] for m in (one.with_(node__l2=1e6, node__l3=None), one)
+    )
+    assert far - near == pytest.approx(visits * more(large, one), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("neurons", "ns", "within"), [(190_476, 1.48, 1e-3), (957_143, 6.13, 0.05), (1_914_286, 7.26, 0.05)]
+)
+def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
+    """0.97 ns where the ring, 42 bytes a neuron, fits; caches of 1 and 16 MiB a core, 3.65 GHz."""
+    network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=400)
+    machine = Machine().with_(node__l2=1024, node__l3=32768, node__l3_cores=2)
+    more = cache.miss_s(count(network, 1, 1), inputs.Inputs(machine))[0]
+    assert 0.97e-9 + more == pytest.approx(ns * 1e-9, rel=within)
+
+
+def test_published_rates_and_rates_as_asked():
+    network = microcircuit.describe(scale=0.1)
+    found = rates.of(network, preset="microcircuit")
+    assert found.hz[0] == microcircuit.RATES.hz["L23E"] and "Potjans" in found.source
+    assert (rates.of(network, 4.0).hz == 4).all()
+    with pytest.raises(BadInput, match="rate: population 'L23E' fires at no rate of its own"):
+        rates.of(network)
+    with pytest.raises(BadInput, match="rate=-1: rates in Hz from 0 to 10000"):
+        rates.of(network, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((8, 17), "threads=17: a node of made-up has 16 cores"),
+        ((0, 1), "ranks=0: "),
+        ((9, 1, "structure_aware"), "ranks=9: placement 'area' has 8 areas"),
+        ((8, 1, "fast"), "schedule='fast': known are"),
+        ((8, 8, None, None, 3), "ranks_per_node=3: with 8 threads each, a node of made-up"),
+    ],
+)
+def test_bad_questions_are_refused(arguments, complaint):
+    with pytest.raises(BadInput) as refusal:
+        phases.phase_times(NETWORK, Machine(), *arguments)
+    assert complaint in str(refusal.value)
+
+
+def test_windows_longer_than_the_shortest_delay_are_refused():
+    network = {**NETWORK, "delay_ratio": 6}
+    with pytest.raises(BadInput, match="lane far has windows of 6 cycles; its shortest delay allows 5"):
+        phases.phase_times(network, Machine(), 8, 1, "structure_aware")
+    with pytest.raises(BadInput, match="delay_ratio=5: with lag=1 a multiple of 2"):
+        phases.phase_times(NETWORK, Machine(), 8, 1, "overlapped")
+
+
+def test_an_unknown_value_is_named():
+    with pytest.raises(BadInput, match=r"made-up: kernels.full_node.t_first is unknown"):
+        phases.phase_times(NETWORK, Machine().with_(kernels__full_node__t_first=None), 16, 1)
+
+
+def test_large_machines_take_seconds():
+    """128 ranks with 128 threads, unequal areas of eight populations, without building anything."""
+    network = mam.describe(full=True)
+    machine = Machine().with_(node__cores=128)
+    began = time.process_time()
+    found = phases.phase_times(network, machine, 128, 128, "structure_aware", "area_group", hz=2.5)
+    assert found.compute_s.shape == (128,) and (found.compute_s > 0).all()
+    assert time.process_time() - began < 60  # twenty times what it takes
+
+
+def test_intervals_add_squares():
+    """Two independent values within 10 % each: a sum within sqrt(2) times as much as one."""
+    known = {p: SimpleNamespace(value=1.0, unit="s", kind="measured", interval=(0.9, 1.1)) for p in "ab"}
+    profile = SimpleNamespace(need=lambda path, why: known[path], get=known.get)
+    found = predicted(
+        inputs.Inputs(profile), lambda i: {"sum": i.need("a", "") + i.need("b", ""), "one": i.need("a", "")}
+    )
+    assert found["sum"].high == pytest.approx(2 + 0.1 * 2**0.5)
+    assert found["sum"].low == pytest.approx(2 - 0.1 * 2**0.5)
+    assert found["one"].depends == ("a",) and set(found["sum"].depends) == {"a", "b"}
+    with pytest.raises(BadInput, match="unit='furlong'"):
+        inputs.si("furlong")
