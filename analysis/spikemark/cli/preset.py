@@ -27,7 +27,7 @@ def command(preset: Preset) -> typing.Callable[..., None]:
 
     def write(**given: Any) -> None:
         described = preset.describe(**given)
-        for name, least in preset.rates_from.items():
+        for name, least in (preset.rates.compared_from if preset.rates else {}).items():
             if given[name] is not None and given[name] < least:
                 compared = f"rates were compared with the published ones from {least:g} on"
                 typer.echo(

@@ -20,6 +20,7 @@ def complaint(error: ValidationError, description: Any) -> str:
         found.setdefault(".".join(path), []).append(problem)
     found = {field: problems for field, problems in found.items() if not _any_inside(field, found)}
     field, problems = next(iter(found.items()))
+    problems = [p for p in problems if p["type"] == "value_error"] or problems  # of the kind that was meant
     said = " or ".join(dict.fromkeys(_allowed(problem) for problem in problems))
     if problems[0]["type"] in ("missing", "value_error"):
         line = ": ".join(part for part in (field, said) if part)

@@ -102,12 +102,11 @@ class Indegree(Known):
     mean: number(ge=0, le=MOST_RANDOM)
     distribution: Literal["poisson"] = "poisson"
 
-    @field_validator("mean")
-    @classmethod
-    def _not_tiny(cls, mean: float) -> float:
-        if 0 < mean < LEAST_RANDOM:
-            raise ValueError(f"0, or a number from {LEAST_RANDOM:g} to {MOST_RANDOM:g}")
-        return mean
+    @model_validator(mode="after")
+    def _not_tiny(self) -> "Indegree":
+        if 0 < self.mean < LEAST_RANDOM:
+            raise ValueError(f"mean={self.mean:g}: 0, or a number from {LEAST_RANDOM:g} to {MOST_RANDOM:g}")
+        return self
 
 
 class Delay(Known):

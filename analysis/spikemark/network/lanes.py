@@ -13,6 +13,8 @@ from .description import Description
 from .placement import spans as spans_of
 from .schedules import LaneRule, Schedule, find, square
 
+WORD_BYTES = {"compact": 4, "aer12": 12}  # of a spike in a message, by wire format
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -246,4 +248,4 @@ def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, tuple]:
 
 
 def _bytes(wire: str | dict, lane: str) -> int:
-    return {"compact": 4, "aer12": 12}[wire.get(lane, "compact") if isinstance(wire, dict) else wire]
+    return WORD_BYTES[wire.get(lane, "compact") if isinstance(wire, dict) else wire]

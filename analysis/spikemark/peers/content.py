@@ -31,11 +31,11 @@ class Estimated(Fields):
     reason: str | None
 
     def with_unit(self, unit: str) -> Quantity:
-        """As a quantity in `unit`; without its interval where there is only one round."""
+        """As a quantity in `unit`, with `*` if disturbed; a single round has no interval."""
         if self.median is None:
             return missing(self.reason or "not measured", unit)
-        limits = (self.low, self.high) if self.confidence else (None, None)
-        return Quantity(self.median, *limits, unit, "measured")
+        low, high = (self.low, self.high) if self.confidence else (None, None)
+        return Quantity(self.median, low, high, unit, sign="*" if self.disturbed else "")
 
 
 class Median(Estimated):

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import Launch
+from spikemark.records import run_files
 from spikemark.records.record_fields import Count, Fields, Positive, Record, Seconds
 from spikemark.running.carry_out import RunFailed
 
@@ -95,7 +96,7 @@ class Miniapp:
         return launch.launch("mpirun", command, 1, threads)
 
     def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
-        path = workspace / "record" / "record.json"
+        path = workspace / "record" / run_files.RECORD
         try:
             raw = json.loads(path.read_text())
             record = Record.model_validate(raw)

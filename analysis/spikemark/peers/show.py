@@ -2,13 +2,13 @@
 
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number, percent, span
+from spikemark.quantities.words import counted, number, percent
 
 from .content import Content, Estimated
 from .programs import REFERENCE
 from .table import COMPARED
 
-AHEAD = "mini-app ahead by"
+AHEAD = "mini-app ahead by (factor)"
 
 
 def table(content: Content) -> Table:
@@ -52,11 +52,7 @@ def _median(found: Estimated | None, unit: str) -> Cell:
 
 
 def _factor(found: Estimated | None) -> Cell:
-    known = found.with_unit("") if found else missing("not measured")
-    if not known:
-        return known
-    limits = f" ({span(known.interval)})" if known.interval else ""
-    return f"{number(known.value)}×{limits}{'*' if found.disturbed else ''}"
+    return found.with_unit("") if found else missing("not measured")
 
 
 def notes(content: Content) -> list[str]:

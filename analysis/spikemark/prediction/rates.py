@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput
 from spikemark.network import pools
 from spikemark.network.description import read
 from spikemark.network.fields import Population
-from spikemark.published import network_rates
+from spikemark.presets import published_rates
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def of(
 def _published(
     populations: list[Population], preset: str | None, options: dict | None
 ) -> tuple[np.ndarray, str]:
-    found = network_rates.rates(preset, options)
+    found = published_rates(preset, options)
     if found is None:
         silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
         raise BadInput(

@@ -19,17 +19,20 @@ from pydantic import Field, model_validator
 
 from spikemark.core.errors import BadInput, shown
 
-from . import dpsnn_cells as cells
-from . import dpsnn_columns
+from . import dpsnn_cells, dpsnn_columns
 from .options import choose
+from .published_rates import ALL, PublishedRates
 from .run_options import RunOptions
 
 SUMMARY = "adaptive neurons in the awake or the slow-wave state, homogeneous or a grid of columns (DPSNN)"
 
 #: Published mean rate in the state `aw`, Hz, of all neurons (Simula et al. 2019, section II).
 AWAKE_HZ = 3.2
-RATES_HZ, SOURCE = {"all": AWAKE_HZ}, "Simula et al. (2019), section II, asynchronous awake state"
-RATES_FOR = {"state": "aw", "columns": None}
+RATES = PublishedRates(
+    {ALL: AWAKE_HZ},
+    "Simula et al. (2019), section II, asynchronous awake state",
+    hold_for={"state": "aw", "columns": None},
+)
 NEURONS, NEURONS_PER_COLUMN = 20_480, 1250
 FULL = {"scale": 1.0, "simulate_ms": 10_000.0}
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
@@ -39,7 +42,9 @@ STIMULATION = {"aw": 1.0, "sw": 1.08}
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    state: Annotated[cells.State, Field(description="asynchronous awake (aw) or slow waves (sw)")] = "aw"
+    state: Annotated[dpsnn_cells.State, Field(description="asynchronous awake (aw) or slow waves (sw)")] = (
+        "aw"
+    )
     neurons: Annotated[
         int | None,
         Field(ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network [{NEURONS}]"),
@@ -147,7 +152,7 @@ def describe(full: bool = False, **options) -> dict:
 
 def _populations(area: str, options: Options) -> list[dict]:
     """Those of the network or of a column; the background takes what rounding leaves."""
-    sizes = {name: round(cells.SHARES[name] * options.size) for name in cells.POPULATIONS}
+    sizes = {name: round(dpsnn_cells.SHARES[name] * options.size) for name in dpsnn_cells.POPULATIONS}
     sizes["B"] = options.size - sizes["F"] - sizes["I"]
     stimulation = STIMULATION[options.state] if options.stimulation is None else options.stimulation
     return [
@@ -155,8 +160,8 @@ def _populations(area: str, options: Options) -> list[dict]:
             "name": f"{area}-{name}",
             "area": area,
             "size": size,
-            "neuron": cells.neuron(name),
-            "external": cells.external(name, options.state, stimulation, options.resolution_ms),
+            "neuron": dpsnn_cells.neuron(name),
+            "external": dpsnn_cells.external(name, options.state, stimulation, options.resolution_ms),
         }
         for name, size in sizes.items()
     ]
@@ -164,10 +169,10 @@ def _populations(area: str, options: Options) -> list[dict]:
 
 def _homogeneous(options: Options) -> list[dict]:
     return [
-        cells.projection(
-            [f"network-{source}"], source, f"network-{target}", target, cells.INDEGREES[source],
+        dpsnn_cells.projection(
+            [f"network-{source}"], source, f"network-{target}", target, dpsnn_cells.INDEGREES[source],
             options.state, options.weight_classes,
         )
-        for target in cells.POPULATIONS
-        for source in cells.POPULATIONS
+        for target in dpsnn_cells.POPULATIONS
+        for source in dpsnn_cells.POPULATIONS
     ]  # fmt: skip

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from typing import Literal
 
-from . import dpsnn_cells as cells
+from .dpsnn_cells import INDEGREES, POPULATIONS, State, projection
 
 Kernel = Literal["exponential", "gaussian"]
 KERNELS = {
@@ -50,7 +50,7 @@ def grid(width: int, height: int) -> list[Offset]:
 
 
 def projections(
-    width: int, height: int, kernel: Kernel, reach: float, state: cells.State, classes: int
+    width: int, height: int, kernel: Kernel, reach: float, state: State, classes: int
 ) -> list[dict]:
     """All projections of the grid. Columns at offsets of equal share are one pool."""
     shares = stencil(kernel, reach)
@@ -58,19 +58,19 @@ def projections(
     found = []
     for target in grid(width, height):
         pools = _pools(target, width, height, shares)
-        for to in cells.POPULATIONS:
+        for to in POPULATIONS:
             (name,) = populations_of(target, to)
             for kinds in ("FB",) if to == "I" else ("F", "B"):  # F and B weigh the same on I
-                wanted = sum(cells.INDEGREES[kind] for kind in kinds)
+                wanted = sum(INDEGREES[kind] for kind in kinds)
                 indegrees = _split(wanted, [share * len(pools[share]) / whole for share in pools])
                 for columns, indegree in zip(pools.values(), indegrees, strict=True):
                     sources = [
                         population for column in columns for population in populations_of(column, kinds)
                     ]
                     if indegree:
-                        found.append(cells.projection(sources, kinds[0], name, to, indegree, state, classes))
+                        found.append(projection(sources, kinds[0], name, to, indegree, state, classes))
             own = populations_of(target, "I")
-            found.append(cells.projection(own, "I", name, to, cells.INDEGREES["I"], state, classes))
+            found.append(projection(own, "I", name, to, INDEGREES["I"], state, classes))
     return found
 
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from . import cortex, mam_areas, mam_data
 from .mam_areas import Areas
+from .published_rates import ALL, PublishedRates
 from .run_options import ScaledOptions, choose_scaled
 
 SUMMARY = "multi-area model of macaque visual cortex, ground state, 32 areas of eight populations"
@@ -20,11 +21,13 @@ LEAST_INDEGREE = 1e-4  # mean synapses per neuron; what has fewer is left out
 WEIGHT_CLASSES = 8  # leaves room in a synapse for delays up to 54 ms to as many neurons as an area has
 POWER = 0.6  # of the scale for in-degrees, as in microcircuit; measured at the scales 0.005 to 0.05
 
-#: Mean rate of the ground state, spikes/s, and where it stands; it is that of the network as drawn.
-RATES_HZ: dict[str, float] = {"all": mam_areas.RATE_HZ}
-SOURCE = "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)"
-RATES_FOR = {"from_": None}  # where they hold
-RATES_FROM = {"scale": 0.005, "indegree_scale": 0.06}  # from where on
+#: The mean rate of the ground state, spikes/s; it is that of the network as drawn.
+RATES = PublishedRates(
+    {ALL: mam_areas.RATE_HZ},
+    "Lober et al. (2026), whose MAM-benchmark fires as the ground state of Schmidt et al. (2018)",
+    hold_for={"from_": None},
+    compared_from={"scale": 0.005, "indegree_scale": 0.06},
+)
 
 
 class Options(ScaledOptions):

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from . import cortex
+from .published_rates import PublishedRates
 from .run_options import ScaledOptions, choose_scaled
 
 SUMMARY = "cortical microcircuit of Potjans & Diesmann, four layers, 77 169 neurons at full scale"
@@ -19,10 +20,12 @@ BACKGROUND_HZ = 8.0
 # 0.2; most populations within a tenth), measured at the scales 0.05, 0.1, 0.2.
 POWER = 0.4
 
-#: Published rates by population, spikes/s, and where they stand.
-RATES_HZ: dict[str, float] = cortex.RATES_HZ
-SOURCE = "Potjans & Diesmann (2014), reference implementation in NEST (Potjans_2014, full_mean_rates)"
-RATES_FROM = {"scale": 0.05, "indegree_scale": 0.3}  # from where on they hold
+#: By population, spikes/s.
+RATES = PublishedRates(
+    cortex.RATES_HZ,
+    "Potjans & Diesmann (2014), reference implementation in NEST (Potjans_2014, full_mean_rates)",
+    compared_from={"scale": 0.05, "indegree_scale": 0.3},
+)
 
 
 class Options(ScaledOptions):
@@ -46,7 +49,7 @@ def describe(full: bool = False, **options) -> dict:
     scale = chosen.indegree_scale
     network, weights = scale * full_network, full_weights / np.sqrt(scale)
     network[:, -1] = np.rint(network[:, -1])
-    rates = np.array([*RATES_HZ.values(), BACKGROUND_HZ])
+    rates = np.array([*cortex.RATES_HZ.values(), BACKGROUND_HZ])
     current = cortex.lost_pA(rates, full_network * full_weights, network * weights)
     names, sizes = cortex.POPULATIONS, np.rint(chosen.scale * cortex.NEURONS)
     populations = [

@@ -1,4 +1,4 @@
-"""Numbers of papers, kept as data files of the package (studies/data, where the README names the sources)."""
+"""Numbers of papers, kept as data files of this package; data/README.md names the sources."""
 
 import csv
 from importlib import resources

@@ -35,9 +35,15 @@ class Configuration:
     lag: int = 1
 
     @property
-    def label(self) -> str:
+    def name(self) -> str:
+        """The schedule, as pages call it."""
         known = called(self.schedule)
-        words = known.label if known else self.schedule.replace("_", " ")
+        return known.label if known else self.schedule.replace("_", " ")
+
+    @property
+    def label(self) -> str:
+        """The schedule with its D, and with its lag where that is not 1."""
+        words = self.name
         words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
         return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
 
@@ -145,7 +151,7 @@ class Sweep:
 
     @property
     def kind(self) -> str:
-        """What all its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
+        """What its times are, `measured` or `simulated`; `load_planned` refuses the other kind."""
         return SIMULATED if any(p.machine is not None for p in self.planned) else MEASURED
 
     @property

@@ -35,7 +35,7 @@ from spikemark.records.experiment_fields import (
 )
 from spikemark.records.plan import SimulatedOn
 
-from . import simulated_runs
+from . import simulated_on
 
 #: Names in labels that differ from the name of the field.
 SHORT = {"delay_ratio": "D"}
@@ -111,7 +111,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     """
     if _number(experiment) > MOST_RUNS:
         raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
-    profile_digest = functools.cache(simulated_runs.profile_digest)
+    profile_digest = functools.cache(simulated_on.profile_digest)
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
         varied = _varied(experiment, entry).items()

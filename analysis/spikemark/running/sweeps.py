@@ -18,7 +18,7 @@ from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
-from . import simulated_runs
+from . import simulated_on, simulated_runs
 from .experiments import Experiment, RunSpec
 from .progress import Progress
 
@@ -53,7 +53,7 @@ def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Re
     A simulated machine has the name of its profile.
     """
     if machine is None and experiment.machine is not None:
-        machine = simulated_runs.folder_name(experiment)
+        machine = simulated_on.folder_name(experiment)
     name = places.check_machine(machine) if machine is not None else places.machine_name()
     return Results((root or places.root() / "results").resolve() / experiment.name / name)
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from pycubexr import CubexParser
+
 from spikemark.core.errors import BadInput
 
 from .seen import COUNTS, MEASURED, Seen, check_measured, check_ranks
@@ -13,8 +15,6 @@ def read(path: Path, ranks: int) -> list[Seen]:
     Raises BadInput if the file is missing, truncated or no profile, of another number of ranks, or without
     the regions of Spikemark.
     """
-    from pycubexr import CubexParser
-
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_PROFILING=true")
     try:

@@ -32,7 +32,7 @@ def draw(waits: list[Waits], name: str, alt: str) -> str:
             axes.plot(aside, [w.replayed.value for w in own], "x", color=colour, markersize=5)
             dots = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour, "markeredgewidth": 0}
             axes.plot(aside, [w.measured.value for w in own], **dots)
-            handles.append(Line2D([], [], label=schedule.replace("_", " "), **dots))
+            handles.append(Line2D([], [], label=own[0].setup.configuration.name, **dots))
         cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}
         handles.append(Line2D([], [], label="recursion, measured times", **cross))
         handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="recursion, drawn times"))

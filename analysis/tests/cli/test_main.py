@@ -30,9 +30,11 @@ def test_every_option_of_a_preset_is_there(spikemark, name):
         assert f"--{option.rstrip('_').replace('_', '-')} " in output
 
 
-@pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.rates_from])
+@pytest.mark.parametrize(
+    "name", [name for name, preset in PRESETS.items() if preset.rates and preset.rates.compared_from]
+)
 def test_networks_scaled_beyond_their_published_rates_are_warned_of(spikemark, name):
-    for option, least in PRESETS[name].rates_from.items():
+    for option, least in PRESETS[name].rates.compared_from.items():
         flag = f"--{option.replace('_', '-')}"
         status, output, errors = spikemark("preset", name, "--scale", "0.05", flag, str(least / 2))
         assert status == 0 and json.loads(output)

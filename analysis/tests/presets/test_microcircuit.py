@@ -58,7 +58,7 @@ def test_scaling_keeps_mean_and_variance_of_the_input(options):
         populations, projections = network(**options)
         mean, variance = [], []
         for name, p in populations.items():
-            outside, rates = p["external"], microcircuit.RATES_HZ
+            outside, rates = p["external"], microcircuit.RATES.hz
             inputs = [(outside["synapses"] * outside["rate_hz"], outside["weight"])]
             inputs += [
                 (q["indegree"]["mean"] * rates[source], q["weight"]["mean"])
@@ -77,10 +77,10 @@ def test_scaling_keeps_mean_and_variance_of_the_input(options):
 
 def test_mean_field_theory_gives_the_published_rates():
     populations, projections = network(full=True)
-    for name, published in microcircuit.RATES_HZ.items():
+    for name, published in microcircuit.RATES.hz.items():
         inputs = [(populations[name]["external"]["synapses"] * 8.0, populations[name]["external"]["weight"])]
         inputs += [
-            (q["indegree"]["mean"] * microcircuit.RATES_HZ[source], q["weight"]["mean"])
+            (q["indegree"]["mean"] * microcircuit.RATES.hz[source], q["weight"]["mean"])
             for (target, source), q in projections.items()
             if target == name
         ]
@@ -94,7 +94,7 @@ def test_mean_field_theory_gives_the_published_rates():
 def test_rates_of_a_small_network(tmp_path):
     description = microcircuit.describe(scale=0.05, simulate_ms=1500.0)
     found = activity(description, tmp_path)
-    published = np.array(list(microcircuit.RATES_HZ.values()))
+    published = np.array(list(microcircuit.RATES.hz.values()))
     np.testing.assert_allclose(found.rates_hz, published, rtol=0.2)
     assert found.per_bin.max() < 8 * found.per_bin.mean()  # irregular, no bursts of all
 

@@ -10,8 +10,7 @@ from printed import kinds, lines
 from small_network import describe
 
 from spikemark import activity
-from spikemark.presets import PRESETS, microcircuit
-from spikemark.published import network_rates
+from spikemark.presets import PRESETS, microcircuit, published_rates
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report import build
@@ -108,20 +107,20 @@ def test_published_rates_stand_beside(tmp_path):
     fields = {"preset.name": "microcircuit"}
     shown, _ = found(tmp_path, [member(description=description, fields=fields)])
     one, two = lines(shown.tables[0])
-    assert float(one["published (Hz)"]) == pytest.approx(microcircuit.RATES_HZ["L4E"], rel=0.01)
-    ratio = float(two["rate (Hz)"]) / microcircuit.RATES_HZ["L4I"]
+    assert float(one["published (Hz)"]) == pytest.approx(microcircuit.RATES.hz["L4E"], rel=0.01)
+    ratio = float(two["rate (Hz)"]) / microcircuit.RATES.hz["L4I"]
     assert float(two["rate / published"]) == pytest.approx(ratio, rel=0.01)
     assert kinds(shown.tables[0])[3] == "literature"
-    assert microcircuit.SOURCE in shown.figures[0].caption
+    assert microcircuit.RATES.source in shown.figures[0].caption
     unknown = network(area0="L4E", area1="elsewhere")
     shown, _ = found(tmp_path / "two", [member(description=unknown, fields=fields)])
     assert lines(shown.tables[0])[1]["published (Hz)"] == "missing"
 
 
 def test_every_preset_with_published_rates_names_their_source():
-    known = {name: network_rates.rates(name) for name in PRESETS}
-    assert known["microcircuit"].hz == microcircuit.RATES_HZ and known["mam-benchmark"] is None
-    assert network_rates.rates(None) is network_rates.rates("unheard-of") is None
+    known = {name: published_rates(name) for name in PRESETS}
+    assert known["microcircuit"].hz == microcircuit.RATES.hz and known["mam-benchmark"] is None
+    assert published_rates(None) is published_rates("unheard-of") is None
     for rates in known.values():
         assert rates is None or (len(rates.source) > 10 and min(rates.hz.values()) > 0)
 

@@ -45,7 +45,7 @@ def results(folder, kind: str):
 def made(request, tmp_path_factory):
     """Kind, view, and headline of a page that was written."""
     folder = results(tmp_path_factory.mktemp(request.param), request.param)
-    return request.param, look(gather(folder)), build(folder, folder / "report.html")
+    return request.param, look(gather(folder)), build(gather(folder), folder / "report.html")
 
 
 def tables(section) -> list:
@@ -116,7 +116,7 @@ def test_simulated_caches_of_a_measured_run_stay_simulated(tmp_path):
     kept = folder / "cachesim" / "000000000000.json"
     kept.parent.mkdir()
     kept.write_text(json.dumps(CACHES))
-    build(folder, tmp_path / "report.html")
+    build(gather(folder), tmp_path / "report.html")
     words = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
     assert "last-level misses per event simulated" in words and "Simulated (kind of number)" not in words
     assert "simulated (kind of number)" in words  # the glossary explains it

@@ -319,3 +319,14 @@ def test_plan_replaces_what_is_no_plan(tmp_path):
     (tmp_path / "plan.json").write_bytes(b"\xff")
     results, run = plan(tmp_path)
     assert results.read_plan().run(run).ranks == 2
+
+
+def test_a_job_of_a_sweep_imports_nothing_heavy():
+    """It starts anew for every measured run, beside which it must not compute."""
+    heavy = {"numpy", "scipy", "pandas", "pandera", "yaml", "rich", "snakemake"}
+    script = (
+        "import sys; import spikemark.running.measure, spikemark.scorep.instrumented;"
+        f" print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

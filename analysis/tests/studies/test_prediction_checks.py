@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spikemark import machines
-from spikemark.prediction.machine import predict
+from spikemark.prediction.predict import predict
 from spikemark.presets import mam_benchmark
 from spikemark.studies import prediction_checks
 from spikemark.studies.prediction_checks import WITHIN

@@ -323,7 +323,7 @@ def test_networks_stand_beside_published_rates_and_times(tmp_path):
     one, two = table(done, "rates").rows
     assert (one["population"], two["population"]) == ("L4E", "L4I")
     assert one["rate_hz"] == pytest.approx(0.75 * number / 100, rel=0.01)
-    assert one["published_hz"] == microcircuit.RATES_HZ["L4E"]
+    assert one["published_hz"] == microcircuit.RATES.hz["L4E"]
     assert one["ratio"] == pytest.approx(one["rate_hz"] / one["published_hz"])
     assert "within" in done.findings.sentence and "published size" not in done.findings.sentence
     times = table(done, "real_time").rows

@@ -31,10 +31,10 @@ def section(view: View) -> Section:
     known = " ".join(f"{line[0].upper()}{line[1:]}." for line in [*_rates(content), *notes(content)])
     text = [EXPLAINED, known]
     boxes = [Box("wary", line) for line in disturbances(content)]
-    missing = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
+    lacking = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
     if content.measured < content.planned:
-        missing.append(f"{content.measured} of {content.planned} runs of the comparison are there.")
-    return Section("peers", TITLE, text=text, boxes=boxes, tables=[table(content)], missing=missing)
+        lacking.append(f"{content.measured} of {content.planned} runs of the comparison are there.")
+    return Section("peers", TITLE, text=text, boxes=boxes, tables=[table(content)], missing=lacking)
 
 
 def _rates(content: Content) -> list[str]:

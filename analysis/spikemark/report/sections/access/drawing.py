@@ -53,6 +53,6 @@ def _lines(shares: list) -> list[tuple[str, list]]:
     """Label and shares of every line; those that differ in D only share one: D does not change the lists."""
     lines = defaultdict(list)
     for share in shares:
-        schedule = share.configuration.label.split(",")[0]
+        schedule = share.configuration.name
         lines[f"{schedule}, {counted(share.ranks, 'rank')}"].append(share)
     return list(lines.items())

@@ -8,7 +8,8 @@ from spikemark import activity
 from spikemark.activity.trains import SYNCHRONY_BIN_MS
 from spikemark.core.errors import BadInput
 from spikemark.network.description import Description
-from spikemark.published import network_rates
+from spikemark.presets import published_rates
+from spikemark.presets.published_rates import PublishedRates
 from spikemark.quantities.words import counted
 from spikemark.records.cases import network_title
 from spikemark.records.gather import Measured
@@ -56,8 +57,8 @@ class Network:
         return activity.of(self.measured.run)
 
     @cached_property
-    def published(self) -> network_rates.PublishedRates | None:
-        return network_rates.rates(self.measured.preset, self.measured.options)
+    def published(self) -> PublishedRates | None:
+        return published_rates(self.measured.preset, self.measured.options)
 
     @cached_property
     def _folded(self) -> tuple[Groups, str]:

@@ -29,7 +29,7 @@ def draw(waiting, name: str, alt: str) -> str:
             axes.plot([at] * len(point.measured), point.measured, **look)
             if schedule not in shown:
                 shown.add(schedule)
-                handles.append(Line2D([], [], label=point.configuration.label.split(",")[0], **look))
+                handles.append(Line2D([], [], label=point.configuration.name, **look))
         if waiting.curve:
             handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="independent cycles"))
         ticks = sorted({p.configuration.delay_ratio for p in waiting.points})

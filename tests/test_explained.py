@@ -1,0 +1,254 @@
+"""What the analysis expects of a run, against what `miniapp --explain` says: hundreds of random descriptions.
+
+Both read the same description and must agree on lanes, periods, lags, groups, placement, the ring of input,
+memory and on whether the run is possible at all. Numbers must be equal, but for rounding: both compute the
+same expectations.
+"""
+
+import json
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import program
+import pytest
+
+from spikemark.core.errors import BadInput
+from spikemark.network import placement, schedules
+from spikemark.network.description import read
+from spikemark.network.lanes import WORD_BYTES
+from spikemark.prediction import exchange, loads, memory
+
+CASES, BATCH = 300, 50  # descriptions, and how many of them make one test
+#: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
+ROUNDING = 1e-6
+MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
+WEIGHTS = (1, 2, -3, 0.1, 0.25, -0.7, 87.8, -351.2, 0, 1 / 3, 2**0.5, 1e-3, 64.0)
+RELATED = (
+    2,
+    -3,
+    1,
+    1.5,
+    -2.5,
+    1 / 64,
+    1 + 1 / 64,
+    1 / 65,
+    0.7,
+)  # most have a common unit, a part of the smallest
+
+
+class Drawn:
+    """A random description and how it is to be run; about every second one is possible."""
+
+    def __init__(self, number: int):
+        self.random = random.Random(number)
+        self.step = self.pick(0.1, 0.1, 0.05, 0.2, 0.25)
+        self.cycle = round(self.step * self.pick(1, 1, 2, 5), 9)
+        self.areas = [f"area{i}" for i in range(self.pick(1, 2, 3, 4, 8, 12, 16))]
+        self.ranks = min(self.pick(1, 2, 3, 4, 6, 8, 12, 16), len(self.areas) + self.rarely(0.2) * 16)
+        self.threads = self.pick(1, 2, 5)
+        self.populations = [self.population(i) for i in range(len(self.areas) + self.pick(0, 1, 5))]
+        names = [p["name"] for p in self.populations]
+        self.projections = [self.projection(names) for _ in range(self.pick(0, 1, 3, 8, 20))]
+
+    def pick(self, *values):
+        return self.random.choice(values)
+
+    def rarely(self, how: float = 0.02) -> bool:
+        return self.random.random() < how
+
+    def description(self) -> dict:
+        found = {
+            "format_version": 1,
+            "time": {"resolution_ms": self.step, "cycle_ms": self.cycle, "simulate_ms": 40 * self.cycle},
+            "schedule": self.pick(*schedules.SCHEDULES, *schedules.SCHEDULES, self.lanes()),
+            "network": {"populations": self.populations, "projections": self.projections},
+        }
+        if self.cycle == self.step and self.pick(True, False):
+            del found["time"]["cycle_ms"]
+        if self.pick(True, True, False):
+            found["delay_ratio"] = self.pick("auto", "auto", 1, 2, 3, 4, 6, 12, 10**6)
+        for field, values in {
+            "lag": (1, 2, 3), "placement": ("round_robin", "area", "area_group", "area_group"),
+            "exchange": ("alltoallv", "direct", "p2p", "allgather", "two_level"),
+            "wire": ("compact", "aer12"),
+        }.items():  # fmt: skip
+            if self.pick(True, False, False):
+                found[field] = self.pick(*values)
+        if self.rarely(0.1):
+            found["exchange"] = self.pick(
+                "none_such", "self", {self.pick("near", "world", "far", "b"): "p2p"}
+            )
+        if self.rarely():
+            found["placement"] = "none_such"
+        return found
+
+    def population(self, i: int) -> dict:
+        found = {
+            "name": f"population{i}",
+            "area": self.areas[i] if i < len(self.areas) else self.pick(*self.areas),
+            "size": self.pick(1, 10, 300, 300, 5000, 5000, 123_457) * (not self.rarely()),
+            "neuron": {"model": self.pick(*MODELS)},
+        }
+        if self.pick(True, False, False, False):
+            found["external"] = {
+                "rate_hz": self.pick(0, 8, 8.5, 1000) * (1e6 if self.rarely() else 1),
+                "weight": self.weight_value(), "synapses": self.pick(0, 1, 40),
+            }  # fmt: skip
+        if len(self.areas) > i and self.pick(True, False):
+            found["name"] = found.pop("area")
+        return found
+
+    def projection(self, names: list[str]) -> dict:
+        sources = self.random.sample(names, min(len(names), self.pick(1, 1, 2, 3)))
+        found = {
+            "source": self.pick(sources, sources[0]), "target": self.pick(*names), "delay": self.delay(),
+            "indegree": self.pick(0, 1, 17, 300, 3000, {"mean": self.pick(0, 0.05, 3.7, 250.5)}),
+        }  # fmt: skip
+        if self.rarely():
+            found["indegree"] = self.pick(32767, 40_000, {"mean": 5e-5})
+        if self.pick(True, True, False):
+            found["weight"] = self.weight()
+        return found
+
+    def weight_value(self) -> float:
+        """Most networks have few weights, so that some have a common unit and others have none."""
+        few = random.Random(len(self.areas) + self.ranks)
+        few = few.sample(few.choice((WEIGHTS, RELATED, RELATED)), 3)
+        return self.pick(*few) if not self.rarely() else self.pick(*WEIGHTS, 1e-9)
+
+    def weight(self) -> float | dict:
+        mean = self.weight_value()
+        if self.random.random() < 0.85:
+            return mean
+        sd = abs(mean) * self.pick(0, 0.1, 0.1, 0.25, 1.0 * self.rarely(0.2))
+        return {"mean": mean, "sd": sd, **self.pick({}, {"classes": self.pick(0, 2, 3, 8)})}
+
+    def delay(self) -> dict:
+        """Mostly long enough for the schedules that wait several cycles."""
+        kind = self.pick("normal", "normal", "constant", "exponential", None)
+        mean = round(self.cycle * self.pick(2, 4, 6, 6.37, 12, 24.5), 9)
+        found = {"mean": mean} | ({"distribution": kind} if kind else {})
+        if kind in ("normal", None):
+            found["sd"] = self.pick(0, 0.5, 1.0) * mean
+        if found.get("sd") or kind == "exponential" or self.rarely():
+            found["min"] = round(mean * self.pick(0.25, 0.5, 0.5, 1) + 0.03 * self.pick(0, 0, 1), 9)
+        if self.pick(True, False):
+            found["max"] = round(max(mean, found.get("min", 0)) * self.pick(1.1, 1.5, 3), 9)
+        if self.rarely():
+            found["min"] = self.step * self.pick(0.2, 0.5, 1, 1.49)
+        return found
+
+    def lanes(self) -> list[dict]:
+        found = [{"name": "near", "group": "area"}] if self.pick(True, False) else []
+        for name in ("a", "b"):
+            if self.pick(True, False, False):
+                ends = self.random.sample(["from", "to"], self.pick(1, 1, 2))
+                found.append(
+                    {"name": name} | {end: self.pick(*self.areas, [*self.areas[:2]]) for end in ends}
+                )
+        if self.pick(True, False, False):
+            found.append({"name": "block", "group": self.pick(1, 2, 4)})
+        if not self.rarely():
+            found.append({"name": "world"})
+        for lane in found:
+            if self.pick(True, False):
+                lane["period"] = self.pick(1, 2, 3, "D", "auto", "auto")
+            if self.pick(True, False, False):
+                lane["lag"] = self.pick(0, 1, 2)
+        return found or [{"name": "world", "group": "world"}]
+
+
+def expected(description: dict, ranks: int, threads: int) -> loads.Loads | str:
+    """What the analysis makes of it, or the line with which it refuses."""
+    try:
+        rates = np.zeros(len(read(description).network.populations))
+        found = loads.read(description, ranks, threads, rates)
+        for lane in found.lanes:
+            exchange.check(lane)
+    except BadInput as refusal:
+        return str(refusal)
+    return found
+
+
+def disagreement(number: int, folder: Path) -> tuple[str, bool]:
+    """Where the two views of a random description differ, and whether it is possible."""
+    drawn = Drawn(number)
+    description, ranks, threads = drawn.description(), drawn.ranks, drawn.threads
+    path = folder / f"{number}.json"
+    path.write_text(json.dumps(description))
+    done = program.start("--explain", path, "--ranks", ranks, "--threads", threads, "--json")
+    mine = expected(description, ranks, threads)
+    if isinstance(mine, str) or done.returncode:
+        if isinstance(mine, str) and done.returncode == 2:
+            return "", False
+        return f"{mine if isinstance(mine, str) else 'possible'} | {done.stderr.strip() or 'possible'}", False
+    said, views = json.loads(done.stdout), []
+    views = [(name, a, b) for name, a, b in compared(mine, said) if a != b]
+    return "; ".join(f"{name}: {a} | {b}" for name, a, b in views), True
+
+
+def compared(mine: loads.Loads, said: dict):
+    """Yields name, the analysis' value and the mini-app's."""
+    close = lambda values: pytest.approx(values, rel=ROUNDING, abs=0)  # noqa: E731
+    time, network, ring = mine.description.time, mine.description.network, said["input"]["ring"]
+    yield "placement", mine.placement, said["placement"]
+    yield "steps of a cycle", time.cycle_steps, said["time"]["steps_per_cycle"]
+    yield "cycles", time.cycles, said["time"]["cycles"]
+    yield "areas", len(network.areas), said["network"]["areas"]
+    yield "synapses", network.synapses, pytest.approx(said["network"]["synapses"], abs=0.51, rel=ROUNDING)
+    yield "ring", (8 * mine.ring.cell_bytes, mine.ring.slots), (ring["bits"], ring["slots"])
+    yield "unit", mine.ring.unit, close(ring["unit"])
+    yield "external", mine.external / mine.cycle_s, close(said["input"]["external_events_per_s"])
+    yield "lanes", [lane.name for lane in mine.lanes], [lane["name"] for lane in said["lanes"]]
+    for a, b in zip(mine.lanes, said["lanes"], strict=False):
+        yield f"{a.name}, period", a.period, b["period"]
+        yield f"{a.name}, lag", a.lag, b["lag"]
+        yield f"{a.name}, ranks", int(a.sizes.max()), b["ranks"]
+        yield f"{a.name}, groups", len(np.unique(a.group)), b["groups"]
+        yield f"{a.name}, exchange", "self" if a.alone else a.exchange, b["exchange"]
+        yield f"{a.name}, wire", a.word_bytes, WORD_BYTES[b["wire"]]
+        shortest = None if a.shortest is None else close(a.shortest * time.resolution_ms)
+        yield f"{a.name}, shortest delay", shortest, b["shortest_delay_ms"]
+    ranks = said["per_rank"]
+    neurons = mine.of_rank(mine.neurons).sum(axis=0)
+    yield "neurons", neurons.tolist(), [rank["neurons"] for rank in ranks]
+    yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
+    yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
+    yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
+
+
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+def test_random_descriptions(first, tmp_path):
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        found = list(pool.map(lambda number: disagreement(number, tmp_path), range(first, first + BATCH)))
+    wrong = {first + i: words for i, (words, _) in enumerate(found) if words}
+    assert not wrong, "\n".join(f"{number}: {words}" for number, words in wrong.items())
+    assert 0.3 * BATCH < sum(possible for _, possible in found) < 0.9 * BATCH
+
+
+def test_the_same_schedules_and_placements():
+    said = json.loads(program.start("--list", "--json").stdout)
+    assert [one["name"] for one in said["placements"]] == list(placement.PLACEMENTS)
+    assert [(one["name"], one["placement"]) for one in said["schedules"]] == [
+        (one.name, one.placement) for one in schedules.SCHEDULES.values()
+    ]
+    for one in said["schedules"]:
+        mine = schedules.SCHEDULES[one["name"]].lanes
+        lanes = [
+            (lane.name, lane.group, lane.period, "lag" if lane.lag is None else lane.lag) for lane in mine
+        ]
+        assert [(lane["name"], lane["group"], lane["period"], lane["lag"]) for lane in one["lanes"]] == lanes
+
+
+def test_the_same_exchanges_and_models():
+    said = json.loads(program.start("--list", "--json").stdout)
+    assert {one["name"] for one in said["exchanges"]} == {
+        *exchange.EXCHANGES,
+        exchange.ALONE,
+        exchange.TWO_LEVEL,
+    }
+    assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
+    assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
