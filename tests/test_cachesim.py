@@ -11,6 +11,8 @@ from spikemark import cachesim, callgrind, cli_cache, simulated_caches
 from spikemark.errors import BadInput
 from spikemark.results import Results
 
+pytestmark = pytest.mark.slow
+
 WITHIN = 0.05
 L1 = callgrind.Cache(4096, 8)
 SHORT = {"distribution": "normal", "mean": 0.5, "sd": 0.3, "min": 0.1, "max": 1.0}

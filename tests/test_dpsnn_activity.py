@@ -12,6 +12,8 @@ from spikemark.activity.states import UpDown, up_down_states
 from spikemark.activity.trains import population_rate
 from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
 
+pytestmark = pytest.mark.slow
+
 STATES = list(dpsnn_cells.EFFICACY_MV)
 
 

@@ -9,6 +9,8 @@ from test_access_counted import RUNS, multi_area
 
 from spikemark.prediction import loads, memory, rates
 
+pytestmark = pytest.mark.slow
+
 RANKS, THREADS = 4, 3
 WITHIN = 0.02
 

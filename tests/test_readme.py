@@ -40,6 +40,7 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_the_tour_runs_and_its_example_is_refused_as_shown(checkout):
     tour = blocks(TEXT[TEXT.index("**Run one network yourself**") : TEXT.index("**Sweep.**")])
     example = tour.pop()
@@ -58,6 +59,7 @@ def test_the_tour_runs_and_its_example_is_refused_as_shown(checkout):
     assert refused.stderr == message + "\n"
 
 
+@pytest.mark.slow
 def test_the_tour_of_waiting_runs(checkout):
     exports = blocks(TEXT[TEXT.index("**Run one network yourself**") :])[0]
     tour = blocks((ROOT / "docs" / "waiting.md").read_text())
@@ -81,6 +83,7 @@ def test_the_targets_it_names_exist():
         assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE), name
 
 
+@pytest.mark.slow
 def test_the_tour_to_what_would_help_runs(checkout):
     paths = [line[4:] for line in TEXT.split("\n") if line.startswith("    export")]
     done = run("\n".join(["set -e", *paths, *blocks(WAITING)]), checkout)

@@ -14,6 +14,8 @@ from spikemark import sweep
 from spikemark.experiment import expand, load
 from spikemark.results import Results
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"
 

@@ -10,6 +10,8 @@ import numpy as np
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MASK = (1 << 64) - 1
 
 
