@@ -16,6 +16,7 @@ from spikemark.report.sections import SECTIONS, phases, speed
 from spikemark.report.speeds import REST, by_where, gains, prepare
 from spikemark.report.values import number
 
+pytestmark = pytest.mark.slow
 FEW = {"ranks": (1, 2), "ratios": (10,), "seeds": (1, 2), "cycles": 100}
 
 

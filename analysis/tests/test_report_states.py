@@ -9,6 +9,8 @@ from synthetic import describe
 
 from spikemark.report import build
 
+pytestmark = pytest.mark.slow
+
 
 def states(runs):
     """A name for every state of a sweep that must still give a page."""
