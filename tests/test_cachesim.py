@@ -13,6 +13,8 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.words import integer
 from spikemark.records.results import Results
 
+pytestmark = pytest.mark.slow
+
 WITHIN = 0.05
 L1 = callgrind.Cache(4096, 8)
 SHORT = {"distribution": "normal", "mean": 0.5, "sd": 0.3, "min": 0.1, "max": 1.0}
