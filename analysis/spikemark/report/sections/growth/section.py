@@ -181,7 +181,8 @@ def _plain(doubling: Doubling, value: Value) -> Cell:
     if found:
         return found.value
     before, after = (max(value(m) or 0 for m in runs) for runs in (doubling.small, doubling.large))
-    return "none" if not before and not after else "from none" if not before else "to none"
+    mark = "none" if not before and not after else "from none" if not before else "to none"
+    return missing("the setups have none of it before, after, or both", mark=mark)
 
 
 def _cell(shown: Ratio | None, per_work: Ratio | None) -> Cell:
