@@ -7,7 +7,10 @@ import program
 import pytest
 from test_access_counted import RUNS, multi_area
 
-from spikemark.prediction import loads, memory, rates
+from spikemark.prediction import memory, rates
+from spikemark.prediction.loads import Loads
+
+pytestmark = pytest.mark.slow
 
 RANKS, THREADS = 4, 3
 WITHIN = 0.02
@@ -19,7 +22,7 @@ def test_loads_and_memory_of_a_real_run(tmp_path, how):
     path.write_text(json.dumps(multi_area() | RUNS[how] | {"record": {"cycles": False}}))
     record = program.record_of(tmp_path / "out", description=path, ranks=RANKS, threads=THREADS)
     description, totals = record["description"], record["totals"]
-    found = loads.read(description, RANKS, THREADS, rates.of(description).hz)
+    found = Loads.of(description, RANKS, THREADS, rates.of(description).hz)
     cycles = record["timing"]["cycles"]
     assert cycles * found.of_rank(found.lists).sum() == pytest.approx(totals["first_accesses"], rel=WITHIN)
     assert cycles * found.total_events == pytest.approx(totals["synaptic_events"], rel=WITHIN)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import yaml
 
 from spikemark.core import launch, places
@@ -23,10 +23,6 @@ from spikemark.running import quiet
 
 from . import cycle_time, jitter, kernel_times, messages, node, profile_text, software
 from .effort import FULL, QUICK, Effort
-from .values import Value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -131,4 +127,4 @@ def _warnings(
     return found
 
 
-__all__ = ["FULL", "QUICK", "Effort", "Outcome", "Value", "calibrate"]
+__all__ = ["FULL", "QUICK", "Effort", "Outcome", "calibrate"]

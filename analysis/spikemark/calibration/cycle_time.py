@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark.machines.profile import Value
 from spikemark.presets import mam_benchmark
 from spikemark.records import record
 
 from . import mini_app
 from .effort import Effort
-from .values import Value, repeated
+from .values import repeated
 
 DETAIL = "one neuron on each rank, median of the cycles"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
 from spikemark.presets import mam_benchmark
 from spikemark.records import record
@@ -12,7 +13,7 @@ from spikemark.records.record_fields import Energy, Record
 
 from . import mini_app
 from .effort import Effort
-from .values import Value, repeated
+from .values import measured, repeated
 
 NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
@@ -57,7 +58,7 @@ def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str,
         "jitter.correlation_time": repeated([f.correlation_time for f in each], "cycles", detail),
         "jitter.minor_share": repeated([f.share for f in each], "1", detail),
         "jitter.minor_factor": repeated(factors, "1", detail),
-        "software.launcher": Value("mpirun", None, detail=first.provenance.mpi_library.split(",")[0]),
+        "software.launcher": measured("mpirun", None, detail=first.provenance.mpi_library.split(",")[0]),
     }
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
     drawn, unknown = power(energies, first.energy_reason, cores)
@@ -116,12 +117,12 @@ def power(energies: list[Energy], reason: str | None, cores: int) -> tuple[dict[
     if not known:
         reason = reason or (energies[0].reason if energies else None) or "no meter"
         nothing = {"power.idle": reason, "power.core": reason, **card}
-        return {"software.energy_source": Value("none", None, detail=reason)}, nothing
+        return {"software.energy_source": measured("none", None, detail=reason)}, nothing
     idle = [e.idle_power_w for e in known]
     busy = [max((e.gross_j / e.duration_s - e.idle_power_w) / cores, 0.0) for e in known]
     pause = "read by " + known[0].source
     return {
         "power.idle": repeated(idle, "W", pause),
         "power.core": repeated(busy, "W", f"{pause}, all {cores} cores busy, above idle"),
-        "software.energy_source": Value(known[0].source, None),
+        "software.energy_source": measured(known[0].source, None),
     }, card

@@ -17,10 +17,11 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.process import Finished, started
 from spikemark.core.reading import read_json
+from spikemark.machines.profile import Value
 from spikemark.models import delivery_time
 
 from .effort import Effort
-from .values import Value, repeated
+from .values import repeated
 
 BLOCK = 4096  # neurons that a thread updates
 COLLOCATED = 8  # spikes of a cycle

@@ -2,18 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from spikemark.bench import exchange_bench
 from spikemark.bench.kernel_bench import BenchFailed, failed
 from spikemark.core import launch, places
 from spikemark.core.process import watch
+from spikemark.machines.profile import Value
 
 from .effort import Effort
-from .values import Table, Value, repeated
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .values import measured, repeated
 
 EXCHANGES = ("alltoall", "allgather")
 LIMIT_S = 600
@@ -26,7 +26,7 @@ Times = dict[tuple[int, int], float]
 BETWEEN_NODES = ("topology", "nodes_per_leaf", "latency", "bandwidth")
 
 
-def exchanges(cores: int, effort: Effort, folder: Path) -> "pd.DataFrame | None":
+def exchanges(cores: int, effort: Effort, folder: Path) -> pd.DataFrame | None:
     """Times of one repetition, see `exchange_times.contract`; None on one core. Raises BenchFailed."""
     if cores < 2:
         return None
@@ -40,10 +40,8 @@ def exchanges(cores: int, effort: Effort, folder: Path) -> "pd.DataFrame | None"
     return exchange_bench.bench(folder, ranks, options).table
 
 
-def tables(rounds: list["pd.DataFrame"]) -> tuple[dict[str, Any], dict[str, str]]:
+def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
     """Tables and selector by path, interconnect.…, and what is unknown of the whole of it."""
-    import pandas as pd
-
     unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
     unknown["interconnect.eager"] = "not measured"
     if not rounds:
@@ -59,15 +57,16 @@ def tables(rounds: list["pd.DataFrame"]) -> tuple[dict[str, Any], dict[str, str]
     library = table["mpi_library"].iloc[0]
     for start, name in SELECTORS.items():
         if library.startswith(start):
-            found["interconnect.selector"] = Value(name, None, detail=library.split(",")[0])
+            found["interconnect.selector"] = measured(name, None, detail=library.split(",")[0])
     return found, unknown
 
 
-def _rows(groups) -> Table:
+def _rows(groups) -> Value:
     """Medians in us, and how far repetitions are apart."""
     low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
     rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
-    return Table(rows, f"medians; single repetitions are {low:.2g} to {high:.2g} times as long")
+    detail = f"medians; single repetitions are {low:.2g} to {high:.2g} times as long"
+    return measured(rows, "us", detail=detail)
 
 
 def one_round(cores: int, effort: Effort) -> Times:

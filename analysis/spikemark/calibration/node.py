@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 from spikemark.core.launch import CPUS
+from spikemark.machines.profile import Value
 from spikemark.records.record_fields import Host
 
-from .values import Value
+from .values import measured
 
 CPUINFO = Path("/proc/cpuinfo")
 NOISE = r"\((r|tm)\)|\b(amd|intel|cpu)\b|\d+-core|processor|@.*"  # in the name of a processor
@@ -30,23 +31,23 @@ def measure(host: Host, cpus: Path = CPUS) -> dict[str, Value]:
     found: dict[str, Value | None] = {
         "sockets": _count(host.sockets),
         "cores": _count(host.cores),
-        "memory": Value(host.memory_bytes / 1e9, "GB", detail=HWLOC) if host.memory_bytes else None,
+        "memory": measured(host.memory_bytes / 1e9, "GB", detail=HWLOC) if host.memory_bytes else None,
         "line": _line(cpus),
         "l3_cores": _sharing(cpus, host.threads_per_core or 1),
     }
     for name in ("L1d", "L2", "L3"):
         size = host.cache_bytes.get(name)
-        found[name.lower()] = Value(size // 1024, "KiB", detail=HWLOC) if size else None
+        found[name.lower()] = measured(size // 1024, "KiB", detail=HWLOC) if size else None
     return {f"node.{name}": value for name, value in found.items() if value is not None}
 
 
 def _count(number: int | None) -> Value | None:
-    return Value(number, "1", detail=HWLOC) if number else None
+    return measured(number, "1", detail=HWLOC) if number else None
 
 
 def _line(cpus: Path) -> Value | None:
     try:
-        return Value(int((cpus / "cpu0/cache/index0/coherency_line_size").read_text()), "B", detail=SYSFS)
+        return measured(int((cpus / "cpu0/cache/index0/coherency_line_size").read_text()), "B", detail=SYSFS)
     except (OSError, ValueError):
         return None
 
@@ -57,7 +58,7 @@ def _sharing(cpus: Path, threads_per_core: int) -> Value | None:
         try:
             if (index / "level").read_text().strip() == "3":
                 threads = _listed((index / "shared_cpu_list").read_text())
-                return Value(max(threads // threads_per_core, 1), "1", detail=SYSFS)
+                return measured(max(threads // threads_per_core, 1), "1", detail=SYSFS)
         except (OSError, ValueError):
             return None
     return None

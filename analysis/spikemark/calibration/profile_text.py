@@ -5,9 +5,7 @@ from typing import Any
 import yaml
 
 from spikemark.machines.fields import AT_LEAST_ONE, SHARE
-from spikemark.machines.profile import FIELD, PATHS
-
-from .values import Table, Value
+from spikemark.machines.profile import FIELD, PATHS, TABLES, Value
 
 ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
 
@@ -15,7 +13,7 @@ ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, flo
 def text(
     name: str,
     title: str,
-    values: dict[str, Value | Table],
+    values: dict[str, Value],
     reference: str,
     unknown: dict[str, str],
     warnings: list[str],
@@ -28,7 +26,7 @@ def text(
         place = tree
         for parent in parents:
             place = place.setdefault(parent, {})
-        place[leaf] = _leaf(path, value, reference) if isinstance(value, Value) else _table(value, reference)
+        place[leaf] = _leaf(path, value, reference)
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
@@ -42,21 +40,15 @@ def _place(path: str) -> int:
 
 
 def _leaf(path: str, value: Value, reference: str) -> dict[str, Any]:
-    detail = f"{reference}: {value.detail}" if value.detail else reference
-    leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {})
-    leaf |= {"kind": "measured", "reference": detail}
+    """A value as the file holds it; `reference` stands before what is special about this one."""
+    origin = {"kind": value.kind, "reference": ": ".join(filter(None, (reference, value.reference)))}
+    if path in TABLES:
+        return origin | {"rows": [[ranks, size, _rounded(us)] for ranks, size, us in value.value]}
+    leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {}) | origin
     if value.interval:
         low, high = POSSIBLE.get(FIELD[path].allowed, ANY) if path in FIELD else ANY
         leaf["interval"] = [_rounded(min(max(end, low), high)) for end in value.interval]
     return leaf
-
-
-def _table(table: Table, reference: str) -> dict[str, Any]:
-    return {
-        "kind": "measured",
-        "reference": f"{reference}: {table.detail}",
-        "rows": [[ranks, size, _rounded(us)] for ranks, size, us in table.rows],
-    }
 
 
 def _rounded(value: float | int | str) -> float | int | str:

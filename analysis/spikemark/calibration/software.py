@@ -3,14 +3,16 @@
 import os
 import shutil
 
-from .values import Value
+from spikemark.machines.profile import Value
+
+from .values import measured
 
 
 def score_p() -> Value:
     """`software.scorep`: the modules loaded now if the program `scorep` is among the programs, or `none`."""
     if shutil.which("scorep") is None:
-        return Value("none", None, detail="no program scorep in PATH")
+        return measured("none", None, detail="no program scorep in PATH")
     modules = [name for name in os.environ.get("LOADEDMODULES", "").split(":") if name]
     if not any("score" in name.lower() for name in modules):
-        return Value("in PATH", None, detail="no module of that name is loaded")
-    return Value(f"module load {' '.join(modules)}", None, detail="modules loaded meanwhile")
+        return measured("in PATH", None, detail="no module of that name is loaded")
+    return measured(f"module load {' '.join(modules)}", None, detail="modules loaded meanwhile")

@@ -1,34 +1,26 @@
-"""A calibrated value and how far repetitions of it lie apart."""
+"""Calibrated values as leaves of a profile, and how far repetitions of one lie apart.
 
-from dataclasses import dataclass
+The reference of such a leaf says only what is special about it; `profile_text` puts before it what holds for
+all: the command, the date and the commit.
+"""
+
+from typing import Any
 
 import numpy as np
 from scipy import special
+
+from spikemark.machines.profile import Value
 
 LEVEL = 0.95
 LEAST = 0.1  # of the least that was measured: times and bandwidths above 0 are not expected to be 0
 FEWEST = 3  # repetitions of which an interval can be told
 
 
-@dataclass(frozen=True)
-class Value:
-    """One leaf of the profile. `interval`: where one more repetition is expected; None where not repeated.
-
-    `value` is the median of the repetitions, a text or a count; `detail` says more than the reference does.
-    """
-
-    value: float | int | str
-    unit: str | None  # None: of a text
-    interval: tuple[float, float] | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows (ranks, bytes, us) of an exchange; `detail` as in Value."""
-
-    rows: list[tuple[int, int, float]]
-    detail: str
+def measured(
+    value: Any, unit: str | None, interval: tuple[float, float] | None = None, detail: str = ""
+) -> Value:
+    """A leaf of the profile: number, text (without a unit), or the rows of a table (ranks, bytes, us)."""
+    return Value(value, unit, "measured", detail, interval)
 
 
 def repeated(values: list[float], unit: str, detail: str = "") -> Value:
@@ -41,7 +33,7 @@ def repeated(values: list[float], unit: str, detail: str = "") -> Value:
     x = np.asarray(values, dtype=float)
     median, n = float(np.median(x)), len(x)
     if n < FEWEST:
-        return Value(median, unit, None, detail)
+        return measured(median, unit, None, detail)
     half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2) * x.std(ddof=1) * np.sqrt(1 + 1 / n))
     low, high = min(float(x.mean()) - half, float(x.min())), max(float(x.mean()) + half, float(x.max()))
-    return Value(median, unit, (max(low, LEAST * float(x.min())), high), detail)
+    return measured(median, unit, (max(low, LEAST * float(x.min())), high), detail)

@@ -42,7 +42,7 @@ def compare(
     Prints for each machine the nodes that reach the wanted speed, time, energy, cost, and what limits it.
     """
     from spikemark import machines
-    from spikemark.prediction import compare, compare_show
+    from spikemark.prediction import compare, compare_show, show
 
     if html is not None and html.is_dir():
         raise BadInput(f"--html: {html} is a folder; allowed: a file")
@@ -56,7 +56,7 @@ def compare(
     if as_json:
         print_json(compare_show.content(made))
         return
-    print_tables(*compare_show.tables(made))
+    print_tables(*compare_show.table(made).turned(show.ABREAST))
     print_lines([compare_show.verdict(made), *compare_show.lines(made)])
 
 

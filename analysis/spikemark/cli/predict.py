@@ -101,7 +101,7 @@ def on_machine(
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
     from spikemark import machines
     from spikemark.prediction import show
-    from spikemark.prediction.machine import predict
+    from spikemark.prediction.predict import predict
 
     if ranks is None:
         raise BadInput("ranks: missing; numbers of ranks, as 16,32")
@@ -119,7 +119,7 @@ def on_machine(
         content = {"network": found.title, "rates": found.rates.source, "kind": "modelled"}
         print_json({**content, "predictions": show.content(made)})
         return
-    print_tables(*show.tables(made))
+    print_tables(*show.table(made).turned(show.ABREAST))
     print_lines(show.lines(made))
 
 

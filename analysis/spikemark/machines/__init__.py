@@ -2,7 +2,7 @@
 
 from .filling import filled
 from .loader import folder, load, names
-from .profile import Profile, Value, checked
+from .profile import Profile, UnknownValue, Value, checked
 from .schema import json_schema
 
-__all__ = ["Profile", "Value", "checked", "filled", "folder", "json_schema", "load", "names"]
+__all__ = ["Profile", "UnknownValue", "Value", "checked", "filled", "folder", "json_schema", "load", "names"]

@@ -7,6 +7,8 @@ from pydantic import ValidationError
 
 from spikemark.core.errors import shown
 
+from .schema import ProfileFile
+
 LEAF = "a mapping with value, unit, kind and reference"
 
 
@@ -40,8 +42,6 @@ def _text(first: dict[str, Any], path: str, content: Any) -> str:
 
 def _allowed(place: tuple, content: Any) -> str:
     """The fields of the group that has the unknown one."""
-    from .schema import ProfileFile
-
     at = ProfileFile
     for part in place[:-1]:
         at = at.model_fields[part].annotation if part in getattr(at, "model_fields", {}) else None

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.core.yaml_file import read_yaml
 
 from .profile import Profile, checked
 
@@ -23,8 +24,6 @@ def load(name: str | Path) -> Profile:
 
     Raises BadInput naming the file, the path of the field, its value and what is allowed.
     """
-    from spikemark.core.yaml_file import read_yaml
-
     path = Path(name)
     if path.suffix not in (".yaml", ".yml"):
         path = folder() / f"{name}.yaml"

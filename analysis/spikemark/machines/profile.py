@@ -19,6 +19,10 @@ PATHS = tuple(FIELD)
 TABLES = tuple(path for path in PATHS if FIELD[path].allowed == TABLE)
 
 
+class UnknownValue(BadInput):
+    """A value is needed that the profile does not know."""
+
+
 @dataclass(frozen=True)
 class Value:
     """`value` in `unit` (None for texts); of a table its rows (ranks, bytes, us).
@@ -50,10 +54,10 @@ class Profile:
         return self.values.get(path)
 
     def need(self, path: str, purpose: str) -> Value:
-        """The value at a path. Raises BadInput if it is unknown, saying the purpose it is needed for."""
+        """The value at a path. Raises UnknownValue, naming the purpose, where there is none."""
         found = self.get(path)
         if found is None:
-            raise BadInput(f"{self.name}: {path} is unknown, needed for {purpose}")
+            raise UnknownValue(f"{self.name}: {path} is unknown, needed for {purpose}")
         return found
 
     def unknown(self) -> list[str]:

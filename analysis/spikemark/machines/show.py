@@ -1,48 +1,39 @@
-"""Profiles as tables for the terminal, and as JSON."""
+"""Profiles as tables, and as JSON."""
 
 from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
+from spikemark.quantities.table import Column, Table
+
 from .fields import KINDS
 from .profile import Profile
 
-LONGEST = 16  # characters of a value beside its reference
 
-
-def overview(profiles: list[Profile]):
-    """A rich table of all profiles: how many values are known, by kind."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    made = Table(box=None, pad_edge=False)
-    for head in ("name", *KINDS, "unknown"):
-        made.add_column(head, justify="left" if head == "name" else "right", no_wrap=True)
-    made.add_column("machine")
+def overview(profiles: list[Profile]) -> Table:
+    """One row per profile: how many values are known, by kind, and how many are not."""
+    counts = [Column(kind, kind) for kind in (*KINDS, "unknown")]
+    rows = []
     for profile in profiles:
         kinds = Counter(value.kind for value in profile.values.values())
-        made.add_row(
-            profile.name, *(str(kinds[k]) for k in KINDS), str(len(profile.unknown())), escape(profile.title)
+        known = {kind: kinds[kind] for kind in KINDS}
+        rows.append(
+            {"name": profile.name, **known, "unknown": len(profile.unknown()), "title": profile.title}
         )
-    return made
+    return Table([Column("name", "name"), *counts, Column("title", "machine")], rows)
 
 
-def table(profile: Profile):
-    """A rich table of one profile: every value with unit, interval, kind and reference."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    made = Table(title=escape(profile.title), title_justify="left", box=None, pad_edge=False)
-    made.add_column("value", no_wrap=True)
-    made.add_column(justify="right", overflow="fold", max_width=LONGEST)
-    for head in ("unit", "interval", "kind"):
-        made.add_column(head, no_wrap=True)
-    made.add_column("reference", overflow="fold")
-    for path, value in profile.values.items():
-        interval = "" if value.interval is None else "{:g} to {:g}".format(*value.interval)
-        cells = (path, _text(value.value), value.unit or "", interval, value.kind, escape(value.reference))
-        made.add_row(*cells)
-    return made
+def table(profile: Profile) -> Table:
+    """One row per value of a profile: number or text, unit, interval, kind and reference."""
+    rows = [
+        {"path": path, "value": _text(value.value), "unit": value.unit or "", "kind": value.kind}
+        | {"interval": "" if value.interval is None else "{:g} to {:g}".format(*value.interval)}
+        | {"reference": value.reference}
+        for path, value in profile.values.items()
+    ]
+    heads = {"path": "path", "value": "value", "unit": "unit", "interval": "interval", "kind": "kind"}
+    columns = [Column(name, head) for name, head in (heads | {"reference": "reference"}).items()]
+    return Table(columns, rows, profile.title)
 
 
 def _text(value: Any) -> str:
@@ -52,12 +43,12 @@ def _text(value: Any) -> str:
 
 
 def unknown(profile: Profile) -> str:
-    """One line."""
+    """What a profile does not know, in one line."""
     return f"unknown: {', '.join(profile.unknown()) or 'nothing'}"
 
 
 def content(profile: Profile) -> dict[str, Any]:
-    """For JSON."""
+    """A profile for JSON."""
     return {
         "name": profile.name,
         "title": profile.title,

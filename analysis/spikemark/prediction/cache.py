@@ -10,7 +10,8 @@ second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synaps
 
 import numpy as np
 
-from .inputs import Inputs
+from spikemark.machines.inputs import Inputs
+
 from .loads import Loads
 
 CLOCK_HZ = 3.65e9  # of that machine

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
+from spikemark.machines.node import Node
+from spikemark.machines.profile import UnknownValue
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.quantities.quantity import Quantity
 
 from .asked import Network
-from .machine import Prediction, predict
+from .predict import Prediction, predict
 
 #: Nodes that are tried, with up to MOST_RANKS ranks.
 MOST_RANKS = 256
@@ -39,7 +42,7 @@ class Candidate:
     @property
     def sure(self) -> Prediction | None:
         """The fewest nodes whose whole interval reaches the target."""
-        return next((p for p in self.usable if p.figures["real_time_factor"].high <= self.target), None)
+        return next((p for p in self.usable if interval(p).high <= self.target), None)
 
     @property
     def certainty(self) -> str:
@@ -47,11 +50,11 @@ class Candidate:
         if not self.usable:
             return NO
         p = self.chosen
-        if p.figures["real_time_factor"].high <= self.target:
+        if interval(p).high <= self.target:
             return SURE
         if self.needed:
             return PERHAPS
-        return HARDLY if p.figures["real_time_factor"].low <= self.target else NO
+        return HARDLY if interval(p).low <= self.target else NO
 
     @property
     def fastest(self) -> Prediction:
@@ -102,39 +105,39 @@ def compare(
 
 def factor(p: Prediction) -> float:
     """Real-time factor."""
-    return p.figures["real_time_factor"].value
+    return interval(p).value
+
+
+def interval(p: Prediction) -> Quantity:
+    """Real-time factor with its interval; it is never missing."""
+    return p.figures["real_time_factor"]
 
 
 def _candidate(network: Network, profile, target: float, schedule: str | None, each: int) -> Candidate:
-    cores = round(profile.need("node.cores", "placing ranks").value)
-    if each > cores:
-        raise BadInput(f"ranks_per_node={each}: a node of {profile.name} has {cores} cores")
+    node = Node.of(profile, each, None, each)
     tried, refused = [], {}
     for nodes in NODES:
         if nodes * each > MOST_RANKS:
             break
         try:
-            tried.append(_try(network, profile, nodes * each, cores // each, schedule, each))
+            tried.append(_try(network, profile, nodes * each, node, schedule))
+        except UnknownValue:  # which no other number of nodes would tell
+            raise
         except BadInput as reason:
-            if "unknown, needed for" in str(reason):
-                raise
             refused[nodes] = str(reason)
     if not tried:
         raise BadInput(f"{profile.name}: {next(iter(refused.values()))}")
-    return Candidate(
-        profile.name, str(getattr(profile, "title", profile.name)), cores, tried, refused, target
-    )
+    title = str(getattr(profile, "title", profile.name))
+    return Candidate(profile.name, title, node.cores, tried, refused, target)
 
 
-def _try(network: Network, profile, ranks: int, threads: int, schedule: str | None, each: int) -> Prediction:
-    try:
-        return predict(network.description, profile, ranks, threads, schedule, None, each, network.rates)
-    except BadInput as reason:
-        if "placement 'area'" not in str(reason):
-            raise
-        return predict(
-            network.description, profile, ranks, threads, schedule, "area_group", each, network.rates
-        )
+def _try(network: Network, profile, ranks: int, node: Node, schedule: str | None) -> Prediction:
+    """A prediction for so many ranks; they share areas where there are fewer areas than ranks."""
+    description = read(network.description)
+    _, placement = lanes.chosen(description, schedule, None)
+    if placement == "area" and ranks > len(description.network.areas):
+        placement = "area_group"
+    return predict(description, profile, ranks, node.threads, schedule, placement, node.ranks, network.rates)
 
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:
@@ -142,7 +145,7 @@ def _pareto(points: list[Prediction]) -> list[Prediction]:
 
     def energy(p: Prediction) -> float:
         found = p.figures["energy_j"]
-        return float("inf") if found is None else found.value
+        return found.value if found else float("inf")
 
     best, found = float("inf"), []
     for p in sorted(points, key=lambda p: (factor(p), energy(p))):

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, integer, number
 
 from . import show
-from .compare import HARDLY, PERHAPS, Candidate, Comparison
-from .inputs import Figure
-from .machine import Prediction
+from .compare import HARDLY, PERHAPS, Candidate, Comparison, interval
+from .predict import Prediction
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
 BEYOND = (
@@ -22,44 +23,31 @@ LIMITS = {
 }  # fmt: skip
 
 
-def tables(made: Comparison) -> list:
-    """One column per machine, with the nodes it needs; so many in each table as can be read."""
-    found = rows(made)
-    return [_table(made, found[i : i + show.ABREAST]) for i in range(0, len(found), show.ABREAST)]
-
-
-def _table(made: Comparison, machines: list[list[str]]):
-    from rich.table import Table
-
-    shown = Table(
-        title=f"{made.network.title}: {made.schedule}, real-time factor {number(made.target)}; modelled",
-        title_justify="left",
+def table(made: Comparison) -> Table:
+    """One row per machine, with the nodes it needs."""
+    columns = [Column("machine", ""), Column("nodes", "nodes"), Column("target", "target")]
+    columns += [*show.columns_of(COLUMNS), Column("limited_by", "limited by")]
+    wanted = f"real-time factor {number(made.target)}"
+    return Table(
+        columns,
+        [_row(c) for c in made.candidates],
+        f"{made.network.title}: {made.schedule}, {wanted}; modelled",
     )
-    names, *others = zip(*machines, strict=True)
-    shown.add_column("")
-    for name in names:
-        shown.add_column(name, justify="right", overflow="fold")
-    for head, cells in zip(heads()[1:], others, strict=True):
-        shown.add_row(head, *cells)
-    return shown
 
 
-def heads() -> list[str]:
-    """Of the cells of `rows`."""
-    return ["machine", "nodes", "target", *(show.head(name) for name in COLUMNS), "limited by"]
-
-
-def rows(made: Comparison) -> list[list[str]]:
-    """Cells of the table."""
-    found = []
-    for c in made.candidates:
-        if not c.usable:
-            found.append([c.name, "none", "does not fit into memory", *[""] * len(COLUMNS), "memory"])
-            continue
-        p = c.chosen
-        cells = [show.cell(p.figures[name]) for name in COLUMNS]
-        found.append([c.name, nodes(p), c.certainty, *cells, LIMITS[p.slowest]])
-    return found
+def _row(c: Candidate) -> dict[str, Cell]:
+    if not c.usable:
+        none = {"nodes": "none", "target": "does not fit into memory", "limited_by": "memory"}
+        return {"machine": c.name, **none}
+    p = c.chosen
+    figures = {name: p.figures[name] for name in COLUMNS}
+    return {
+        "machine": c.name,
+        "nodes": nodes(p),
+        "target": c.certainty,
+        **figures,
+        "limited_by": LIMITS[p.slowest],
+    }
 
 
 def nodes(p: Prediction) -> str:
@@ -88,7 +76,7 @@ def verdict(made: Comparison) -> str:
 
 def _reached(c: Candidate, target: float) -> str:
     p = c.needed
-    how = f"a real-time factor of {_interval(p.figures['real_time_factor'])}"
+    how = f"a real-time factor of {_interval(interval(p))}"
     perhaps = ""
     if c.certainty == PERHAPS:
         perhaps = f" ({counted(c.sure.nodes, 'node')} would be)" if c.sure else " with any number of nodes"
@@ -103,21 +91,20 @@ def _reached(c: Candidate, target: float) -> str:
 
 def _missed(c: Candidate, target: float) -> str:
     p = c.fastest
-    found = p.figures["real_time_factor"]
     hope = "; its interval holds the target" if c.certainty == HARDLY else ""
     return (
         f"{c.name} does not reach {number(target)} with up to {counted(c.tried[-1].nodes, 'node')}: at best"
-        f" {_interval(found)}, on {counted(p.nodes, 'node')}, limited by {LIMITS[p.slowest]}{hope}."
+        f" {_interval(interval(p))}, on {counted(p.nodes, 'node')}, limited by {LIMITS[p.slowest]}{hope}."
     )
 
 
 def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
-    known = [(c, f) for c in reached if (f := c.needed.figures[name]) is not None]
+    known = [(c, f) for c in reached if (f := c.needed.figures[name])]
     if not known:
         return []
     (best, least), *others = sorted(known, key=lambda item: item[1].value)
     unit = {"energy_j": "J per simulated second", "cost_eur": "EUR per simulated hour"}[name]
-    unknown = [c.name for c in reached if c.needed.figures[name] is None]
+    unknown = [c.name for c in reached if not c.needed.figures[name]]
     aside = f" (unknown for {', '.join(unknown)})" if unknown else ""
     if not others:
         return [f"It takes {_interval(least)} {unit}{aside}."] if not unknown else []
@@ -129,9 +116,7 @@ def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
 
 
 def _doubt(candidates: list[Candidate]) -> list[str]:
-    guessed = [
-        c.name for c in candidates if c.chosen.figures["real_time_factor"].kind in ("assumed", "extrapolated")
-    ]
+    guessed = [c.name for c in candidates if interval(c.chosen).kind in ("assumed", "extrapolated")]
     found = []
     if guessed:
         found.append(
@@ -140,18 +125,18 @@ def _doubt(candidates: list[Candidate]) -> list[str]:
     if any(c.chosen.nodes > 1 for c in candidates):
         found.append(BEYOND)
     widest = max(candidates, key=lambda c: _width(c.chosen))
-    depends = widest.chosen.figures["real_time_factor"].depends
+    depends = interval(widest.chosen).depends
     if depends:
         found.append(f"Knowing {depends[0]} of {widest.name} better would help most.")
     return found
 
 
 def _width(p: Prediction) -> float:
-    f = p.figures["real_time_factor"]
+    f = interval(p)
     return (f.high - f.low) / f.value if f.value else 0.0
 
 
-def _interval(f: Figure) -> str:
+def _interval(f: Quantity) -> str:
     return f"{number(f.value)} ({number(f.low)} to {number(f.high)})"
 
 
@@ -179,7 +164,7 @@ def content(made: Comparison) -> dict[str, Any]:
                 "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
                 "tried": [
                     {"nodes": p.nodes, "fits_memory": p.fits,
-                     **{name: show.figure_content(name, p.figures[name]) for name in TRIED}}
+                     **{name: show.figure_content(p.figures[name]) for name in TRIED}}
                     for p in c.tried
                 ],
                 "refused": {str(n): why for n, why in c.refused.items()},

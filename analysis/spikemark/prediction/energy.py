@@ -1,29 +1,28 @@
 """Power and price of the nodes of a machine, from its profile (energy/power_model.py)."""
 
 from spikemark.energy.power_model import PowerModel
-
-from .inputs import Inputs
-from .phases import Node
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.node import Node
 
 HOUR = 3600.0
 
 
-def power_w(inputs: Inputs, shape: Node) -> float:
+def power_w(inputs: Inputs, node: Node) -> float:
     """Of all nodes together: idle, a share for every busy core, and the card where there are several nodes.
 
     Cores wait busily, so that all of them are busy all the time.
     """
-    cards = 1 if shape.nodes > 1 else 0
+    cards = 1 if node.nodes > 1 else 0
     model = PowerModel(
         inputs.profile.name,
         inputs.need("power.idle", "energy"),
         inputs.need("power.core", "energy"),
         inputs.need("power.card", "energy of the interconnect") if cards else 0.0,
     )
-    busy = shape.busy * shape.nodes  # the last node may have fewer ranks; it is paid for whole
-    return shape.nodes * model.idle_w + model.above_idle_w(busy, cards * shape.nodes)
+    busy = node.busy * node.nodes  # the last node may have fewer ranks; it is paid for whole
+    return node.nodes * model.idle_w + model.above_idle_w(busy, cards * node.nodes)
 
 
-def cost_per_s(inputs: Inputs, shape: Node) -> float:
+def cost_per_s(inputs: Inputs, node: Node) -> float:
     """EUR per second of wall-clock time for the nodes. Raises BadInput where the price is unknown."""
-    return shape.nodes * inputs.need("price.node_hour", "the cost") / HOUR
+    return node.nodes * inputs.need("price.node_hour", "the cost") / HOUR

@@ -14,8 +14,8 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.network.lanes import Lane
 
+from .collectives import Collectives, Traffic
 from .loads import Loads
-from .network import Interconnect, Traffic
 
 COUNT_BYTES = 4.0  # of a size that is sent ahead
 FRAME_BYTES = 8.0
@@ -23,41 +23,41 @@ ROOM = 2.0  # of buffers of fixed size over what they carry on average
 TWO_LEVEL, ALONE, BROADCASTS = "two_level", "self", ("allgather", "allgatherv", "rma_doubling")
 
 
-def _two_calls(net: Interconnect, traffic: Traffic) -> float:
+def _two_calls(net: Collectives, traffic: Traffic) -> float:
     data = min(net.messages(traffic), net.alltoall(traffic))
     return net.alltoall(traffic.dense(COUNT_BYTES)) + data
 
 
-def _fixed(net: Interconnect, traffic: Traffic) -> float:
+def _fixed(net: Collectives, traffic: Traffic) -> float:
     return net.alltoall(traffic.dense(ROOM * float(traffic.bytes.max()) + COUNT_BYTES))
 
 
-def _partners(net: Interconnect, traffic: Traffic) -> float:
+def _partners(net: Collectives, traffic: Traffic) -> float:
     linked = (traffic.bytes > 0).astype(float)
     sizes = Traffic(COUNT_BYTES * linked, linked, traffic.node)
     return net.messages(sizes) + net.messages(traffic)
 
 
-def _direct(net: Interconnect, traffic: Traffic) -> float:
+def _direct(net: Collectives, traffic: Traffic) -> float:
     return net.messages(Traffic(traffic.bytes, (traffic.bytes > 0).astype(float), traffic.node))
 
 
-def _sparse(net: Interconnect, traffic: Traffic) -> float:
+def _sparse(net: Collectives, traffic: Traffic) -> float:
     return net.messages(traffic) + net.barrier(traffic)
 
 
-def _broadcast(net: Interconnect, traffic: Traffic) -> float:
+def _broadcast(net: Collectives, traffic: Traffic) -> float:
     own = float(traffic.bytes.max())  # nearly every spike has a target on every rank
     return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, own)
 
 
-def _put(net: Interconnect, traffic: Traffic) -> float:
+def _put(net: Collectives, traffic: Traffic) -> float:
     linked = (traffic.bytes > 0).astype(float)
     puts = Traffic(traffic.bytes + COUNT_BYTES * linked, linked, traffic.node)  # empty ones, too
     return net.messages(puts) + net.barrier(traffic)
 
 
-def _doubling(net: Interconnect, traffic: Traffic) -> float:
+def _doubling(net: Collectives, traffic: Traffic) -> float:
     ranks, block = traffic.ranks, ROOM * float(traffic.bytes.max()) + COUNT_BYTES
     above, seconds = np.arange(ranks), 0.0
     for distance in 2 ** np.arange(int(np.ceil(np.log2(ranks)))):
@@ -68,14 +68,14 @@ def _doubling(net: Interconnect, traffic: Traffic) -> float:
     return seconds
 
 
-def _shared(net: Interconnect, traffic: Traffic) -> float:
+def _shared(net: Collectives, traffic: Traffic) -> float:
     nodes = len(np.unique(traffic.node))
     if nodes > 1:
         raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
     return net.barrier(traffic) + _direct(net, traffic)
 
 
-EXCHANGES: dict[str, Callable[[Interconnect, Traffic], float]] = {
+EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
     "alltoallv": _two_calls, "ialltoallv": _two_calls, "alltoall": _fixed, "persistent": _fixed,
     "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
     "allgather": _broadcast, "allgatherv": _broadcast, "rma_put": _put, "rma_doubling": _doubling,
@@ -112,14 +112,14 @@ def check(lane: Lane) -> None:
             raise BadInput(f"exchange: {role}{name!r} for lane {lane.name}; allowed: {', '.join(allowed)}")
 
 
-def seconds(net: Interconnect, lane: Lane, traffic: list[Traffic]) -> float:
+def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     """An exchange of the slowest group; 0 for a lane without any."""
     if lane.exchange == TWO_LEVEL:
         return max((_two_level(net, lane, t) for t in traffic), default=0.0)
     return max((EXCHANGES[lane.exchange](net, t) for t in traffic), default=0.0)
 
 
-def _two_level(net: Interconnect, lane: Lane, traffic: Traffic) -> float:
+def _two_level(net: Collectives, lane: Lane, traffic: Traffic) -> float:
     """Within blocks of ranks to the member with the number of the receiver's, then between those members; a
     smaller last block does not count in the first step. Every run of words has a frame of two."""
     ranks, (inner, outer, size) = traffic.ranks, lane.composed
@@ -151,6 +151,6 @@ def _moved(sent: np.ndarray, node: np.ndarray) -> Traffic:
     return Traffic(square, -np.expm1(-square / COUNT_BYTES), node)
 
 
-def barrier(net: Interconnect, traffic: list[Traffic]) -> float:
+def barrier(net: Collectives, traffic: list[Traffic]) -> float:
     """The barrier before it."""
     return max((net.barrier(t) for t in traffic), default=0.0)

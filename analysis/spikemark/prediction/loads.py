@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.network import lanes, pools, ring
-from spikemark.network.description import Description
-from spikemark.network.description import read as read_description
+from spikemark.network.description import Description, read
 from spikemark.network.lanes import Lane
 from spikemark.network.placement import neurons as neurons_of
 from spikemark.network.ring import Ring
@@ -41,6 +40,45 @@ class Loads:
     description: Description = field(repr=False)
     ring: Ring
 
+    @classmethod
+    def of(
+        cls,
+        description: dict | Description,
+        ranks: int,
+        threads: int,
+        hz: np.ndarray,
+        schedule: str | list | Schedule | None = None,
+        placement: str | None = None,
+    ) -> "Loads":
+        """Loads of a network that fires with `hz` [population]. Raises BadInput for what cannot be run."""
+        description = read(description)
+        network, time = description.network, description.time
+        schedule, placement = lanes.chosen(description, schedule, placement)
+        local = neurons_of(description, placement, ranks, threads)
+        column, neurons = _columns(local)
+        on_rank = local.sum(axis=2)
+        sizes = on_rank.sum(axis=1)
+        drawn = pools.read(network)
+        used = lanes.read(description, ranks, schedule, placement)
+        per_neuron = hz * 1e-3 * time.cycle_ms
+        fired = sizes * per_neuron  # spikes of each population per cycle
+        visits = drawn.hits.T @ fired  # synapses visited per target neuron
+        areas = np.array(network.area_of, dtype=np.int64)
+        lists, stored, words = [], [], []
+        for lane in used:
+            misses = _inside(drawn.misses, lane.held, areas)
+            lists.append(fired @ -np.expm1(misses @ neurons))
+            has = -np.expm1(misses @ on_rank)  # [population, rank]: how probably a rank has a list
+            stored.append(sizes @ has)
+            words.append((per_neuron[:, None] * on_rank).T @ has)
+        events_from_outside = sum(p.size * p.outside_hz for p in network.populations)
+        return cls(
+            ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
+            np.array(lists), visits @ neurons, neurons, np.array(stored),
+            _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
+            events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
+        )  # fmt: skip
+
     def of_rank(self, of_column: np.ndarray) -> np.ndarray:
         """Sums over the threads of each rank, [..., rank]."""
         return of_column[..., self.column].sum(axis=-1)
@@ -59,44 +97,6 @@ class Loads:
     def total_events(self) -> float:
         """Synaptic events of the whole network."""
         return float(self.of_rank(self.events).sum())
-
-
-def read(
-    description: dict | Description,
-    ranks: int,
-    threads: int,
-    hz: np.ndarray,
-    schedule: str | list | Schedule | None = None,
-    placement: str | None = None,
-) -> Loads:
-    """The loads of a network that fires with `hz` [population]. Raises BadInput for what cannot be run."""
-    description = read_description(description)
-    network, time = description.network, description.time
-    schedule, placement = lanes.chosen(description, schedule, placement)
-    local = neurons_of(description, placement, ranks, threads)
-    column, neurons = _columns(local)
-    on_rank = local.sum(axis=2)
-    sizes = on_rank.sum(axis=1)
-    drawn = pools.read(network)
-    used = lanes.read(description, ranks, schedule, placement)
-    per_neuron = hz * 1e-3 * time.cycle_ms
-    fired = sizes * per_neuron  # spikes of each population per cycle
-    visits = drawn.hits.T @ fired  # synapses visited per target neuron
-    areas = np.array(network.area_of, dtype=np.int64)
-    lists, stored, words = [], [], []
-    for lane in used:
-        misses = _inside(drawn.misses, lane.held, areas)
-        lists.append(fired @ -np.expm1(misses @ neurons))
-        has = -np.expm1(misses @ on_rank)  # [population, rank], probability that the rank has a list of one
-        stored.append(sizes @ has)
-        words.append((per_neuron[:, None] * on_rank).T @ has)
-    events_from_outside = sum(p.size * p.outside_hz for p in network.populations)
-    return Loads(
-        ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
-        np.array(lists), visits @ neurons, neurons, np.array(stored),
-        _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
-        events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
-    )  # fmt: skip
 
 
 def _indegrees(drawn: pools.Pools, sizes: np.ndarray) -> np.ndarray:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.node import Node
 from spikemark.network.fields import Population
+from spikemark.quantities.quantity import worst
 
 from . import cache, rates
-from . import inputs as values
-from . import loads as counting
-from .inputs import Inputs
+from .intervals import predicted
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
@@ -53,38 +53,6 @@ class PhaseTimes:
         return self.deliver_s + self.update_s + self.collocate_s
 
 
-@dataclass(frozen=True)
-class Node:
-    """How ranks share nodes."""
-
-    cores: int
-    ranks: int  # on a node
-    threads: int  # of a rank
-    nodes: int
-
-    @property
-    def busy(self) -> int:
-        return self.ranks * self.threads
-
-
-def node(inputs: Inputs, ranks: int, threads: int, ranks_per_node: int | None = None) -> Node:
-    """How `ranks` fill nodes, by default as many on each as have cores. Raises BadInput for more than fit."""
-    name, cores = inputs.profile.name, inputs.exact("node.cores", "placing ranks")
-    for what, value in (("ranks", ranks), ("threads", threads)):
-        if value < 1:
-            raise BadInput(f"{what}={value}: at least 1")
-    if threads > cores:
-        raise BadInput(f"threads={threads}: a node of {name} has {cores} cores")
-    fit = cores // threads
-    if ranks_per_node is not None and not 1 <= ranks_per_node <= fit:
-        raise BadInput(
-            f"ranks_per_node={ranks_per_node}: with {threads} threads each, a node of {name} ({cores} cores)"
-            f" takes 1 to {fit}"
-        )
-    each = min(ranks, ranks_per_node or fit)
-    return Node(cores, each, threads, -(-ranks // each))
-
-
 def phase_times(
     description: dict,
     profile,
@@ -100,46 +68,47 @@ def phase_times(
     `profile`: of spikemark.machines; unknown values that are needed raise BadInput (`machines.filled` assumes
     them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
     """
-    loads = counting.read(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
+    loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
     return of_loads(loads, Inputs(profile), ranks_per_node)
 
 
 def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) -> PhaseTimes:
     """The same for counted loads."""
-    shape = node(inputs, loads.ranks, loads.threads, ranks_per_node)
-    deliver, update, collocate = seconds(loads, inputs, shape)
+    node = Node.of(inputs.profile, loads.ranks, loads.threads, ranks_per_node)
+    deliver, update, collocate = seconds(loads, inputs, node)
 
     def total(moved: Inputs) -> dict[str, float]:
-        return {str(m): t for m, t in enumerate(sum(seconds(loads, moved, shape)))}
+        return {str(m): t for m, t in enumerate(sum(seconds(loads, moved, node)))}
 
-    limits = values.figures(inputs, total)
-    low, high = (np.array([getattr(f, side) for f in limits.values()]) for side in ("low", "high"))
-    kind = values.worst([f.kind for f in limits.values()])
-    return PhaseTimes(deliver, update, collocate, low, high, kind, assumptions(inputs, shape))
+    limits = predicted(inputs, total)
+    low, high = (np.array([getattr(q, side) for q in limits.values()]) for side in ("low", "high"))
+    kind = worst(q.kind for q in limits.values())
+    return PhaseTimes(deliver, update, collocate, low, high, kind, assumptions(inputs, node))
 
 
-def assumptions(inputs: Inputs, shape: Node) -> list[str]:
+def assumptions(inputs: Inputs, node: Node) -> list[str]:
     """What the times take for granted: values of the profile that are assumed, then what the model does."""
+    values = {path: inputs.profile.get(path) for path, used in inputs.used.items() if used.kind == "assumed"}
     found = [
         f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
-        for path, value in inputs.used.items()
-        if value.kind == "assumed" and not isinstance(value.value, list | tuple)
+        for path, value in values.items()
+        if not isinstance(value.value, list | tuple)
     ]
     found.append(cache.ASSUMED)
-    if 1 < shape.busy < shape.cores:
+    if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
-    if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(shape)):
+    if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
         found.append(NO_CYCLE)
-    if shape.threads > 1:
+    if node.threads > 1:
         found.append(THREADS)
     return found
 
 
-def seconds(loads: Loads, inputs: Inputs, shape: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
 
     def kernel(name: str) -> float:
-        return _kernel(inputs, name, shape)
+        return _kernel(inputs, name, node)
 
     visit = kernel("t_next") + cache.miss_s(loads, inputs)
     delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
@@ -147,9 +116,9 @@ def seconds(loads: Loads, inputs: Inputs, shape: Node) -> tuple[np.ndarray, np.n
     advancing = _update(loads.description.network.populations, kernel) * loads.steps @ loads.neurons
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
-    beside = _kernel(inputs, CYCLE, shape, Inputs.get, 0.0) + _barriers(inputs, shape)
+    beside = _kernel(inputs, CYCLE, node, Inputs.get, 0.0) + _barriers(inputs, node)
     update = of_thread.max(axis=1) + going_through - deliver + beside
-    alone = Node(shape.cores, shape.ranks, 1, shape.nodes)  # the master threads, while the others wait
+    alone = Node(node.cores, node.ranks, 1, node.nodes)  # the master threads, while the others wait
     return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
 
 
@@ -161,25 +130,25 @@ def _update(populations: list[Population], kernel) -> np.ndarray:
     return np.array([times[p.neuron.model] + external * (p.outside_hz > 0) for p in populations])
 
 
-def _kernel(inputs: Inputs, name: str, shape: Node, ask: Callable = Inputs.need, *other: float) -> float:
+def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, *other: float) -> float:
     """Seconds, by how many cores are busy; `ask`: Inputs.get with what it gives for `other`, if unknown."""
-    share = _share(shape)
-    why = other or (f"{shape.busy} of {shape.cores} busy cores",)
-    times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(shape)}
+    share = _share(node)
+    why = other or (f"{node.busy} of {node.cores} busy cores",)
+    times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(node)}
     return (1 - share) * times.get(ONE, 0.0) + share * times.get(FULL, 0.0)
 
 
-def _share(shape: Node) -> float:
+def _share(node: Node) -> float:
     """Of the way from one busy core to all."""
-    return (shape.busy - 1) / (shape.cores - 1) if shape.cores > 1 else 0.0
+    return (node.busy - 1) / (node.cores - 1) if node.cores > 1 else 0.0
 
 
-def _groups(shape: Node) -> list[str]:
+def _groups(node: Node) -> list[str]:
     """The kernel times that count."""
-    return [ONE] * (_share(shape) < 1) + [FULL] * (_share(shape) > 0)
+    return [ONE] * (_share(node) < 1) + [FULL] * (_share(node) > 0)
 
 
-def _barriers(inputs: Inputs, shape: Node) -> float:
-    if shape.threads == 1:
+def _barriers(inputs: Inputs, node: Node) -> float:
+    if node.threads == 1:
         return 0.0
-    return BARRIERS * np.log2(shape.threads) * inputs.need("interconnect.latency_node", "barriers of threads")
+    return BARRIERS * np.log2(node.threads) * inputs.need("interconnect.latency_node", "barriers of threads")

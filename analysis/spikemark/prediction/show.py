@@ -2,59 +2,42 @@
 
 from typing import Any
 
-from spikemark.quantities.words import number
+from spikemark.machines.inputs import WITHIN
+from spikemark.quantities.quantity import KINDS, Quantity
+from spikemark.quantities.table import Column, Table
 
-from .inputs import KINDS, Figure
-from .machine import FIGURES, Prediction
+from .intervals import COUNTED, EXTRAPOLATED
+from .predict import FIGURES, Prediction
 
 ABREAST = 4  # columns of numbers that a page of a terminal holds
+#: Kinds that a predicted number may have.
+POSSIBLE = [kind for kind in KINDS if kind in {COUNTED, *WITHIN, EXTRAPOLATED}]
+FITS = {None: "unknown", True: "yes", False: "NO"}
 
 
-def tables(predictions: list[Prediction]) -> list:
-    """One column per prediction: value, interval, kind; so many columns in each table as can be read."""
-    return [_table(predictions[i : i + ABREAST]) for i in range(0, len(predictions), ABREAST)]
-
-
-def _table(predictions: list[Prediction]):
-    from rich.table import Table
-
+def table(predictions: list[Prediction]) -> Table:
+    """One row per prediction, all of one network, schedule and machine."""
     first = predictions[0]
-    made = Table(title=heading(first), title_justify="left")
-    made.add_column("")
-    for p in predictions:
-        made.add_column(f"{p.ranks} ranks\n{p.nodes} nodes", justify="right", overflow="fold")
-    for name in FIGURES:
-        made.add_row(head(name), *(cell(p.figures[name]) for p in predictions))
-    made.add_row("longest part", *(p.slowest for p in predictions))
-    made.add_row(
-        "fits into memory", *({None: "unknown", True: "yes", False: "NO"}[p.fits] for p in predictions)
-    )
-    return made
+    columns = [Column("place", ""), *columns_of(FIGURES)]
+    columns += [Column("longest_part", "longest part"), Column("fits_memory", "fits into memory")]
+    rows = [
+        {"place": f"{p.ranks} ranks\n{p.nodes} nodes", **p.figures}
+        | {"longest_part": p.slowest, "fits_memory": FITS[p.fits]}
+        for p in predictions
+    ]
+    title = f"{first.title}: {first.schedule}, placement {first.placement}, {first.threads} threads a rank"
+    return Table(columns, rows, f"{title}; modelled")
+
+
+def columns_of(names: Any) -> list[Column]:
+    """Columns for figures of these names, each cell with its interval and kind."""
+    return [Column(name, head(name), each=True) for name in names]
 
 
 def head(name: str) -> str:
     """What a figure is, and its unit."""
     what, unit = FIGURES[name]
     return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
-
-
-def heading(p: Prediction) -> str:
-    """What all columns share."""
-    return f"{p.title}: {p.schedule}, placement {p.placement}, {p.threads} threads a rank; modelled"
-
-
-def cell(figure: Figure | None) -> str:
-    """'1.20 (1.0-1.4)' and the kind below."""
-    if figure is None:
-        return "unknown"
-    if figure.low == figure.high:
-        return f"{number(figure.value)}\n{figure.kind}"
-    return f"{number(figure.value)} ({number(figure.low)}–{number(figure.high)})\n{figure.kind}"
-
-
-def phrase(figure: Figure | None) -> str:
-    """The same on one line."""
-    return cell(figure).replace("\n", ", ")
 
 
 def lines(predictions: list[Prediction]) -> list[str]:
@@ -66,12 +49,12 @@ def lines(predictions: list[Prediction]) -> list[str]:
         if p.fits is False:
             found.append(f"{p.ranks} ranks: does not fit into the memory of the nodes")
     factor = predictions[-1].figures["real_time_factor"]
-    if factor is not None and factor.depends:
+    if factor.depends:
         most = ", ".join(factor.depends[:3])
         found.append(f"the real-time factor on {predictions[-1].ranks} ranks depends most on {most}")
     found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
     found.append(
-        f"kinds, from the best to the worst: {', '.join(KINDS)}; a number is as good as its worst input"
+        f"kinds, from the best to the worst: {', '.join(POSSIBLE)}; a number is as good as its worst input"
     )
     return list(dict.fromkeys(found))
 
@@ -82,7 +65,7 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
         {
             "machine": p.machine, "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
             "ranks_per_node": p.node.ranks, "schedule": p.schedule, "placement": p.placement,
-            "figures": {name: figure_content(name, p.figures[name]) for name in FIGURES},
+            "figures": {name: figure_content(p.figures[name]) for name in FIGURES},
             "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
             "extrapolated": p.outside, "assumptions": p.assumptions,
         }
@@ -90,11 +73,11 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def figure_content(name: str, figure: Figure | None) -> dict[str, Any] | None:
+def figure_content(figure: Quantity) -> dict[str, Any] | None:
     """A number with unit, interval, kind, and the values it depends on most."""
-    if figure is None:
+    if not figure:
         return None
     return {
-        "value": figure.value, "interval": [figure.low, figure.high], "unit": FIGURES[name][1],
+        "value": figure.value, "interval": [figure.low, figure.high], "unit": figure.unit,
         "kind": figure.kind, "depends": list(figure.depends[:5]),
     }  # fmt: skip

@@ -88,6 +88,12 @@ def missing(reason: str, unit: str = "", mark: str = "missing") -> Quantity:
     return Quantity(None, unit=unit, reason=reason, mark=mark)
 
 
+def worst(kinds: Iterable[str]) -> str:
+    """The least sure of some kinds, at least one: a number is as sure as the least sure of its inputs."""
+    order = list(KINDS)
+    return max(kinds, key=order.index)
+
+
 def with_half(value: float, half: float | None, unit: str = "", kind: str = "") -> Quantity:
     """`value` ± `half`; None for an unknown interval."""
     if half is None:

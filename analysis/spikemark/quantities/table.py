@@ -17,7 +17,8 @@ class Column:
     """`name` is the key in JSON and tells the unit, `head` stands above the column.
 
     `kind` says what its numbers are, see quantity.KINDS. `words` writes a number where `digits` significant
-    digits are not the way, such as words.percent.
+    digits are not the way, such as words.percent. `each`: its quantities are of several kinds, so that every
+    cell says its own.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Column:
     kind: str = ""
     digits: int = 3
     words: Callable[[float], str] | None = None
+    each: bool = False
 
     def text(self, cell: Cell) -> str:
         """A cell as people read it."""
@@ -34,7 +36,8 @@ class Column:
             if not cell:
                 return cell.mark
             limits = "" if cell.low is None else f" ({self._range(cell.low, cell.high)})"
-            return self._number(cell.value) + limits + cell.sign
+            kind = f", {cell.kind}" if self.each and cell.kind else ""
+            return self._number(cell.value) + limits + cell.sign + kind
         if isinstance(cell, tuple):
             return self._range(*cell)
         return cell if isinstance(cell, str) else self._number(cell)
@@ -82,8 +85,29 @@ class Table:
         return tuple(
             i
             for i, column in enumerate(self.columns)
-            if i == 0 or all(isinstance(row.get(column.name) or "", str) for row in self.rows)
+            if i == 0 or all(isinstance(row.get(column.name), str | None) for row in self.rows)
         )
+
+    def turned(self, abreast: int) -> list["Table"]:
+        """The same cells with a column for every row, named by its first cell; at most so many in a table.
+
+        For tables with more columns than a terminal holds. Notes stand below the last one.
+        """
+        (corner, *heads), cells = (
+            [f"{head} ({kind})" if kind else head for head, kind in self.heads],
+            self.cells,
+        )
+        found = []
+        for first in range(0, len(cells), abreast):
+            part = cells[first : first + abreast]
+            columns = [Column("", corner), *(Column(str(i), row[0]) for i, row in enumerate(part))]
+            rows = [
+                {"": head, **{str(i): row[place] for i, row in enumerate(part)}}
+                for place, head in enumerate(heads, 1)
+            ]
+            last = first + abreast >= len(cells)
+            found.append(Table(columns, rows, self.title, self.name, self.notes if last else []))
+        return found
 
     def reasons(self) -> list[str]:
         """Why cells are without a number, one line for each reason."""

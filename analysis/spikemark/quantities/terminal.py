@@ -3,6 +3,7 @@
 from typing import TextIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Drawn
 
 from .table import Table
@@ -12,12 +13,14 @@ WIDTH = 150  # of a table that goes to a file
 
 def drawn(table: Table) -> Drawn:
     """The table as rich draws it; the kind of a column's numbers stands below its head."""
-    found = Drawn(title=table.title or None, title_justify="left")
+    found = Drawn(title=escape(table.title) or None, title_justify="left")
     words = table.words
     for number, (head, kind) in enumerate(table.heads):
-        found.add_column(f"{head}\n{kind}".strip(), justify="left" if number in words else "right")
+        found.add_column(
+            escape(f"{head}\n{kind}".strip()), justify="left" if number in words else "right", overflow="fold"
+        )
     for row in table.cells:
-        found.add_row(*row)
+        found.add_row(*map(escape, row))
     return found
 
 

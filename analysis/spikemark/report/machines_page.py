@@ -1,15 +1,16 @@
 """The page of a comparison of machines, for a buyer: verdict, picture, table, assumptions."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 from spikemark.core.files import write_atomically
-from spikemark.prediction import compare_show as words
-from spikemark.prediction import show
-from spikemark.prediction.compare import Comparison, factor
-from spikemark.prediction.machine import PARTS
-from spikemark.quantities.elements import Figure, KeyFigure, Section, Table
-from spikemark.quantities.words import counted, integer, number
+from spikemark.prediction import compare_show, show
+from spikemark.prediction.compare import Comparison, factor, interval
+from spikemark.prediction.predict import PARTS
+from spikemark.quantities.elements import Figure, KeyFigure, Section
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number
 
 from . import machines_drawing, page
 
@@ -35,7 +36,7 @@ def render(made: Comparison) -> str:
         sweep=SimpleNamespace(
             name=made.network.title, machine=names, title=f"{made.schedule}, {_wanted(made)}"
         ),
-        sentence=words.verdict(made),
+        sentence=compare_show.verdict(made),
         key_figures=_tiles(made),
         broken=False,
         warnings=[],
@@ -54,21 +55,16 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
             found.append(KeyFigure(c.name, "missing", "", "does not fit into memory", missing=True))
             continue
         p = c.chosen
-        kind = p.figures["real_time_factor"].kind
-        nodes = counted(p.nodes, "node")
-        note = f"real-time factor {show.cell(p.figures['real_time_factor']).splitlines()[0]}, {c.certainty}"
-        found.append(KeyFigure(c.name, nodes, kind, note))
+        note = f"real-time factor {Column('', '').text(interval(p))}, {c.certainty}"
+        found.append(KeyFigure(c.name, counted(p.nodes, "node"), interval(p).kind, note))
     return found
 
 
 def _comparison(made: Comparison) -> Section:
-    heads = words.heads()
-    rows = [[cell.replace("\n", ", ") for cell in row] for row in words.rows(made)]
-    last = len(heads) - 1
+    needs = "What each machine needs"
     return Section(
-        "machines", "What each machine needs", [ASKED],
-        tables=[("", Table(heads, rows, words=(0, 2, last)))], figures=_parts(made),
-    )  # fmt: skip
+        "machines", needs, [ASKED], tables=[replace(compare_show.table(made), title="")], figures=_parts(made)
+    )
 
 
 def _parts(made: Comparison) -> list[Figure]:
@@ -80,14 +76,13 @@ def _parts(made: Comparison) -> list[Figure]:
     if not bars:
         return []
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    rows = [
-        [name, *(show.phrase(c.chosen.figures[part]) for part in PARTS)]
-        for name, c in zip(bars, (c for c in made.candidates if c.usable), strict=True)
-    ]
+    usable = [c for c in made.candidates if c.usable]
+    rows = [{"machine": name, **c.chosen.figures} for name, c in zip(bars, usable, strict=True)]
+    columns = [Column("machine", "machine, nodes"), *(Column(part, part, each=True) for part in PARTS)]
     return [Figure(
         "parts", "Where the time goes", machines_drawing.parts(bars, made.target, "parts", alt), alt,
         "Seconds per simulated second on the nodes of the table.",
-        Table(["machine, nodes", *PARTS], rows),
+        Table(columns, rows),
     )]  # fmt: skip
 
 
@@ -103,10 +98,9 @@ def _picture(made: Comparison) -> Section | None:
     named = ", ".join(f"{p.machine} on {p.nodes}" for p in made.pareto)
     alt = f"Energy against real-time factor; not beaten in both: {named}."
     table = Table(
-        ["machine", "nodes", "real-time factor", "energy (J / s simulated)"],
-        [[p.machine, integer(p.nodes), *(show.phrase(p.figures[name]) for name in words.TRIED[:2])]
-         for p in made.pareto if p.figures["energy_j"]],
-    )  # fmt: skip
+        [Column("machine", "machine"), Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED[:2])],
+        [{"machine": p.machine, "nodes": p.nodes, **p.figures} for p in made.pareto if p.figures["energy_j"]],
+    )
     picture = Figure(
         "pareto", "Time and energy", machines_drawing.pareto(curves, best, made.target, "pareto", alt), alt,
         "One point per number of nodes; rings: no other machine or number of nodes is better in both.", table,
@@ -115,23 +109,15 @@ def _picture(made: Comparison) -> Section | None:
 
 
 def _tried(made: Comparison) -> Section:
-    names = words.TRIED
-    heads = ["nodes", *(show.head(name) for name in names), "longest part"]
+    columns = [Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED), Column("part", "longest part")]
     tables = []
     for c in made.candidates:
-        rows = [
-            [
-                words.nodes(p),
-                *(show.phrase(p.figures[name]) for name in names),
-                p.slowest,
-            ]
-            for p in c.tried
-        ]
-        tables.append((c.title, Table(heads, rows, words=(0, len(names) + 1))))
+        rows = [{"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest} for p in c.tried]
+        tables.append(Table(columns, rows, c.title))
     missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
 
 
 def _assumed(made: Comparison) -> Section:
-    lines = [tuple(line.partition(": ")[::2]) for line in words.lines(made)]
+    lines = [tuple(line.partition(": ")[::2]) for line in compare_show.lines(made)]
     return Section("assumptions", "What this rests on", links=[(what, "", rest) for what, rest in lines])

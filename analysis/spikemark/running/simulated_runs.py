@@ -5,59 +5,27 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spikemark import machines
 from spikemark.core import places
-from spikemark.records.experiment_fields import MACHINE, as_list
-from spikemark.records.plan import SimulatedOn
+from spikemark.records.plan import Planned
+from spikemark.records.results import Results
 
-if TYPE_CHECKING:
-    from spikemark.records.plan import Planned
-    from spikemark.records.results import Results
-
-    from .experiments import Experiment
-
-#: The results folder of an experiment that compares several profiles.
-SEVERAL = "simulated"
-
-
-def folder_name(experiment: "Experiment") -> str:
-    """Of the results: the profile's name, or `simulated` where the grid has others, too."""
-    names = {experiment.machine.name}
-    for entry in experiment.grid:
-        names.update(SimulatedOn(profile=p).name for p in as_list(entry.get(f"{MACHINE}profile", [])))
-    return SEVERAL if len(names) > 1 else names.pop()
-
-
-def profile_digest(profile: str) -> str:
-    """Of the values in a machine profile, assumed ones included, from which simulated times follow.
-
-    Raises BadInput for a profile that is not there or not valid.
-    """
-    from spikemark import machines
-
-    from .simulation import run as simulation
-
-    return simulation.digest(machines.filled(machines.load(profile)))
+from .simulation import run, smpirun
 
 
 def check() -> None:
     """Raises BadInput where nothing can be simulated: without SimGrid, or the mini-app built for it."""
-    from .simulation import smpirun
-
     smpirun.version()
     places.miniapp_smpi()
 
 
-def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) -> dict[str, Any]:
+def simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> dict[str, Any]:
     """Simulate a run of the plan, leave its record in `out`, and return what to keep of how it was started.
 
     Raises BadInput for what cannot be simulated, TimeoutError beyond `limit_s`.
     """
-    from spikemark import machines
-
-    from .simulation import run as simulation
-
     wanted = planned.machine
     of = results.compute_of(planned.id)
     arguments = {
@@ -70,7 +38,7 @@ def simulate(results: "Results", planned: "Planned", out: Path, limit_s: float) 
         "hz": wanted.rate_hz,
     }
     with limited(limit_s):
-        simulation.simulate(
+        run.simulate(
             results.read_description(planned.id),
             machines.load(wanted.profile),
             out=out,

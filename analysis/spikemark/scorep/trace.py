@@ -31,7 +31,8 @@ class _Thread:
 
 
 class _Reading:
-    def __init__(self, ranks: int):
+    def __init__(self, path: Path, ranks: int):
+        self.path = path
         self.seen = [Seen() for _ in range(ranks)]
         self.measured = [0] * ranks  # depth of MEASURED of the first thread
         self.barriers = defaultdict(
@@ -45,7 +46,7 @@ class _Reading:
     def leave(self, thread: _Thread, name: str, time: int) -> None:
         entered, since = thread.stack.pop() if thread.stack else (None, time)
         if entered != name:
-            raise BadInput(f"rank {thread.rank} leaves {name!r} within {entered!r}")
+            raise BadInput(f"{self.path}: rank {thread.rank} leaves {name!r} within {entered!r}")
         if thread.first and self.measured[thread.rank]:
             self.seen[thread.rank].seconds[name] += time - since
             self.seen[thread.rank].visits[name] += 1
@@ -61,7 +62,7 @@ class _Reading:
 
 
 def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
-    """What the trace says of each of the `ranks` ranks, and how long each waits for the last at barriers, s.
+    """What the trace says about each of the `ranks` ranks, and how long each waits at barriers, s.
 
     The wait of a rank at a barrier lasts from its own entry to that of the last rank of the communicator.
     Raises BadInput if a file is missing or truncated, or of another number of ranks, or without the regions
@@ -70,15 +71,15 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_TRACING=true")
     _check_ends(path)
-    reading = _Reading(ranks)
+    reading = _Reading(path, ranks)
     said: list[str] = []
     try:
         with _complaints(said), otf2.reader.open(str(path)) as trace:
             threads = _threads(path, trace, ranks)
             _follow(reading, trace, threads)
             tick_s = 1 / trace.timer_resolution
-    except BadInput as error:
-        raise error if str(path) in str(error) else BadInput(f"{path}: {error}") from None
+    except BadInput:
+        raise
     except Exception as error:  # those of otf2 share no class
         raise BadInput(
             f"{path}: truncated, or a file of {path.stem}/ is: {said[0] if said else error}"
@@ -121,7 +122,7 @@ def _threads(path: Path, trace, ranks: int) -> dict:
 
 
 def _follow(reading: _Reading, trace, threads: dict) -> None:
-    """Takes in all events, in the order of time."""
+    """Takes in all events in the order of time."""
     for location, event in trace.events:
         thread = threads.get(location)
         if thread is None:  # of a device, or of a recorder of metrics
@@ -138,8 +139,8 @@ def _follow(reading: _Reading, trace, threads: dict) -> None:
     for location, thread in threads.items():
         if thread.events != location.number_of_events or thread.stack:
             raise BadInput(
-                f"rank {thread.rank} has {thread.events} of {location.number_of_events} events"
-                f" and has not left {len(thread.stack)} regions"
+                f"{reading.path}: rank {thread.rank} has {thread.events} of {location.number_of_events}"
+                f" events and has not left {len(thread.stack)} regions"
             )
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from spikemark import machines
-from spikemark.prediction import loads as counting
-from spikemark.prediction import machine, rates
+from spikemark.prediction import predict, rates
+from spikemark.prediction.loads import Loads
 from spikemark.presets import dpsnn, mam
 from spikemark.studies.table import Column, StudyTable
 
@@ -61,17 +61,16 @@ def _network(network: Network) -> tuple[dict, rates.Rates]:
 
 
 @lru_cache(maxsize=4)
-def _loads(network: Network, ranks: int) -> counting.Loads:
+def _loads(network: Network, ranks: int) -> Loads:
     description, hz = _network(network)
-    return counting.read(description, ranks, 1, hz.hz)
+    return Loads.of(description, ranks, 1, hz.hz)
 
 
 def predicted(case: Case, profile, factors: dict[str, float]) -> dict[str, float]:
     """Seconds per simulated second, by part."""
     scaled = {**NO_RING, KERNELS: case.crowding, **dict.fromkeys(OF_WORK, factors[WORK])}
     scaled[GAP] = factors.get(MESSAGES, 1.0)
-    loads = _loads(case.network, case.ranks)
-    return machine.numbers(loads, profile, min(case.each, case.ranks), scaled)
+    return predict.numbers(_loads(case.network, case.ranks), profile, min(case.each, case.ranks), scaled)
 
 
 def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]]:
@@ -152,8 +151,8 @@ def nest_table() -> StudyTable:
     profile = known_profiles(["jureca-dc"])["jureca-dc"]
     rows = []
     for nodes, factor in NEST_MAM.items():
-        loads = counting.read(description, 2 * nodes, 64, hz.hz)
-        mine = machine.numbers(loads, profile, 2)["real_time_factor"]
+        loads = Loads.of(description, 2 * nodes, 64, hz.hz)
+        mine = predict.numbers(loads, profile, 2)["real_time_factor"]
         rows.append({"nodes": nodes, "nest": factor, "predicted": mine, "ahead": factor / mine})
     columns = [
         Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),

@@ -17,7 +17,7 @@ from synthetic import compute_times
 
 from spikemark.bench import exchange_times, kernels
 from spikemark.calibration import cycle_time, jitter, kernel_times, messages, node, profile_text, software
-from spikemark.calibration.values import Table, Value, repeated
+from spikemark.calibration.values import measured, repeated
 from spikemark.core import places
 from spikemark.machines.profile import checked
 from spikemark.records import record
@@ -30,8 +30,8 @@ def test_one_more_repetition_falls_into_the_interval():
     rng = np.random.default_rng(1)
     inside = 0
     for _ in range(2000):
-        *measured, another = rng.normal(10, 1, 6)
-        low, high = repeated(list(measured), "ns").interval
+        *some, another = rng.normal(10, 1, 6)
+        low, high = repeated(list(some), "ns").interval
         inside += low <= another <= high
     assert 0.93 < inside / 2000 < 0.97
 
@@ -45,8 +45,9 @@ def test_an_interval_holds_what_was_measured_and_is_not_below_0():
 def test_intervals_are_such_as_a_profile_may_have():
     assert repeated([1.0, 2.0, 9.0], "ns").interval[0] == pytest.approx(0.1)  # of a time that is not 0
     values = {
-        "jitter.minor_share": Value(0.9, "1", (0.5, 1.4)), "jitter.minor_factor": Value(1.5, "1", (0.3, 3)),
-    }  # fmt: skip
+        "jitter.minor_share": measured(0.9, "1", (0.5, 1.4)),
+        "jitter.minor_factor": measured(1.5, "1", (0.3, 3)),
+    }
     profile = checked(yaml.safe_load(profile_text.text("here", "A", values, "calibrated", {}, [])), "here")
     assert profile.get("jitter.minor_share").interval == (0.5, 1)
     assert profile.get("jitter.minor_factor").interval == (1, 3)
@@ -70,7 +71,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert found["t_spike"].value == pytest.approx(7)
     low, high = found["t_first"].interval
     assert low < 20 and high > 22
-    assert found["t_next"].detail == "mean list lengths 0.25 to 512, fitted within 0 %"
+    assert found["t_next"].reference == "mean list lengths 0.25 to 512, fitted within 0 %"
     assert found["collocate"].value == 20  # a spike goes to four ranks
     assert found["external"].value == 1.5
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
@@ -114,8 +115,8 @@ def test_tables_are_medians_and_say_how_far_repetitions_are_apart():
 
     found, unknown = messages.tables([one(1), one(2), one(1.5)])
     table = found["interconnect.tables.alltoall"]
-    assert table.rows == [(2, size, pytest.approx(1.5)) for size in fake_exchanges.SIZES]
-    assert table.detail == "medians; single repetitions are 0.67 to 1.3 times as long"
+    assert table.value == [(2, size, pytest.approx(1.5)) for size in fake_exchanges.SIZES]
+    assert table.reference == "medians; single repetitions are 0.67 to 1.3 times as long"
     assert found["interconnect.tables.barrier"].rows == [(2, 0, pytest.approx(0.5))]
     assert "interconnect.selector" not in found  # of a library that nobody knows
     assert unknown["interconnect.latency"] == messages.ONE_NODE
@@ -163,7 +164,10 @@ def test_power_is_what_the_meter_read_or_unknown_with_its_reason():
     assert unknown.keys() == {"power.card"}
     found, unknown = jitter.power([], "no /sys", cores=3)
     assert (
-        found["software.energy_source"].detail == unknown["power.idle"] == unknown["power.core"] == "no /sys"
+        found["software.energy_source"].reference
+        == unknown["power.idle"]
+        == unknown["power.core"]
+        == "no /sys"
     )
 
 
@@ -224,10 +228,10 @@ def test_the_node_is_as_hwloc_and_the_kernel_tell(tmp_path):
 
 def test_what_is_written_is_a_profile():
     values = {
-        "software.launcher": Value("mpirun", None),
-        "kernels.full_node.update.lif_exp": Value(0.123456, "ns", (0.1, 0.2), "blocks of 4096: so"),
-        "node.l3": Value(32768, "KiB"),
-        "interconnect.tables.alltoall": Table([(2, 4, 1.23456), (2, 64, 2.0)], "medians"),
+        "software.launcher": measured("mpirun", None),
+        "kernels.full_node.update.lif_exp": measured(0.123456, "ns", (0.1, 0.2), "blocks of 4096: so"),
+        "node.l3": measured(32768, "KiB"),
+        "interconnect.tables.alltoall": measured([(2, 4, 1.23456), (2, 64, 2.0)], "us", detail="medians"),
     }
     text = profile_text.text("here", "A: machine", values, "calibrated", {"power.idle": "no meter"}, ["busy"])
     profile = checked(yaml.safe_load(text), "here")

@@ -5,14 +5,28 @@ import json
 import pytest
 
 from spikemark import machines
-from spikemark.machines import show
+
+
+def rows(output: str) -> dict[str, list[str]]:
+    """The cells of a table on a terminal by the first one of each row, without what wrapping adds."""
+    found: dict[str, list[str]] = {}
+    for line in output.splitlines():
+        if line.startswith("│"):
+            first, *others = (cell.strip() for cell in line.strip("│").split("│"))
+            cells = found.setdefault(first or list(found)[-1], [""] * len(others))
+            cells[:] = [cell + "".join(more.split()) for cell, more in zip(cells, others, strict=True)]
+    return found
 
 
 def test_all_profiles_are_listed(spikemark):
     status, output, _ = spikemark("machine")
     assert status == 0
+    shown = rows(output)
+    assert list(shown) == machines.names()
     for name in machines.names():
-        assert f"\n{name} " in output and machines.load(name).title in output
+        profile = machines.load(name)
+        assert shown[name][-2:] == [str(len(profile.unknown())), "".join(profile.title.split())]
+        assert sum(map(int, shown[name][:3])) == len(profile.values)
 
 
 @pytest.mark.parametrize("name", machines.names())
@@ -20,11 +34,10 @@ def test_every_value_is_shown_with_its_reference(spikemark, name):
     profile = machines.load(name)
     status, output, _ = spikemark("machine", name)
     assert status == 0
-    lines = {line.split()[0]: line for line in output.splitlines() if line.strip()}
+    shown = rows(output)
+    assert list(shown) == list(profile.values)
     for path, value in profile.values.items():
-        assert value.kind in lines[path]
-        if len(str(value.value)) <= show.LONGEST:  # else it is wrapped between the lines of its reference
-            assert "".join(value.reference.split()) in "".join(output.split())
+        assert shown[path][-2:] == [value.kind, "".join(value.reference.split())]
     assert f"unknown: {', '.join(profile.unknown())}" in output
     content = json.loads(spikemark("machine", name, "--json")[1])
     assert content["unknown"] == profile.unknown()

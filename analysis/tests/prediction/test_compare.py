@@ -136,10 +136,10 @@ def test_ranks_are_named_where_a_node_has_several(network):
     one, four = (compare(network, [Machine()], target=0.2, ranks_per_node=n) for n in (1, 4))
     found = four.candidates[0].needed
     assert found.ranks == 4 * found.nodes
-    assert compare_show.rows(four)[0][1] == f"{found.nodes} ({found.ranks} ranks)"
+    assert compare_show.table(four).cells[0][1] == f"{found.nodes} ({found.ranks} ranks)"
     assert f" ({found.ranks} ranks, " in compare_show.verdict(four)
     assert f"{found.nodes} ({found.ranks} ranks)" in machines_page.render(four)
-    assert "ranks" not in compare_show.rows(one)[0][1] and " ranks, " not in compare_show.verdict(one)
+    assert "ranks" not in compare_show.table(one).cells[0][1] and " ranks, " not in compare_show.verdict(one)
 
 
 def test_predict_on_a_machine(spikemark, known):

@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy import stats
 
-from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half
+from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half, worst
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,9 @@ def test_mean_has_the_t_interval():
     assert found.value == 3.0 and found.interval == pytest.approx((max(low, 0), high))
     assert mean([-1.0, 1.0]).low < -1
     assert mean([2.0]) == Quantity(2.0) and not mean([]) and math.isfinite(mean([1.0, 1.0]).high)
+
+
+def test_a_number_is_as_sure_as_its_worst_input():
+    assert worst(["measured", "assumed", "literature"]) == "assumed"
+    assert worst(["counted"]) == "counted"
+    assert [worst([kind, "given"]) for kind in KINDS] == list(KINDS)

@@ -1,6 +1,8 @@
 import io
 import json
 
+import pytest
+
 from spikemark.quantities import terminal
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
@@ -34,6 +36,12 @@ def test_cells_read_as_people_read_them():
     assert second == ["overlapped", "–", f"{MINUS}50\u202f%", "", "", ""]
 
 
+@pytest.mark.parametrize("cell", [0, 0.0, False, missing("not timed")])
+def test_zeros_and_missing_numbers_are_no_words(cell):
+    columns = [Column("run", "run"), Column("n", "number"), Column("none", "nothing")]
+    assert Table(columns, [{"run": "a", "n": cell}]).words == (0, 2)
+
+
 def test_a_sign_stands_after_the_interval():
     column = Column("factor", "factor", words=lambda x: f"{x:g}×")
     assert column.text(Quantity(2.0, 1.5, 3.0, sign="*")) == "2× (1.5× to 3×)*"
@@ -56,3 +64,32 @@ def test_the_same_numbers_reach_json_markdown_and_the_terminal():
             assert cell in text
     assert "measured" in stream.getvalue() and "One note." in stream.getvalue()
     assert TABLE.markdown().splitlines()[1].startswith("| --- | ---: |")
+
+
+def test_a_column_of_several_kinds_says_the_kind_of_each_cell():
+    column = Column("time", "time", each=True)
+    assert column.text(Quantity(1.0, 0.5, 2.0, kind="assumed")) == "1.00 (0.500–2.00), assumed"
+    assert column.text(Quantity(1.0, kind="measured")) == "1.00, measured"
+    assert column.text(missing("not timed", mark="unknown")) == "unknown"
+    assert Column("time", "time").text(Quantity(1.0, kind="measured")) == "1.00"
+
+
+def test_a_turned_table_has_a_column_for_every_row():
+    rows = [{"name": f"run {i}", "a": float(i), "b": "x" * i} for i in range(1, 6)]
+    table = Table(
+        [Column("name", "run"), Column("a", "A", "measured"), Column("b", "B")], rows, "T", "t", ["n"]
+    )
+    first, second, last = table.turned(2)
+    assert [head for head, _ in first.heads] == ["run", "run 1", "run 2"]
+    assert first.cells == [["A (measured)", "1.00", "2.00"], ["B", "x", "xx"]]
+    assert last.cells == [["A (measured)", "5.00"], ["B", "xxxxx"]]
+    assert (first.notes, second.notes, last.notes) == ([], [], ["n"]) and first.title == "T"
+    assert Table([Column("name", "run"), Column("a", "A")], [], "T").turned(2) == []
+
+
+def test_brackets_are_no_markup_on_a_terminal():
+    stream = io.StringIO()
+    rows = [{"name": "[bold]", "why": "[a, b] of [1]"}]
+    terminal.show(Table([Column("name", "[red]"), Column("why", "why")], rows, "[T]"), stream=stream)
+    for text in ("[bold]", "[a, b] of [1]", "[red]", "[T]"):
+        assert text in stream.getvalue()

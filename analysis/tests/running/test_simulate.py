@@ -13,6 +13,7 @@ from pathlib import Path
 import machine_file
 import numpy as np
 import pytest
+import synthetic
 
 from spikemark import machines
 from spikemark.core import launch, places
@@ -100,8 +101,6 @@ def test_ranks_wait_as_the_recursion_says(tmp_path, machine, schedule):
 
 def _run_with(folder: Path, times: np.ndarray) -> Path:
     """The folder of a run with these compute times."""
-    import synthetic
-
     ranks, cycles = times.shape[:2]
     run = synthetic.write_run(
         folder, ranks=ranks, cycles=cycles, description=describe(), schedule="conventional"
@@ -135,6 +134,21 @@ def test_modelled_times_have_the_mean_and_scatter_asked_for(tmp_path, machine):
     assert compute.mean() == pytest.approx((low + high) / 2, rel=0.05)
     assert compute.std(axis=1) / compute.mean(axis=1) == pytest.approx(np.full(RANKS, 0.2), rel=0.2)
     assert about["jitter"]["cv"] == 0.2 and about["seed"] == 7 and about["threads"] == 2
+
+
+def test_a_lane_with_a_lag_gets_an_exchange_that_is_quick_to_simulate(spikemark, files):
+    """Where the description names none; said on the console and beside the record."""
+    wanted = ["--set", "schedule=overlapped", "--set", 'exchange={"near": "alltoall"}']
+    status, _, errors = spikemark(*command(files, *wanted))
+    assert status == 0, errors
+    lanes = {lane.name: lane.exchange for lane in record.load(files["out"]).record.lanes}
+    assert lanes["far"] == "direct"
+    line = json.loads((files["out"] / "simulation.json").read_text())["assumptions"][0]
+    assert line.startswith("exchange = 'direct' for lane far") and f"assumed: {line}" in errors
+    asked = [*wanted[:2], "--set", "exchange=ialltoallv"]
+    assert "exchange" not in spikemark(*command(files, *asked))[2]
+    lanes = {lane.name: lane.exchange for lane in record.load(files["out"]).record.lanes}
+    assert lanes["far"] == "ialltoallv"
 
 
 def test_a_simulated_run_repeats(tmp_path, machine):
@@ -202,10 +216,10 @@ def test_what_was_assumed_is_printed_and_stored(spikemark, files):
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        (["--ranks-per-node", "17"], "ranks_per_node=17, threads=1: a node of made-up has 16 cores"),
+        (["--ranks-per-node", "17"], "ranks_per_node=17: a node of made-up has 16 cores"),
         (
             ["--ranks-per-node", "2", "--threads", "9"],
-            "ranks_per_node=2, threads=9: a node of made-up has 16 cores",
+            "ranks_per_node=2: with 9 threads each, a node of made-up (16 cores) takes 1 to 1",
         ),
         (["--compute", "guess"], "compute=guess: allowed are model, execute, or the folder of a run"),
         (["--compute", "execute", "--cv", "0.1"], "compute=execute: cv is allowed with 'model' only"),
@@ -251,12 +265,18 @@ def test_a_network_to_take_times_of_that_is_none(spikemark, files, tmp_path, con
     assert not files["out"].exists()
 
 
-def test_what_is_no_run_is_not_overwritten(spikemark, files):
-    files["out"].mkdir()
-    (files["out"] / "letter.txt").write_text("dear")
-    status, _, errors = spikemark(*command(files))
-    assert status == 2 and "is there and is no run: move it away first" in errors
-    assert [path.name for path in files["out"].iterdir()] == ["letter.txt"]
+@pytest.mark.parametrize("name", ["letter.txt", "record.json"])
+def test_what_is_no_simulated_run_is_not_overwritten(spikemark, files, name):
+    """A measured run, with a file of notes beside it or alone."""
+    synthetic.write_run(files["out"])
+    (files["out"] / name).open("a").write("\n")
+    before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
+    status, output, errors = spikemark(*command(files))
+    complaint = (
+        "holds a measured run" if name == "record.json" else "holds 'letter.txt', which belongs to no run"
+    )
+    assert (status, output) == (2, "") and complaint in errors and errors.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 
 def test_without_simgrid_the_package_is_named(spikemark, files, monkeypatch, tmp_path):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from spikemark.core.errors import BadInput
+from spikemark.machines.profile import UnknownValue
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Machine:
 
     def need(self, path, why):
         if path not in self.values:
-            raise BadInput(f"{self.name}: {path} is unknown, needed for {why}")
+            raise UnknownValue(f"{self.name}: {path} is unknown, needed for {why}")
         return self.values[path]
 
     def with_(self, **changes) -> "Machine":

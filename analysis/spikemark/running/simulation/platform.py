@@ -9,57 +9,13 @@ disturb each other.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from spikemark.core.errors import BadInput
-
-if TYPE_CHECKING:
-    from spikemark.machines import Profile
+from spikemark.machines.interconnect import Interconnect
 
 SPEED = "1Gf"  # of a core; compute times are given in seconds, so that its value cancels
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; 0 would never end
 BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine the blocks of alltoall, up to some 500 bytes
-WANTED = "the simulated network"
-
-
-@dataclass(frozen=True)
-class Interconnect:
-    """What of a profile makes the network. Seconds, bytes, bytes per second."""
-
-    topology: str  # star, fat_tree or dragonfly
-    nodes_per_leaf: int
-    latency_s: float  # between nodes, end to end, 0 bytes
-    latency_node_s: float
-    bandwidth: float
-    bandwidth_node: float
-    gap_s: float  # per message
-    eager: int  # bytes up to which a message leaves before its receiver is ready
-    selector: str  # whose choice of algorithms for collectives: ompi, mpich or impi
-
-    @classmethod
-    def of(cls, profile: "Profile") -> "Interconnect":
-        """Raises BadInput naming the value of the profile that is unknown."""
-
-        def need(name: str):
-            return profile.need(f"interconnect.{name}", WANTED).value
-
-        topology = need("topology")
-        return cls(
-            topology,
-            1 if topology == "star" else int(need("nodes_per_leaf")),
-            1e-6 * need("latency"),
-            1e-6 * need("latency_node"),
-            1e9 * need("bandwidth"),
-            1e9 * need("bandwidth_node"),
-            1e-6 * need("gap"),
-            round(1024 * need("eager")),
-            need("selector"),
-        )
-
-    def overhead_s(self, shared: bool) -> float:
-        """Half the gap, or of the shortest latency where that is below it; `shared`: several ranks a node."""
-        latency = min(self.latency_s, self.latency_node_s) if shared else self.latency_s
-        return min(self.gap_s, latency) / 2
 
 
 @dataclass(frozen=True)
@@ -118,7 +74,7 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
         raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
     nodes = math.ceil(ranks / ranks_per_node)
     attributes, hosts, links, words = TOPOLOGIES[network.topology](network, nodes)
-    overhead = network.overhead_s(ranks_per_node > 1)
+    overhead = overhead_s(network, ranks_per_node > 1)
     wire = max(network.latency_s - 2 * overhead, 0) / links
     inside = max(network.latency_node_s - 2 * overhead, 0)
     xml = f"""<?xml version='1.0'?>
@@ -142,6 +98,15 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
     return Platform(xml, lines, flags(network, overhead, ranks), facts)
 
 
+def overhead_s(network: Interconnect, shared: bool) -> float:
+    """What a message costs its sender, and again its receiver; `shared`: several ranks on a node.
+
+    Half the gap, or half the shortest latency where that is below the gap.
+    """
+    latency = min(network.latency_s, network.latency_node_s) if shared else network.latency_s
+    return min(network.gap_s, latency) / 2
+
+
 def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
     """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
     settings = {
@@ -151,8 +116,8 @@ def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
         "smpi/lat-factor": "0:1",  # latency and bandwidth are measured ones already
         "smpi/bw-factor": "0:1",
         **{f"smpi/{name}": f"0:{overhead_s:.6g}:0" for name in ("os", "ois", "or")},
-        "smpi/async-small-thresh": network.eager,
-        "smpi/send-is-detached-thresh": network.eager,
+        "smpi/async-small-thresh": round(network.eager),
+        "smpi/send-is-detached-thresh": round(network.eager),
         "smpi/coll-selector": network.selector,
         "smpi/alltoallv": "ring",  # ompi: linear, seconds with 128 ranks; pair: powers of two
         **({"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}),  # so is that of ompi from some bytes on

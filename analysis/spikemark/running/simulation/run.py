@@ -1,39 +1,36 @@
 """One run of the mini-app on a simulated machine, from its description to a record like any other."""
 
 import contextlib
-import hashlib
-import json
-import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spikemark import machines
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.machines.digest import digest
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import Interconnect
+from spikemark.machines.jitter import Jitter
+from spikemark.machines.node import Node
+from spikemark.machines.profile import Profile
+from spikemark.records import run_files
 
-from . import compute as times
-from . import platform, smpirun, sources
-from .compute import Jitter
-from .platform import Interconnect
+from . import compute_times, exchanges, folder, platform, smpirun, sources
 from .sources import Place, Source
 
-if TYPE_CHECKING:
-    from spikemark.machines import Profile
-
-ABOUT = "simulation.json"
 MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; what numpy takes
 MOST_TIMES = 200_000_000  # of a rank in a cycle, three phases of four bytes each
 
 
 def simulate(
     description: dict[str, Any],
-    profile: "Profile",
+    profile: Profile,
     ranks: int,
     out: Path,
     compute: str | Path = "model",
@@ -45,7 +42,7 @@ def simulate(
     correlation: float | None = None,
     cv: float | None = None,
     hz: float | dict[str, float] | None = None,
-    host: "Profile | None" = None,
+    host: Profile | None = None,
     progress: Callable[[str], AbstractContextManager[smpirun.Advance | None]] | None = None,
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
@@ -59,11 +56,9 @@ def simulate(
     the cycles done and those in all.
 
     Raises BadInput for a description, machine or compute time that cannot be, without SimGrid, and where
-    `out` holds something else than a run; SimulationFailed where the run ends without a record. Neither
-    leaves a trace.
+    `out` holds anything but an earlier simulated run (`folder.check`); SimulationFailed where the run ends
+    without a record. Neither leaves a trace.
     """
-    from spikemark import machines
-
     if host is not None and compute != "execute":
         raise BadInput(f"host={host.name}: allowed with compute 'execute' only")
     for name, value, most in ("ranks", ranks, MOST_RANKS), ("seed", seed, MOST_SEED):
@@ -71,17 +66,18 @@ def simulate(
             raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
     places.miniapp_smpi()
-    _check_place(out)
+    folder.check(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
-    cycles = times.cycles(description)
+    cycles = compute_times.cycles(description)
     if ranks * cycles > MOST_TIMES:
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
-    network = Interconnect.of(filled)
+    network = Interconnect.whole(Inputs(filled), "the simulated network")
     built = platform.build(network, ranks, ranks_per_node)
-    assumed = _assumed(filled, "interconnect")
+    description, chosen = exchanges.chosen(description, ranks)  # refuses one that cannot be run, on any host
+    assumed = [*chosen, *_assumed(filled, "interconnect")]
     if compute == "model":
-        jitter = Jitter.of(filled, cv, correlation)
+        jitter = Jitter.of(Inputs(filled), "the simulated jitter", cv, correlation)
         source = sources.model(description, compute_of, place, jitter, seed, hz)
         assumed += _assumed(filled, "jitter")
     else:
@@ -91,9 +87,9 @@ def simulate(
     flags = [*built.flags, *source.flags]
     words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
     shown = progress(words) if progress else contextlib.nullcontext()
-    with smpirun.workspace(out) as folder, shown as advance:
+    with folder.workspace(out) as place_of_work, shown as advance:
         began = time.monotonic()
-        record = smpirun.run(folder, description, built, flags, source.times, advance)
+        record = smpirun.run(place_of_work, description, built, flags, source.times, advance)
         cost = time.monotonic() - began
         about = {
             "format_version": 1,
@@ -109,39 +105,30 @@ def simulate(
             "flags": flags,
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
-            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + times.warmup(description))),
+            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + compute_times.warmup(description))),
             "simgrid": version,
         }
-        write_json(record / ABOUT, about)
-        if out.exists():
-            shutil.rmtree(out)
-        os.rename(record, out)
+        write_json(record / run_files.SIMULATION, about)
+        folder.put(record, out)
     return out
 
 
-def done(out: Path, profile: "Profile") -> bool:
+def done(out: Path, profile: Profile) -> bool:
     """Whether `out` holds a run simulated on this machine with the profile as it is."""
-    if not ((out / ABOUT).is_file() and (out / "record.json").is_file()):
+    about = out / run_files.SIMULATION
+    if not (about.is_file() and run_files.whole(out)):
         return False
-    about = read_json(out / ABOUT)
+    about = read_json(about)
     return isinstance(about, dict) and about.get("profile") == digest(profile)
-
-
-def digest(profile: "Profile") -> str:
-    """Of the values of a profile; sources and titles do not count."""
-    values = {path: [leaf.value, leaf.unit] for path, leaf in sorted(profile.values.items())}
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _other(
     compute: str | Path,
     description: dict[str, Any],
     place: Place,
-    host: "Profile | None",
+    host: Profile | None,
     hz: float | dict[str, float] | None,
 ) -> Source:
-    from spikemark import machines
-
     if compute == "execute":
         return sources.execute(description, place, host and machines.filled(host), hz)
     if not Path(compute).is_dir():
@@ -149,35 +136,16 @@ def _other(
     return sources.replay(description, Path(compute), place.ranks)
 
 
-def _check_place(out: Path) -> None:
-    if not out.exists() and not out.is_symlink():
-        return
-    if not out.is_dir() or (any(out.iterdir()) and not (out / "record.json").is_file()):
-        raise BadInput(f"{out}: is there and is no run: move it away first")
-
-
-def _threads(profile: "Profile", ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
+def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
     """Threads per rank, `here` ranks sharing a node. Raises BadInput for more than it has cores."""
-    for name, value in (
-        ("ranks", ranks),
-        ("ranks_per_node", here),
-        ("threads", 1 if threads is None else threads),
-    ):
-        if value < 1:
-            raise BadInput(f"{name}={value}: allowed is 1 or more")
-    cores = int(profile.need("node.cores", "placing ranks").value)
-    if compute != "model" and threads not in (None, 1):
-        raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
-    asked = threads or (max(cores // here, 1) if compute == "model" else 1)
-    if here * asked > cores:
-        raise BadInput(
-            f"ranks_per_node={here}, threads={asked}: a node of {profile.name} has {cores} cores:"
-            " allowed are as many threads in all"
-        )
-    return asked
+    if compute != "model":
+        if threads not in (None, 1):
+            raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
+        threads = 1
+    return Node.of(profile, ranks, threads, here).threads
 
 
-def _assumed(profile: "Profile", group: str) -> list[str]:
+def _assumed(profile: Profile, group: str) -> list[str]:
     """The values of a group that are assumed, each with its reason."""
     return [
         f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"

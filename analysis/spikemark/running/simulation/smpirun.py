@@ -4,7 +4,6 @@ import contextlib
 import json
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,17 +36,6 @@ def version() -> str:
         raise BadInput(MISSING)
     done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
     return done.stdout.strip()
-
-
-@contextlib.contextmanager
-def workspace(out: Path) -> Iterator[Path]:
-    """A folder beside `out` for everything until it is whole; gone afterwards, whatever happens."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.simulating-", dir=out.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(

@@ -2,19 +2,17 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.network import lanes
+from spikemark.machines.jitter import Jitter
+from spikemark.machines.profile import Profile
 from spikemark.network.description import read
+from spikemark.prediction import phases
 
-from . import compute
-from .compute import Jitter
-
-if TYPE_CHECKING:
-    from spikemark.machines import Profile
+from . import compute_times
 
 #: How spikes travel: these fields of a run hold for the description that its compute times are taken of, too.
 TRAVEL = ("delay_ratio", "schedule", "lag", "placement", "exchange", "wire")
@@ -45,15 +43,13 @@ class Source:
 class Place:
     """How ranks lie on a machine."""
 
-    profile: "Profile"
+    profile: Profile
     ranks: int
     ranks_per_node: int
     threads: int
 
     def phase_times(self, description: dict[str, Any], hz: float | dict[str, float] | None):
         """Mean compute times of a description here (`prediction.phases`)."""
-        from spikemark.prediction import phases
-
         return phases.phase_times(
             description, self.profile, self.ranks, self.threads, ranks_per_node=self.ranks_per_node, hz=hz
         )
@@ -80,25 +76,21 @@ def model(
         "jitter": asdict(jitter),
         "compute_of": "the description itself" if of is None else "another description",
         "mean_s": {
-            name: [float(m.min()), float(m.max())] for name, m in zip(compute.PHASES, means.T, strict=True)
+            name: [float(m.min()), float(m.max())]
+            for name, m in zip(compute_times.PHASES, means.T, strict=True)
         },
     }
-    times = compute.draw(means, compute.cycles(description), jitter, seed, place.ranks_per_node)
+    times = compute_times.draw(means, compute_times.cycles(description), jitter, seed, place.ranks_per_node)
     return Source(facts, times, assumptions=list(found.assumptions))
 
 
 def execute(
     description: dict[str, Any],
     place: Place,
-    host: "Profile | None",
+    host: Profile | None,
     hz: float | dict[str, float] | None = None,
 ) -> Source:
-    """What the kernels need here, scaled by what they are predicted to need there and alone on this host.
-
-    The description is checked first, so that the line for a wrong one is the same on every host.
-    """
-    described = read(description)
-    lanes.read(described, place.ranks, *lanes.chosen(described, None, None))
+    """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
     there = place.phase_times(description, hz)
@@ -110,7 +102,7 @@ def execute(
 
 def replay(description: dict[str, Any], run: Path, ranks: int) -> Source:
     """Measured times of another run, cycle by cycle. Raises BadInput for other ranks or cycles."""
-    return Source({"run": str(run)}, compute.replayed(run, ranks, compute.cycles(description)))
+    return Source({"run": str(run)}, compute_times.replayed(run, ranks, compute_times.cycles(description)))
 
 
 def refuse_options(mode: str, **options: Any) -> None:

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
+from spikemark.machines.jitter import Jitter
 from spikemark.models.order_statistics import expected_maximum
 from spikemark.models.recursion import Lane
-from spikemark.prediction.jitter import Jitter, lockstep, through_lanes
+from spikemark.prediction.waiting import lockstep, through_lanes
 
 MEAN = 100e-6
-PLAIN = Jitter(cv=0.1, rho=0.0, share=0.0, factor=1.0, spread=0.0)
+PLAIN = Jitter(cv=0.1)
 KINDS = {
     "plain": PLAIN,
-    "correlated": Jitter(0.1, 0.9, 0.0, 1.0, 0.0),
-    "bimodal": Jitter(0.03, 0.0, 0.02, 3.0, 0.0),
-    "unequal nodes": Jitter(0.05, 0.0, 0.0, 1.0, 0.04),
-    "all": Jitter(0.05, 0.8, 0.01, 2.0, 0.03),
+    "correlated": Jitter(0.1, 19.0),
+    "bimodal": Jitter(0.03, 1.0, 0.02, 3.0),
+    "unequal nodes": Jitter(0.05, node_spread=0.04),
+    "all": Jitter(0.05, 9.0, 0.01, 2.0, 0.03),
 }
 
 
@@ -30,18 +31,18 @@ def test_equal_independent_ranks_are_equation_9(ranks, window):
 @pytest.mark.parametrize("window", [1, 10])
 def test_quadrature_agrees_with_drawing(kind, window, monkeypatch):
     """Also for unequal ranks; the drawn effects of nodes are too few to compare."""
-    monkeypatch.setattr("spikemark.prediction.jitter.CYCLES", 12_000)
+    monkeypatch.setattr("spikemark.prediction.waiting.CYCLES", 12_000)
     means = MEAN * np.linspace(0.9, 1.1, 16)
     drawn = through_lanes(means, KINDS[kind], [Lane(window)])
     assert drawn == pytest.approx(lockstep(means, KINDS[kind], window), rel=0.05)
 
 
 def test_lasting_differences_are_waited_for_in_any_window():
-    still = Jitter(0.0, 0.0, 0.0, 1.0, 0.0)
+    still = Jitter(0.0)
     means = np.array([1.0, 2.0, 4.0])
     for window in (1, 10):
         assert lockstep(means, still, window) == pytest.approx(4 - 7 / 3, rel=1e-2)
-    uneven = Jitter(0.0, 0.0, 0.0, 1.0, 0.05)
+    uneven = Jitter(0.0, node_spread=0.05)
     assert lockstep(np.ones(32), uneven, 10) == pytest.approx(0.05 * expected_maximum(32), rel=1e-3)
 
 
@@ -65,7 +66,7 @@ def test_waiting_scales_with_the_time():
 @pytest.mark.parametrize(("rho", "published"), [(0.0, (26, 8.1, 0.7)), (0.9, (26, 22, 7.4))])
 def test_three_schedules_at_128_ranks(rho, published):
     """Excess over the mean in per cent, CV 0.1, D = 10: conventional, structure-aware, overlapped."""
-    jitter = Jitter(0.1, rho, 0.0, 1.0, 0.0)
+    jitter = Jitter(0.1, correlation=rho)
     means = np.ones(128)
     found = (
         lockstep(means, jitter, 1),

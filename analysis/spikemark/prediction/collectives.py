@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .inputs import SI, Inputs
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import Interconnect
 
 WHY = "exchange between ranks"
-LARGE = 1e30
+TABLES = ("alltoall", "allgather", "barrier")
 
 
 @dataclass(frozen=True)
@@ -41,50 +42,31 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Interconnect:
-    """Times in seconds, sizes in bytes; `tables` name -> rows [ranks, bytes, seconds]."""
+class Collectives:
+    """Times of calls in seconds. `tables`: name -> rows [ranks, bytes, seconds]."""
 
-    latency: float
-    latency_node: float
-    bandwidth: float
-    bandwidth_node: float
-    gap: float
-    eager: float
+    net: Interconnect
     tables: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, inputs: Inputs, nodes: int) -> "Interconnect":
-        """Of the profile; what lies between nodes is not asked for where there is one."""
-        path = "interconnect."
-        latency_node = inputs.need(path + "latency_node", WHY)
-        bandwidth_node = inputs.need(path + "bandwidth_node", WHY)
-        between = nodes > 1
-        return cls(
-            inputs.need(path + "latency", WHY) if between else latency_node,
-            latency_node,
-            inputs.need(path + "bandwidth", WHY) if between else bandwidth_node,
-            bandwidth_node,
-            inputs.need(path + "gap", WHY) if between else latency_node / 2,
-            inputs.get(path + "eager", LARGE),
-            {
-                name: rows
-                for name in ("alltoall", "allgather", "barrier")
-                if (rows := _table(inputs, name)) is not None
-            },
-        )
+    def of(cls, inputs: Inputs, nodes: int) -> "Collectives":
+        """Of a profile; what lies between nodes is not asked for where there is one. Raises BadInput."""
+        found = {name: inputs.table(f"interconnect.tables.{name}") for name in TABLES}
+        known = {name: rows for name, rows in found.items() if rows is not None}
+        return cls(Interconnect.of(inputs, WHY, nodes), known)
 
     def messages(self, traffic: Traffic) -> float:
         """All messages at once: the slowest rank, or the card of a node."""
         same = traffic.node[:, None] == traffic.node[None, :]
-        inside = np.where(same, traffic.messages * self.latency_node / 2, 0) + np.where(
-            same, traffic.bytes / self.bandwidth_node, 0
+        inside = np.where(same, traffic.messages * self.net.latency_node_s / 2, 0) + np.where(
+            same, traffic.bytes / self.net.bandwidth_node, 0
         )
-        sent = (inside + np.where(same, 0, traffic.messages * self.gap)).sum(axis=1)
+        sent = (inside + np.where(same, 0, traffic.messages * self.net.gap_s)).sum(axis=1)
         out = np.where(same, 0, traffic.bytes)
         nodes = np.unique(traffic.node, return_inverse=True)[1]
-        card = max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)) / self.bandwidth
-        latency = self.latency if (~same).any() else self.latency_node
-        late = traffic.bytes.max() > self.eager
+        card = max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)) / self.net.bandwidth
+        latency = self.net.latency_s if (~same).any() else self.net.latency_node_s
+        late = traffic.bytes.max() > self.net.eager
         return float(latency * (1 + late) + max(sent.max(), card))
 
     def alltoall(self, traffic: Traffic) -> float:
@@ -95,20 +77,20 @@ class Interconnect:
     def _alltoall(self, traffic: Traffic, ranks: float, size: float) -> float:
         each = max(1, int(np.bincount(traffic.node).max()))
         rounds = np.ceil(np.log2(max(2, ranks)))
-        latency = self.latency if len(np.unique(traffic.node)) > 1 else self.latency_node
-        wide = self.bandwidth / each if len(np.unique(traffic.node)) > 1 else self.bandwidth_node
-        bruck = rounds * (latency + self.gap + ranks / 2 * size / wide)
+        latency = self.net.latency_s if len(np.unique(traffic.node)) > 1 else self.net.latency_node_s
+        wide = self.net.bandwidth / each if len(np.unique(traffic.node)) > 1 else self.net.bandwidth_node
+        bruck = rounds * (latency + self.net.gap_s + ranks / 2 * size / wide)
         in_turn = (ranks - 1) * (latency + size / wide)
         if ranks == traffic.ranks:
             return float(min(bruck, in_turn, self.messages(traffic.dense(size))))
-        return float(min(bruck, in_turn, latency + (ranks - 1) * max(self.gap, size / wide)))
+        return float(min(bruck, in_turn, latency + (ranks - 1) * max(self.net.gap_s, size / wide)))
 
     def allgather(self, traffic: Traffic, size: float) -> float:
         """Everyone gets `size` bytes from everyone."""
 
         def model(ranks: float) -> float:
             each = max(1, int(np.bincount(traffic.node).max()))
-            return float(self._rounds(traffic) + (ranks - 1) * size * min(each, 2) / self.bandwidth)
+            return float(self._rounds(traffic) + (ranks - 1) * size * min(each, 2) / self.net.bandwidth)
 
         return self._measured("allgather", traffic.ranks, size, model)
 
@@ -121,7 +103,8 @@ class Interconnect:
         each = int(np.bincount(traffic.node).max())
         between = nodes if ranks is None else max(1.0, ranks / each)
         return float(
-            np.ceil(np.log2(max(1, each))) * self.latency_node + np.ceil(np.log2(between)) * self.latency
+            np.ceil(np.log2(max(1, each))) * self.net.latency_node_s
+            + np.ceil(np.log2(between)) * self.net.latency_s
         )
 
     def _measured(self, name: str, ranks: int, size: float, model) -> float:
@@ -142,9 +125,3 @@ def _curve(rows: np.ndarray, size: float) -> float:
     sizes, times = np.maximum(rows[:, 1], 1.0), rows[:, 2]
     found = float(np.exp(np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(times))))
     return found * max(1.0, size / sizes[-1])
-
-
-def _table(inputs: Inputs, name: str) -> np.ndarray | None:
-    """Rows [ranks, bytes, s], a table moved as a whole."""
-    rows, factor = inputs.table(f"interconnect.tables.{name}")
-    return None if rows is None else np.array(rows, dtype=float) * [1, 1, SI["us"] * factor]

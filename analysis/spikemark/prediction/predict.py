@@ -1,26 +1,26 @@
 """What a machine would do with a network: time by phase, waiting, exchange, power, energy, cost, memory.
 
-Seconds per simulated second: their sum is the real-time factor. MODELS: phases.py (compute), jitter.py
-(waiting), exchange.py and network.py (exchange), energy.py, memory.py.
+Seconds per simulated second: their sum is the real-time factor. The models stand in phases.py (compute),
+waiting.py, exchange.py with collectives.py, energy.py and memory.py.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
-from spikemark.models.recursion import Lane as Meeting
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.jitter import Jitter
+from spikemark.machines.node import Node
+from spikemark.machines.profile import UnknownValue
+from spikemark.models import recursion
 from spikemark.network.description import read
 from spikemark.network.lanes import chosen
+from spikemark.quantities.quantity import Quantity, missing
 
-from . import energy, exchange, jitter, memory, phases, rates, validated
-from . import inputs as values
-from . import loads as counting
-from .inputs import Figure, Inputs
-from .jitter import Jitter
+from . import energy, exchange, memory, phases, rates, validated, waiting
+from .collectives import Collectives
+from .intervals import COUNTED, EXTRAPOLATED, predicted
 from .loads import Loads
-from .network import Interconnect
-from .phases import Node
 
 #: name -> (what it is, unit), in the order in which they are shown.
 FIGURES = {
@@ -37,7 +37,8 @@ FIGURES = {
     "memory_gb": ("memory of a node", "GB"),
     "bytes_per_synapse": ("memory per synapse", "B"),
 }
-POWER, COST = ("power_w", "energy_j", "energy_per_event_uj"), ("cost_eur",)
+PER_EVENT = "energy_per_event_uj"
+POWER, COST = ("power_w", "energy_j", PER_EVENT), ("cost_eur",)
 NOT_TIME = ("power.", "price.")
 PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
 SIMULATED_HOUR = 3600.0
@@ -49,7 +50,7 @@ STRUCTURES = "memory is that of the mini-app's own structures"
 
 @dataclass(frozen=True)
 class Prediction:
-    """`figures` by the names of FIGURES, None where the profile lacks what it takes, with the `reasons`."""
+    """`figures` by the names of FIGURES; missing, with the reason, where the profile lacks what it takes."""
 
     machine: str
     title: str
@@ -58,8 +59,7 @@ class Prediction:
     node: Node
     schedule: str
     placement: str
-    figures: dict[str, Figure | None]
-    reasons: dict[str, str]
+    figures: dict[str, Quantity]
     assumptions: list[str]
     outside: list[str]  # in what the question is outside the validated range
     fits: bool | None  # in the memory of a node; None: unknown
@@ -69,6 +69,11 @@ class Prediction:
     @property
     def nodes(self) -> int:
         return self.node.nodes
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why figures are missing, by their names."""
+        return {name: figure.reason for name, figure in self.figures.items() if not figure}
 
 
 def predict(
@@ -89,27 +94,25 @@ def predict(
     be run so, unknown values that times depend on, and questions too far outside the validated range.
     """
     inputs = Inputs(profile, factors=factors or {})
-    shape = phases.node(inputs, ranks, threads, ranks_per_node)
+    node = Node.of(profile, ranks, threads, ranks_per_node)
     outside = validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
     description = read(description)
     schedule, placement = chosen(description, schedule, placement)
-    loads = counting.read(description, ranks, threads, found_rates.hz, schedule, placement)
+    loads = Loads.of(description, ranks, threads, found_rates.hz, schedule, placement)
     for lane in loads.lanes:
         exchange.check(lane)
-    question = _Question(loads, shape)
-    reasons = question.lacking(inputs)
-    figures = values.figures(inputs, question.evaluate)
-    figures |= dict.fromkeys(reasons)
-    figures |= _memory(loads, shape)
+    question = _Question(loads, node)
+    lacking = question.lacking(inputs)
+    found = {name: missing(why, mark="unknown") for name, why in lacking.items()}
+    found |= predicted(inputs, question.evaluate) | _memory(loads, node)
+    figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
     if outside:
         figures = {name: _extrapolated(figure) for name, figure in figures.items()}
     room = profile.get("node.memory")
     return Prediction(
-        profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, shape,
-        schedule.name, placement,
-        {name: figures[name] for name in FIGURES}, reasons,
-        _assumptions(inputs, shape, loads, found_rates), outside,
+        profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, node,
+        schedule.name, placement, figures, _assumptions(inputs, node, loads, found_rates), outside,
         None if room is None else bool(figures["memory_gb"].value <= room.value),
         max(PARTS, key=lambda part: figures[part].value), loads,
     )  # fmt: skip
@@ -120,17 +123,24 @@ class _Question:
     """What is asked of a machine; times are kept while only values of power and price are moved."""
 
     loads: Loads
-    shape: Node
+    node: Node
     without: dict[str, str] = field(default_factory=dict)
     kept: dict[tuple, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def events(self) -> float:
+        """Synaptic events in a simulated second, those from outside included."""
+        return (self.loads.total_events + self.loads.external) / self.loads.cycle_s
 
     def lacking(self, inputs: Inputs) -> dict[str, str]:
         """The figures that the profile does not tell, and why."""
         for names, ask in ((POWER, energy.power_w), (COST, energy.cost_per_s)):
             try:
-                ask(inputs, self.shape)
-            except BadInput as reason:
+                ask(inputs, self.node)
+            except UnknownValue as reason:
                 self.without |= dict.fromkeys(names, str(reason))
+        if not self.events:
+            self.without.setdefault(PER_EVENT, "there are no synaptic events")
         inputs.used.clear()
         return self.without
 
@@ -142,20 +152,19 @@ class _Question:
         found = dict(self.kept[key])
         factor = found["real_time_factor"]
         if "power_w" not in self.without:
-            power = energy.power_w(inputs, self.shape)
+            power = energy.power_w(inputs, self.node)
             found |= {"power_w": power, "energy_j": power * factor}
-            events = (self.loads.total_events + self.loads.external) / self.loads.cycle_s
-            found["energy_per_event_uj"] = 1e6 * power * factor / events if events else np.nan
+            if PER_EVENT not in self.without:
+                found[PER_EVENT] = 1e6 * power * factor / self.events
         if "cost_eur" not in self.without:
-            found["cost_eur"] = energy.cost_per_s(inputs, self.shape) * factor * SIMULATED_HOUR
+            found["cost_eur"] = energy.cost_per_s(inputs, self.node) * factor * SIMULATED_HOUR
         return found
 
     def _times(self, inputs: Inputs) -> dict[str, float]:
         """Seconds per simulated second."""
-        loads, own = self.loads, Jitter.of(inputs, self.loads.ranks)
-        parts = phases.seconds(loads, inputs, self.shape)
-        waiting, moving = _meetings(loads, sum(parts), own, inputs, self.shape)
-        seconds = [*(own.longer * part.mean() for part in parts), waiting, moving]
+        loads = self.loads
+        parts = phases.seconds(loads, inputs, self.node)
+        seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, self.node)]
         found = {name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}
         return {**found, "real_time_factor": sum(found.values())}
 
@@ -165,59 +174,58 @@ def numbers(
 ) -> dict[str, float]:
     """The figures as plain numbers, without intervals and refusals: for fits that ask often."""
     inputs = Inputs(profile, factors=factors or {})
-    question = _Question(loads, phases.node(inputs, loads.ranks, loads.threads, ranks_per_node))
+    question = _Question(loads, Node.of(profile, loads.ranks, loads.threads, ranks_per_node))
     question.lacking(inputs)
     return question.evaluate(inputs)
 
 
-def _meetings(
-    loads: Loads, compute: np.ndarray, own: Jitter, inputs: Inputs, shape: Node
-) -> tuple[float, float]:
+def _meetings(loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node) -> tuple[float, float]:
     """Seconds per cycle spent waiting, barriers included, and in exchanges that are not hidden."""
     if loads.ranks == 1:
         return 0.0, 0.0
-    net = Interconnect.of(inputs, shape.nodes)
+    jitter, net = Jitter.of(inputs, waiting.WHY), Collectives.of(inputs, node.nodes)
     meetings, barriers, moving = [], 0.0, 0.0
     for number, lane in enumerate(loads.lanes):
-        traffic = exchange.groups(loads, number, shape.ranks)
+        traffic = exchange.groups(loads, number, node.ranks)
         if not traffic:
             continue
         seconds = exchange.seconds(net, lane, traffic)
-        meetings.append(Meeting(lane.period, lane.lag, tuple(lane.group), seconds))
+        meetings.append(recursion.Lane(lane.period, lane.lag, tuple(lane.group), seconds))
         if not lane.lag:
             barriers += exchange.barrier(net, traffic) / lane.period
             moving += seconds / lane.period
     if not meetings:
         return 0.0, 0.0
     if len(meetings) == 1 and not meetings[0].lag and len(set(meetings[0].group)) == 1:
-        return jitter.lockstep(compute, own, meetings[0].period) + barriers, moving
-    return jitter.through_lanes(compute, own, meetings) + barriers, moving
+        waited = waiting.lockstep(compute, jitter, meetings[0].period, node.ranks)
+    else:
+        waited = waiting.through_lanes(compute, jitter, meetings, node.ranks)
+    return waited + barriers, moving
 
 
-def _memory(loads: Loads, shape: Node) -> dict[str, Figure]:
+def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
     each = memory.bytes_of_ranks(loads)
-    whole = np.resize(each, shape.nodes * shape.ranks)
+    whole = np.resize(each, node.nodes * node.ranks)
     whole[len(each) :] = 0
-    fullest = float(whole.reshape(shape.nodes, shape.ranks).sum(axis=1).max())
+    fullest = float(whole.reshape(node.nodes, node.ranks).sum(axis=1).max())
     synapses = float(loads.synapses.sum())
+    none = missing("the network has no synapses", mark="unknown")
     return {
         "memory_gb": _counted(1e-9 * fullest),
-        "bytes_per_synapse": _counted(float(each.sum()) / synapses) if synapses else None,
+        "bytes_per_synapse": _counted(float(each.sum()) / synapses) if synapses else none,
     }
 
 
-def _counted(value: float) -> Figure:
-    return Figure(value, value, value, "counted")
+def _counted(value: float) -> Quantity:
+    return Quantity(value, value, value, kind=COUNTED)
 
 
-def _extrapolated(figure: Figure | None) -> Figure | None:
-    if figure is None or figure.kind == "counted":
-        return figure
-    return Figure(figure.value, figure.low, figure.high, "extrapolated", figure.depends)
+def _extrapolated(figure: Quantity) -> Quantity:
+    return replace(figure, kind=EXTRAPOLATED) if figure and figure.kind != COUNTED else figure
 
 
-def _assumptions(inputs: Inputs, shape: Node, loads: Loads, found: rates.Rates) -> list[str]:
-    lines = [f"rates: {found.source}", *phases.assumptions(inputs, shape), BUSY, STRUCTURES]
+def _assumptions(inputs: Inputs, node: Node, loads: Loads, found: rates.Rates) -> list[str]:
+    lines = [f"rates: {found.source}", *phases.assumptions(inputs, node), BUSY, STRUCTURES]
     if loads.ranks > 1:
         lines.append(INDEPENDENT)
     if any(lane.lag for lane in loads.lanes):

@@ -7,8 +7,8 @@ import pytest
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import machine, show, validated
-from spikemark.prediction.machine import FIGURES, PARTS, predict
+from spikemark.prediction import show, validated
+from spikemark.prediction.predict import FIGURES, HIDDEN, PARTS, predict
 from spikemark.presets import dpsnn, mam_benchmark
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400)
@@ -71,12 +71,12 @@ def test_structure_awareness_helps_and_overlap_helps_more():
     assert value(aware, "waiting") < value(conventional, "waiting")
     assert value(aware, "exchange") < value(conventional, "exchange")
     assert value(overlapped, "waiting") < value(aware, "waiting")
-    assert value(overlapped, "exchange") == 0 and machine.HIDDEN in overlapped.assumptions
+    assert value(overlapped, "exchange") == 0 and HIDDEN in overlapped.assumptions
 
 
 def test_what_the_profile_lacks_is_unknown_with_the_reason():
     found = predict(NETWORK, Machine().with_(power__core=None, price__node_hour=None), 8, 16)
-    assert found.figures["energy_j"] is None and found.figures["cost_eur"] is None
+    assert not found.figures["energy_j"] and not found.figures["cost_eur"]
     assert "power.core is unknown, needed for energy" in found.reasons["energy_j"]
     assert [line.split(",")[0] for line in show.lines([found]) if "needed" in line] == [
         "power.core is unknown", "price.node_hour is unknown"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from spikemark.core.errors import BadInput
+from spikemark.machines.interconnect import Interconnect
 from spikemark.machines.profile import FIELD
 from spikemark.running.simulation import platform
-from spikemark.running.simulation.platform import Interconnect
 
-NETWORK = Interconnect("star", 4, 1.6e-6, 0.9e-6, 12.5e9, 20e9, 0.6e-6, 65536, "ompi")
+NETWORK = Interconnect(1.6e-6, 0.9e-6, 12.5e9, 20e9, 0.6e-6, 65536, "star", 4, "ompi")
 WITHIN = 0.03
 LARGE = 10_000_000
 SELECTORS = FIELD["interconnect.selector"].choices

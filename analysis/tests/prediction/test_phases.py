@@ -8,15 +8,18 @@ import pytest
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
+from spikemark.machines import inputs
 from spikemark.models import access
-from spikemark.prediction import cache, inputs, loads, phases, rates
+from spikemark.prediction import cache, phases, rates
+from spikemark.prediction.intervals import predicted
+from spikemark.prediction.loads import Loads
 from spikemark.presets import mam, mam_benchmark, microcircuit
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40, delay_ratio=5)
 
 
 def count(network, ranks, threads, schedule=None, placement=None):
-    return loads.read(network, ranks, threads, rates.of(network).hz, schedule, placement)
+    return Loads.of(network, ranks, threads, rates.of(network).hz, schedule, placement)
 
 
 @pytest.mark.parametrize("schedule", ["conventional", "placement_only", "structure_aware", "hierarchical"])
@@ -36,7 +39,7 @@ def test_unequal_areas_are_the_model_of_access_too():
     network = mam.describe(scale=0.02)
     hz = rates.of(network, 2.5).hz
     for schedule, placement in (("conventional", None), ("structure_aware", "area_group")):
-        found = loads.read(network, 40, 3, hz, schedule, placement) if placement else loads.read(
+        found = Loads.of(network, 40, 3, hz, schedule, placement) if placement else Loads.of(
             network, 32, 3, hz, schedule)  # fmt: skip
         known = access.expected(
             network, found.ranks, 3, schedule, placement,
@@ -212,7 +215,7 @@ def test_intervals_add_squares():
     """Two independent values within 10 % each: a sum within sqrt(2) times as much as one."""
     known = {p: SimpleNamespace(value=1.0, unit="s", kind="measured", interval=(0.9, 1.1)) for p in "ab"}
     profile = SimpleNamespace(need=lambda path, why: known[path], get=known.get)
-    found = inputs.figures(
+    found = predicted(
         inputs.Inputs(profile), lambda i: {"sum": i.need("a", "") + i.need("b", ""), "one": i.need("a", "")}
     )
     assert found["sum"].high == pytest.approx(2 + 0.1 * 2**0.5)

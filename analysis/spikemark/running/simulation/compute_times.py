@@ -3,62 +3,16 @@
 float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.models.recursion import Truth
+from spikemark.machines.jitter import Jitter
 from spikemark.records import record
 
-if TYPE_CHECKING:
-    from spikemark.machines import Profile
-
 PHASES = ("deliver", "update", "collocate")
-WANTED = "the simulated jitter"
-LEAST = 0.01  # of the mean, a node's time; cycles, a correlation time
 NODES = 2**32  # streams of nodes lie beyond those of ranks
-
-
-@dataclass(frozen=True)
-class Jitter:
-    """How compute times scatter about a rank's mean, and nodes about theirs; no units, but for the cycles.
-
-    `cv` and `correlation_time` (integrated autocorrelation time, cycles) are of the ordinary cycles, the
-    minor mode's long ones apart; `correlation`, where given, is that from cycle to cycle instead.
-    """
-
-    cv: float
-    correlation_time: float = 1.0
-    minor_share: float = 0.0
-    minor_factor: float = 1.0
-    node_spread: float = 0.0
-    correlation: float | None = None
-
-    @classmethod
-    def of(cls, profile: "Profile", cv: float | None = None, correlation: float | None = None) -> "Jitter":
-        """Of a profile; `cv` and `correlation` override it. Raises BadInput naming what is unknown."""
-
-        def need(name: str) -> float:
-            return float(profile.need(f"jitter.{name}", WANTED).value)
-
-        return cls(
-            need("cv") if cv is None else cv,
-            need("correlation_time") if correlation is None else 1.0,
-            need("minor_share"),
-            need("minor_factor"),
-            need("node_spread"),
-            correlation,
-        )
-
-    def truth(self) -> Truth:
-        """Times of mean 1 that scatter so, the minor mode included: x = m (1 + cv z) / E[m]."""
-        mean = 1 + self.minor_share * (self.minor_factor - 1)
-        time = max(self.correlation_time, LEAST)
-        correlation = (time - 1) / (time + 1) if self.correlation is None else self.correlation
-        return Truth(1 / mean, self.cv / mean, correlation, 0.0, self.minor_share, self.minor_factor)
 
 
 def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_node: int = 1) -> np.ndarray:
@@ -71,8 +25,7 @@ def draw(mean_s: np.ndarray, cycles: int, jitter: Jitter, seed: int, ranks_per_n
     truth = jitter.truth()
     times = np.empty((ranks, cycles, len(PHASES)), dtype=np.float32)
     for rank in range(ranks):
-        node = _stream(seed, NODES + rank // ranks_per_node).standard_normal()
-        level = max(1 + jitter.node_spread * node, LEAST)
+        level = jitter.level(_stream(seed, NODES + rank // ranks_per_node).standard_normal())
         factor = level * truth.draw(_stream(seed, rank), 1, cycles)[0]
         times[rank] = factor[:, None] * mean_s[rank]
     return times

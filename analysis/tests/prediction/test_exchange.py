@@ -9,16 +9,17 @@ import pytest
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import exchange, loads, rates
-from spikemark.prediction.inputs import Inputs
-from spikemark.prediction.network import Interconnect, Traffic
+from spikemark.machines.inputs import Inputs
+from spikemark.prediction import exchange, rates
+from spikemark.prediction.collectives import Collectives, Traffic
+from spikemark.prediction.loads import Loads
 from spikemark.presets import mam_benchmark
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40)
 
 
 def net(machine=None, nodes=2):
-    return Interconnect.of(Inputs(machine or Machine()), nodes)
+    return Collectives.of(Inputs(machine or Machine()), nodes)
 
 
 def dense(ranks, size, each=1):
@@ -64,7 +65,7 @@ def test_tables_of_the_profile_come_first():
 
 
 def lane(name, ranks=64, composed=("alltoallv", "alltoallv", None)):
-    found = loads.read(NETWORK, ranks, 1, rates.of(NETWORK).hz).lanes[0]
+    found = Loads.of(NETWORK, ranks, 1, rates.of(NETWORK).hz).lanes[0]
     return replace(found, exchange=name, composed=composed)
 
 
@@ -129,7 +130,7 @@ def test_all_bytes_of_two_levels_arrive():
 
 
 def test_one_exchange_of_many_cycles_is_cheaper_than_many():
-    found = loads.read(NETWORK, 8, 1, rates.of(NETWORK).hz, "structure_aware")
+    found = Loads.of(NETWORK, 8, 1, rates.of(NETWORK).hz, "structure_aware")
     far = found.lanes[1]
     assert (far.name, far.period) == ("far", 10)
     rare = exchange.groups(found, 1, 1)
@@ -155,7 +156,7 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
     ],
 )
 def test_a_back_end_there_is_not_is_refused(given, complaint):
-    (used,) = loads.read({**NETWORK, "exchange": given}, 8, 1, rates.of(NETWORK).hz).lanes
+    (used,) = Loads.of({**NETWORK, "exchange": given}, 8, 1, rates.of(NETWORK).hz).lanes
     with pytest.raises(BadInput) as bad:
         exchange.check(used)
     assert complaint in str(bad.value)

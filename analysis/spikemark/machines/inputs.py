@@ -1,0 +1,90 @@
+"""Values of a profile as models take them: in SI units, with limits, and each of them movable to a limit.
+
+A value without an interval of its own is taken to lie within a factor that depends on its kind (`WITHIN`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.quantities.quantity import Quantity
+
+#: By what factor the truth may differ from a value that has no interval, by kind.
+WITHIN = {"measured": 1.1, "literature": 1.25, "assumed": 2.0}
+SI = {
+    "1": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "GHz": 1e9, "GB": 1e9, "GB/s": 1e9, "KiB": 1024.0,
+    "MiB": 1024.0**2, "B": 1.0, "W": 1.0, "cycles": 1.0, "EUR/h": 1.0,
+}  # fmt: skip
+
+
+@dataclass
+class Inputs:
+    """A profile (see spikemark.machines) that notes which of its values are asked for.
+
+    `moved`: path -> "low" or "high", the limit that a value is moved to. `used`: path -> what was asked for,
+    in SI units; of a table, the factor 1 that moves all of its entries. `factors`: start of a path -> a
+    factor, as fitted to published times.
+    """
+
+    profile: Any
+    moved: dict[str, str] = field(default_factory=dict)
+    used: dict[str, Quantity] = field(default_factory=dict)
+    factors: dict[str, float] = field(default_factory=dict)
+
+    def need(self, path: str, why: str) -> float:
+        """The number at `path` in SI units. Raises BadInput, from the profile, where it is unknown."""
+        return self._taken(path, self.profile.need(path, why))
+
+    def get(self, path: str, otherwise: float) -> float:
+        """The number at `path` in SI units, or `otherwise` where it is unknown."""
+        found = self.profile.get(path)
+        return otherwise if found is None else self._taken(path, found)
+
+    def exact(self, path: str, why: str) -> int:
+        """A whole number, which has no interval. Raises BadInput where it is unknown."""
+        return round(self.profile.need(path, why).value)
+
+    def text(self, path: str, why: str) -> str:
+        """A text. Raises BadInput where it is unknown."""
+        return self.profile.need(path, why).value
+
+    def table(self, path: str) -> np.ndarray | None:
+        """The rows [ranks, bytes, seconds] of a table, moved as a whole; None where it is unknown."""
+        found = self.profile.get(path)
+        if found is None:
+            return None
+        return np.array(found.value, dtype=float) * [
+            1,
+            1,
+            self._moved(path, quantity(found)) * si(found.unit),
+        ]
+
+    def _taken(self, path: str, value: Any) -> float:
+        factor = np.prod([f for start, f in self.factors.items() if path.startswith(start)])
+        return self._moved(path, quantity(value)) * float(factor)
+
+    def _moved(self, path: str, found: Quantity) -> float:
+        self.used[path] = found
+        return getattr(found, self.moved.get(path, "value"))
+
+
+def quantity(value: Any) -> Quantity:
+    """A value of a profile in SI units, with its interval or that of its kind.
+
+    Of a table, the factor 1 by which all of its entries are moved. Raises BadInput for an unknown unit.
+    """
+    if isinstance(value.value, list | tuple):
+        within = WITHIN[value.kind]
+        return Quantity(1.0, 1 / within, within, kind=value.kind)
+    scale = si(value.unit)
+    low, high = value.interval or (value.value / WITHIN[value.kind], value.value * WITHIN[value.kind])
+    return Quantity(value.value * scale, low * scale, high * scale, kind=value.kind)
+
+
+def si(unit: str) -> float:
+    """What one of `unit` is in SI units. Raises BadInput for a unit that no profile has."""
+    if unit not in SI:
+        raise BadInput(f"unit={unit!r}: known are {', '.join(SI)}")
+    return SI[unit]

@@ -1,0 +1,38 @@
+"""Which exchange a lane with a lag gets in a simulated run whose description names none.
+
+The mini-app takes `ialltoallv` there, which asks again and again whether messages have come (MPI_Test), and
+every question costs SimGrid time: 64 ranks x 500 cycles took over ten minutes. `direct` waits for the next
+message and takes a minute. Spikes are the same with every exchange; which messages carry them is not.
+"""
+
+from typing import Any
+
+from spikemark.network import lanes
+from spikemark.network.description import read
+
+DIRECT = "direct"
+
+
+def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], list[str]]:
+    """The description with an exchange for every lane that has a lag, and a line that says what was chosen.
+
+    Raises BadInput for a description that cannot be run.
+    """
+    described = read(description)
+    used = lanes.read(described, ranks, *lanes.chosen(described, None, None))
+    given = described.exchange
+    if not isinstance(given, dict) or "name" in given:  # for all lanes
+        return description, []
+    late = [lane.name for lane in used if lane.lag and not lane.alone and not named(given.get(lane.name))]
+    if not late:
+        return description, []
+    names = f"lane {late[0]}" if len(late) == 1 else f"lanes {', '.join(late)}"
+    line = (
+        f"exchange = {DIRECT!r} for {names}: none is named, and ialltoallv takes SimGrid many times as long"
+    )
+    return {**description, "exchange": {**given, **dict.fromkeys(late, DIRECT)}}, [line]
+
+
+def named(exchange: Any) -> bool:
+    """Whether the field `exchange` of a lane names one."""
+    return bool(exchange.get("name") if isinstance(exchange, dict) else exchange)

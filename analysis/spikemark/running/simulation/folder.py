@@ -1,0 +1,72 @@
+"""The folder of a simulated run: what may stand there before, and how a new run takes its place.
+
+The rules are those of the mini-app (`miniapp --out`): the folder is new, empty, or holds an earlier run and
+nothing else. Beyond that, the earlier run must be a simulated one, since a measured run cannot be had again.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from spikemark.core.errors import BadInput
+from spikemark.records import run_files
+
+ALLOWED = "allowed: a folder that is new, empty, or holds an earlier simulated run and nothing else"
+
+
+def check(out: Path) -> None:
+    """Raises BadInput where a simulated run must not take the place of what stands at `out`."""
+    if not os.path.lexists(out):
+        return
+    if out.is_symlink() or not out.is_dir():
+        raise BadInput(f"{out}: is no folder; {ALLOWED}")
+    if foreign := run_files.foreign(out):
+        raise BadInput(f"{out}: holds {foreign[0]!r}, which belongs to no run; {ALLOWED}")
+    if not any(out.iterdir()):
+        return
+    if not run_files.whole(out):
+        raise BadInput(f"{out}: holds parts of a run without its {run_files.RECORD}; {ALLOWED}")
+    if not _simulated(out):
+        raise BadInput(f"{out}: holds a measured run; {ALLOWED}")
+
+
+def _simulated(out: Path) -> bool:
+    try:
+        return json.loads((out / run_files.RECORD).read_text())["kind"] == "simulated"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+@contextlib.contextmanager
+def workspace(out: Path) -> Iterator[Path]:
+    """A folder beside `out` for everything until it is whole; gone afterwards, whatever happens."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.simulating-", dir=out.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def put(record: Path, out: Path) -> None:
+    """Move the folder `record` to `out`. What stood there is removed once the new run stands, never before.
+
+    Raises BadInput as `check`, for what has come to stand there meanwhile; then nothing has changed.
+    """
+    if not os.path.lexists(out):
+        os.rename(record, out)
+        return
+    check(out)
+    old = out.with_name(f".{out.name}.replaced-{os.getpid()}")
+    os.rename(out, old)
+    try:
+        check(old)  # nobody can have put anything into it since
+        os.rename(record, out)
+    except BaseException:
+        os.rename(old, out)
+        raise
+    shutil.rmtree(old)
