@@ -28,7 +28,6 @@ def integer(least: int, most: int) -> Any:
     return Annotated[int, Field(ge=least, le=most)]
 
 
-Wire = Literal["compact", "aer12"]
 Milliseconds = number(ge=1e-6, le=MOST_MS)
 Spread = number(ge=0, le=MOST_MS)
 Magnitude = number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
