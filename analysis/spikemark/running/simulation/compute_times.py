@@ -9,6 +9,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.jitter import Jitter
+from spikemark.network.description import read_time
 from spikemark.records import record
 
 PHASES = ("deliver", "update", "collocate")
@@ -53,22 +54,12 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
 
 def warmup(description: dict) -> int:
     """Cycles before the measured ones, of a description that `cycles` takes."""
-    time = description["time"]
-    return round(time.get("warmup_ms", 0) / _cycle_ms(time))
-
-
-def _cycle_ms(time: dict) -> float:
-    return time.get("cycle_ms", time.get("resolution_ms", 0.1))
+    return read_time(description).warmup_cycles
 
 
 def cycles(description: dict) -> int:
-    """Measured cycles of a description: time.simulate_ms / time.cycle_ms. BadInput where they do not tell."""
-    time = description.get("time")
-    try:
-        step = _cycle_ms(time)
-        found = round(time["simulate_ms"] / step)
-    except (AttributeError, KeyError, TypeError, ZeroDivisionError, ValueError, OverflowError):
-        raise BadInput("time: simulate_ms and cycle_ms must be numbers of milliseconds above 0") from None
-    if found < 1:
-        raise BadInput(f"time.simulate_ms={time['simulate_ms']!r}: allowed is at least one cycle, {step} ms")
-    return found
+    """Measured cycles of a description. Raises BadInput where its times do not tell."""
+    time = read_time(description)
+    if not time.cycles:
+        raise BadInput(f"time.simulate_ms: missing; allowed is at least one cycle, {time.cycle_ms:g} ms")
+    return time.cycles
