@@ -6,6 +6,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
+from spikemark.records import run_files
 from spikemark.records.record import Run
 
 from .source import cautions, check_range, compute_times
@@ -70,7 +71,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
 
     waiting, exchange = per_meeting("synchronise"), per_meeting("exchange")
     found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
-    return _checked(found, str(path / "cycles.npy"))
+    return _checked(found, str(path / run_files.CYCLES))
 
 
 def _checked(found: Observed, what: str) -> Observed:

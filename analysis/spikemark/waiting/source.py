@@ -8,6 +8,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
+from spikemark.records import run_files
 from spikemark.records.record import COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
@@ -113,7 +114,7 @@ def _of_run(run: Run) -> Source:
             f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
         )
     times = compute_times(run)
-    _check(times, str(path / "cycles.npy"))
+    _check(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))

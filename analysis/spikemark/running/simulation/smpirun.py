@@ -16,6 +16,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.launch import Launch
 from spikemark.core.process import watch
+from spikemark.records import run_files
 
 from .platform import Platform
 
@@ -96,7 +97,7 @@ def _told(file: Path, advance: Advance | None) -> Iterator[None]:
 
 def _whole(record: Path) -> bool:
     try:
-        return json.loads((record / "record.json").read_text())["status"] == "complete"
+        return json.loads((record / run_files.RECORD).read_text())["status"] == "complete"
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
