@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from spikemark.models import recursion, serial
-from spikemark.models.recursion import ar1
+from spikemark.models.injected import ar1
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 
