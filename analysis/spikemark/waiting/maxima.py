@@ -23,7 +23,10 @@ MOST_VALUES = 5000  # of the series whose mean is taken
 
 @dataclass(frozen=True)
 class IndependentRanks:
-    """`value` of `ranks`; 1: they vary as one. `low`, `high`: 95 % interval, for correlated windows too."""
+    """So many ranks vary as `value` independent ones do; 1: they vary as one.
+
+    `low` and `high` are an interval of 95 %, which holds for correlated windows, too.
+    """
 
     ranks: int
     value: float

@@ -53,7 +53,7 @@ class Mean:
 
 
 def ends(degrees: float, slope: float, level: float = LEVEL) -> tuple[float, float]:
-    """Of a two-sided interval, in standard errors from the estimate."""
+    """The ends of a two-sided interval, in standard errors from the estimate."""
     half = quantile(degrees, level)
     if abs(slope) < 1e-6:
         return -half, half
@@ -71,8 +71,8 @@ Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
 def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
     """Mean of `series` [element], at least two elements in the order of time.
 
-    Where it stands for how elements move an estimate, `weighted` gives the estimate and that series, of mean
-    0, for weights of the elements of mean 1.
+    If the series says how elements move an estimate, `weighted` gives that estimate and that series, of mean
+    0, for weights of the elements, of mean 1.
     """
     x = np.asarray(series, dtype=np.float64)
     n = len(x)
@@ -112,7 +112,7 @@ def _weighted_mean(x: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarra
 
 
 def autocovariance(x: np.ndarray) -> np.ndarray:
-    """R_k of `x` [element] for all lags k, about its mean, divided by n."""
+    """The autocovariances R_k of `x` [element] about its mean for all lags k, divided by n."""
     deviation = x - x.mean()
     size = fft.next_fast_len(2 * len(x), real=True)
     return fft.irfft(np.abs(fft.rfft(deviation, size)) ** 2, size)[: len(x)] / len(x)
