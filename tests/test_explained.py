@@ -21,7 +21,7 @@ from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.prediction import exchange, loads, memory
 
-CASES, BATCH = 300, 50  # descriptions, and how many of them make one test
+CASES, BATCH = 240, 60  # descriptions, and how many of them make one test
 #: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
 ROUNDING = 1e-6
 MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")

@@ -68,9 +68,7 @@ class Loads:
         for lane in used:
             misses = _inside(drawn.misses, lane.held, areas)
             lists.append(fired @ -np.expm1(misses @ neurons))
-            has = -np.expm1(
-                misses @ on_rank
-            )  # [population, rank]: probability that the rank has a list of one
+            has = -np.expm1(misses @ on_rank)  # [population, rank]: how probably a rank has a list
             stored.append(sizes @ has)
             words.append((per_neuron[:, None] * on_rank).T @ has)
         events_from_outside = sum(p.size * p.outside_hz for p in network.populations)
