@@ -26,7 +26,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, ndimage, special
+from scipy import ndimage, special
+
+from spikemark.models import serial
 
 LEVEL = 0.95
 TIMES = 10.0
@@ -113,9 +115,7 @@ def _weighted_mean(x: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarra
 
 def autocovariance(x: np.ndarray) -> np.ndarray:
     """The autocovariances R_k of `x` [element] about its mean for all lags k, divided by n."""
-    deviation = x - x.mean()
-    size = fft.next_fast_len(2 * len(x), real=True)
-    return fft.irfft(np.abs(fft.rfft(deviation, size)) ** 2, size)[: len(x)] / len(x)
+    return serial.autocovariance(x[None])[0]
 
 
 def error(covariance: np.ndarray) -> tuple[float, float]:
