@@ -20,7 +20,7 @@ WHY = "modelled energy"
 
 
 def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
-    """Of so many nodes. Raises BadInput where the profile does not say what they draw.
+    """The power of so many nodes. Raises BadInput where the profile does not say what they draw.
 
     Only a single node needs no interconnect card.
     """
@@ -36,10 +36,10 @@ def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
 
 
 def energy(run: Run, profile: "Profile", nodes: int | None = None) -> Energy:
-    """As if the run had taken as long on nodes of `profile`, every thread on a core that is always busy.
+    """Energy as if the run had taken as long on nodes of `profile`, with every thread on a core always busy.
 
-    `nodes`: by default those that a simulated run had, else as few as have the cores. Raises BadInput for
-    nodes that have too few and for a profile that does not tell the power.
+    `nodes` defaults to those of a simulated run, or else to as few as have the cores. Raises BadInput for
+    nodes that have too few cores and for a profile that does not tell the power.
     """
     ranks, threads = run.record.ranks, run.record.threads
     if run.simulation is not None:

@@ -75,7 +75,7 @@ def _trace(rows: list[tuple[int, dict[str, str]]], path: Path) -> Trace:
 def _check(
     good: np.ndarray, name: str, words: str, rows: list[tuple[int, dict[str, str]]], path: Path
 ) -> None:
-    """Raises BadInput for the first reading that does not stand to the one before as it should."""
+    """Raises BadInput for the first reading that is not `words` the one before it."""
     if not good.all():
         line, row = rows[int(np.argmin(good)) + 1]
         raise BadInput(

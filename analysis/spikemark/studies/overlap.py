@@ -1,6 +1,6 @@
 """Waiting of the schedules on 128 simulated nodes over the serial correlation of the cycle times."""
 
-from spikemark.models.recursion import Truth
+from spikemark.models.injected import Truth
 from spikemark.published import papers
 from spikemark.quantities.elements import Box, Figure, KeyFigure
 from spikemark.quantities.words import NARROW, number, percent

@@ -1,6 +1,6 @@
 """The five schedules over D, with injected skew of known serial correlation: waiting beside the recursion."""
 
-from spikemark.models.recursion import Truth
+from spikemark.models.injected import Truth
 from spikemark.quantities.elements import Box, Figure, KeyFigure
 from spikemark.quantities.words import NARROW, number, span
 from spikemark.records.gather import Measured

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from spikemark.models import recursion, statistics
+from spikemark.models.injected import Truth
 from spikemark.records.gather import Configuration, Measured
 from spikemark.studies.table import LEVEL, Estimate, Missing, estimate
 
@@ -69,7 +70,7 @@ class Waits:
         """Waiting of runs as long as the first one, their compute times drawn from what it injects."""
         first = self.runs[0]
         rng = np.random.default_rng(DRAWN_SEED)  # equal draws for all schedules
-        truth = recursion.Truth.of(first.description)
+        truth = Truth.of(first.description)
         ranks, cycles = first.run.compute().shape
         return 1e6 * _evaluate(first, truth.draw(rng, ranks, cycles, DRAWN_RUNS)).mean(axis=(1, 2))
 

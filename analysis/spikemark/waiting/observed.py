@@ -1,4 +1,4 @@
-"""One run in which all ranks meet at a barrier every so many cycles: what it computed, waited, exchanged."""
+"""A run whose ranks all meet at a barrier every so many cycles: how long it computed, waited, exchanged."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class Observed:
 
 
 def observed(given: "Run | np.ndarray | Observed") -> Observed:
-    """A run, or compute times [rank, cycle] in s of ranks that meet in every cycle.
+    """What was observed of a run, or of compute times [rank, cycle] in s of ranks that meet in every cycle.
 
     Raises BadInput where waiting was not timed, where ranks do not all meet at one barrier (a lag, meetings
     of groups), for one rank, and for too few meetings.
