@@ -37,7 +37,6 @@ def planted(folder: Path, files: dict[str, str]) -> list[str]:
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-        (path.parent / "__init__.py").touch()
     return list(layers.breaches(folder))
 
 
