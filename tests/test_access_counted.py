@@ -13,6 +13,8 @@ from spikemark.presets import mam, mam_benchmark
 from spikemark.records import record as records
 from spikemark.records.rates import rates_hz
 
+pytestmark = pytest.mark.slow
+
 THREADS = 3
 WITHIN = 0.01
 BENCHMARK = {"areas": 4, "neurons_per_area": 14_000, "indegree": 20, "rate": 20, "simulate_ms": 60}

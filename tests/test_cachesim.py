@@ -8,10 +8,12 @@ import program
 import pytest
 
 from spikemark.caches import cachesim, callgrind, simulated_caches
-from spikemark.cli.cachesim import remarks, table
+from spikemark.caches.show import remarks, table
 from spikemark.core.errors import BadInput
 from spikemark.quantities.words import integer
 from spikemark.records.results import Results
+
+pytestmark = pytest.mark.slow
 
 WITHIN = 0.05
 L1 = callgrind.Cache(4096, 8)

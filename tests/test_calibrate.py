@@ -6,6 +6,8 @@ import pytest
 
 from spikemark import calibration, machines
 
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
 SHORTEST = replace(
     calibration.QUICK,
     kernel_s=1e-3,

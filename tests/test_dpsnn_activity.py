@@ -12,6 +12,8 @@ from spikemark.activity.trains import population_rate
 from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
 from spikemark.records.recording import Recording, recording
 
+pytestmark = pytest.mark.slow
+
 STATES = list(dpsnn_cells.EFFICACY_MV)
 
 

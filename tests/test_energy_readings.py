@@ -8,6 +8,8 @@ from spikemark.energy import analysis, outside
 from spikemark.energy.timeline import of_run
 from spikemark.records import record
 
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
 WATTS = 42.0
 ENERGY = program.sets(record__energy="true", record__idle_pause_s=0.4, record__energy_interval_s=0.01)
 

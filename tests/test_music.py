@@ -7,6 +7,8 @@ import pytest
 
 from spikemark.presets import music_cells
 
+pytestmark = pytest.mark.slow
+
 WIRINGS = ("A<->B", "A<->B,C<->D", "A->B->C->D")
 SMALL = {"np": 2, "connections": 20, "granularity": 4, "scale": 1 / 4096, "simulate_ms": 60, "warmup_ms": 5}
 #: Ranks and communication of the runs that are compared with one rank.

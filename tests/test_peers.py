@@ -63,6 +63,7 @@ def spikemark(capsys, *arguments) -> tuple[int, str, str]:
     return end.value.code, said.out, said.err
 
 
+@pytest.mark.slow
 def test_a_comparison_on_the_command_line(capsys, environment, tiny, tmp_path):
     where = ("--out", tmp_path / "out", "--patience", "0", "--threads", "1")
     status, output, errors = spikemark(capsys, "peers", tiny, *where, "--json")

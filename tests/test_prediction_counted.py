@@ -10,6 +10,8 @@ from test_access_counted import RUNS, multi_area
 from spikemark.prediction import memory, rates
 from spikemark.prediction.loads import Loads
 
+pytestmark = pytest.mark.slow
+
 RANKS, THREADS = 4, 3
 WITHIN = 0.02
 

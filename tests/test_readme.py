@@ -57,6 +57,7 @@ def run(script: list[str], folder: Path) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_the_five_minutes_run(checkout):
     assert PATHS.startswith("export PATH=")
     done = run(blocks(FIVE_MINUTES)[1:], checkout)
@@ -72,6 +73,7 @@ def test_the_five_minutes_run(checkout):
     assert "jureca-dc" in (checkout / "machines.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_network_runs_by_hand_and_the_example_is_refused_as_shown(checkout):
     first, python, example, *_ = blocks(page("running.md"))
     done = run([first, python], checkout)
@@ -85,6 +87,7 @@ def test_a_network_runs_by_hand_and_the_example_is_refused_as_shown(checkout):
     assert refused.stderr == message + "\n"
 
 
+@pytest.mark.slow
 def test_the_tour_of_waiting_runs(checkout):
     done = run(blocks(page("waiting.md")), checkout)
     assert done.returncode == 0, done.stderr
@@ -93,6 +96,7 @@ def test_the_tour_of_waiting_runs(checkout):
     assert list(predicted) == ["iid", "correlated", "replay"]
 
 
+@pytest.mark.slow
 def test_the_tour_to_what_would_help_runs(checkout):
     done = run(blocks(page("waiting-tour.md")), checkout)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,8 @@ from spikemark.records.results import Results
 from spikemark.running import sweeps
 from spikemark.running.experiments import expand, load
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"
 

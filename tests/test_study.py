@@ -13,6 +13,8 @@ import yaml
 from spikemark.running.experiments import find
 from spikemark.studies import STUDIES, carry_out
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 SMALL = {

@@ -15,6 +15,8 @@ from spikemark.presets import mam_benchmark
 from spikemark.running.experiments import find
 from spikemark.studies import STUDIES, carry_out
 
+pytestmark = pytest.mark.slow
+
 AREAS = {"areas": 4, "neurons_per_area": 40, "indegree": 8}
 FOUR = {"ranks": 4, "preset.areas": 4}
 FAR = {"exchange": "direct"}

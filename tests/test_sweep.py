@@ -19,6 +19,8 @@ import yaml
 from spikemark.records.results import Results
 from spikemark.running.experiments import expand, load
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 MINIAPP = ROOT / "build" / "miniapp"
 EXPERIMENTS = sorted(p.stem for p in (ROOT / "workflows" / "experiments").glob("*.yaml"))

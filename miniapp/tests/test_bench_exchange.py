@@ -7,6 +7,8 @@ import math
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCH = program.ROOT / "build" / "bench_exchange"
 QUICK = ("--repetitions", 2, "--min-time", 1e-4)
 

@@ -6,6 +6,8 @@ import json
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCH = program.ROOT / "build" / "bench_messages"
 SIZES = (0, 4, 64, 512, 4096, 32768, 1 << 18, 1 << 20, 1 << 21, 1 << 22)
 

@@ -7,6 +7,8 @@ import program
 import pytest
 from metered import check_meters, refused, rows
 
+pytestmark = pytest.mark.slow
+
 ALWAYS = {
     ("user_time", "s", "getrusage"),
     ("system_time", "s", "getrusage"),

@@ -10,6 +10,8 @@ import program
 import pytest
 from metered import check_meters, refused, rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
 PAUSE = 0.3
 LONG = program.sets(time__simulate_ms=5000)  # a tenth of a second: several readings
 ENERGY = [

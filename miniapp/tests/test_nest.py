@@ -11,6 +11,8 @@ import numpy as np
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 NEURONS = 12
 COMMON = {"C_m": 250.0, "tau_m": 10.0, "t_ref": 2.0, "E_L": -65.0, "V_th": -50.0, "V_reset": -67.0}
 UNITS = {"C_m": "pF", "tau_m": "ms", "tau_syn": "ms", "t_ref": "ms", "I_e": "pA"}

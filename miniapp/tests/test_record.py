@@ -10,6 +10,8 @@ import numpy as np
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MASK = (1 << 64) - 1
 
 
@@ -148,10 +150,13 @@ def test_lanes_between_areas_are_explained_and_recorded(run, tmp_path):
     assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == run[1]["checksum"]
 
 
-def test_timers_cost_little(run):
-    timing = run[1]["timing"]
+def test_the_share_of_the_timers_is_that_of_the_readings(run):
+    """After deliver, update, collocate and the near lane in each cycle, and twice where ranks meet; however
+    long a reading takes on this host."""
+    timing, (near, far) = run[1]["timing"], run[1]["lanes"]
     assert timing["timer_read_s"] > 0
-    assert 0 < timing["timer_overhead"] < 0.2  # of cycles of a few microseconds
+    readings = timing["timer_overhead"] * timing["simulate_s"] / timing["timer_read_s"]
+    assert readings == pytest.approx(4 * near["windows"] + 2 * far["windows"] + 1)
 
 
 def test_without_a_barrier_the_waiting_is_null_with_a_reason(tmp_path):

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from program import MINIAPP, ROOT, record_of, sets
 
+pytestmark = pytest.mark.slow
+
 STAND_IN = ROOT / "miniapp" / "tests" / "scorep"
 OPTIONS = "--user --nocompiler --mpp=mpi --thread=omp"
 RUNS = {

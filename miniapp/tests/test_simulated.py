@@ -10,6 +10,8 @@ import program
 import pytest
 import simulator
 
+pytestmark = pytest.mark.slow
+
 CYCLES = 100
 
 

@@ -1,1 +1,1 @@
-"""Benchmarks of kernels and exchanges on their own."""
+"""Benchmarks of the kernels and of the exchanges, each on its own."""

@@ -39,7 +39,7 @@ class Outcome:
     notes: list[str]
 
     def content(self) -> dict[str, Any]:
-        """All of it as plain data, times in seconds."""
+        """The outcome as plain data, times in seconds."""
         return {
             "raw": [str(path) for path in self.raw],
             "curves": [_plain(curve) for curve in exchange_times.curves(self.table)],
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def default_ranks(cores: int) -> list[int]:
-    """Powers of two up to the cores, and the cores."""
+    """The powers of two up to the number of cores, and that number itself."""
     return sorted({2**k for k in range(cores.bit_length())} | {cores})
 
 
@@ -86,7 +86,7 @@ def bench(
 
 
 def _run(command: list[str], ranks: int, cores: int, out: Path) -> tuple[Path, pd.DataFrame, list[str]]:
-    """The raw file, the table, and what to know about it."""
+    """Measures with so many ranks. Returns the raw file, its table, and what to know about it."""
     started = datetime.now(UTC)
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         file = Path(workspace) / "raw.json"
@@ -142,12 +142,12 @@ def _piece(piece) -> dict[str, Any]:
     return {"first": piece.first, "last": piece.last, **{name: x.content() for name, x in fitted.items()}}
 
 
-#: Of one machine; mpirun would try to start any number.
+#: Most ranks on one machine; mpirun would try to start any number.
 MOST_RANKS = 1024
 
 
 def numbers(text: str) -> list[int]:
-    """`1,2,4` as numbers of ranks. Raises BadInput for others than whole numbers from 1 to MOST_RANKS."""
+    """Numbers of ranks from text such as `1,2,4`. Raises BadInput unless all are whole, 1 to MOST_RANKS."""
     return list(dict.fromkeys(_numbers(text.split(","))))
 
 

@@ -17,7 +17,7 @@ from pandera.errors import SchemaError
 from spikemark.core.errors import BadInput
 from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
 
-CURVE = ["exchange", "ranks", "targets", "skew_us"]  # what the times of one curve share
+CURVE = ["exchange", "ranks", "targets", "skew_us"]  # shared by all times of a curve
 WINDOWS = (2, 5, 10)  # D: one exchange of D-fold size against D exchanges
 COLUMNS = ["case", "repetition", "rounds", "barrier_s", "exchange_s", "exchange_mean_s"]
 
@@ -80,13 +80,13 @@ def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """By ranks, then exchange."""
+    """The table sorted by ranks, then by exchange."""
     keys = ["ranks", "exchange", "targets", "skew_us", "bytes", "repetition"]
     return table.sort_values(keys, ignore_index=True)
 
 
 def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
-    """`new`, and the curves of `old` that `new` lacks."""
+    """`new`, completed with the curves of `old` that it lacks."""
     if old is None:
         return new
     kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(pd.MultiIndex.from_frame(new[CURVE]))]
@@ -118,7 +118,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Curve:
-    """Times of one exchange over bytes."""
+    """Times of one exchange over the number of bytes."""
 
     exchange: str
     ranks: int
@@ -132,7 +132,7 @@ class Curve:
 
     @property
     def plain(self) -> bool:
-        """To all ranks, without skew?"""
+        """Says whether every rank sends to all others, without skew."""
         return self.targets == "all" and self.skew_us == 0
 
     @property
@@ -141,7 +141,7 @@ class Curve:
 
     @cached_property
     def fit(self) -> LatencyBandwidth | None:
-        """None where there are too few sizes."""
+        """The fitted line; None where there are too few sizes."""
         return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
 
     def ratios(self, window: int) -> list[Ratio]:
@@ -159,7 +159,7 @@ class Curve:
 
 
 def curves(table: pd.DataFrame) -> Iterator[Curve]:
-    """In the order of the table."""
+    """Yields the curves in the order of the table."""
     for key, rows in table.groupby(CURVE, sort=False):
         times = rows.pivot(index="repetition", columns="bytes", values="exchange_s").sort_index(axis=1)
         yield Curve(

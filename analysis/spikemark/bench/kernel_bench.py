@@ -46,7 +46,7 @@ class Outcome:
     notes: list[str]
 
     def content(self) -> dict[str, Any]:
-        """All of it as plain data; times in nanoseconds per item."""
+        """The outcome as plain data; times in nanoseconds per item."""
         return {
             "raw": str(self.raw),
             "kernels": self.table.to_dict("records"),
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def folder(machine: str | None = None, root: Path | None = None) -> Path:
-    """Where the times of a machine lie: `results/bench/MACHINE`, `root` being that `results`."""
+    """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`."""
     return (root or places.root() / "results") / EXPERIMENT / (machine or places.machine_name())
 
 
@@ -128,7 +128,7 @@ def _measured(
 
 
 def _names(program: str, pattern: str) -> list[str]:
-    """What the pattern matches; the program itself decides, as it knows its kind of regular expression."""
+    """The names that the pattern matches; the program decides, since it knows its own regular expressions."""
     listed = _list(program, pattern or ALL)
     if not listed:
         known = sorted({name.split("/")[0] for name in _list(program, ALL)})
@@ -165,7 +165,7 @@ def failed(program: str, finished: Finished) -> BenchFailed:
 
 
 def _notes(table: pd.DataFrame) -> list[str]:
-    """By the CPU clock a kernel is not charged for what ran in between, but its caches were."""
+    """A warning where the machine was busy: CPU time leaves out what ran in between, but caches suffered."""
     slowdown = float((table["real_median_ns"] / table["median_ns"]).median())
     if slowdown < BUSY:
         return []

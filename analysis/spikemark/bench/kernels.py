@@ -14,9 +14,9 @@ from pandera.errors import SchemaError
 
 from spikemark.core.errors import BadInput
 
-DELIVER = "deliver"  # the mini-app's delivery
+DELIVER = "deliver"  # delivery as in the mini-app
 BOUND = "deliver_bound_prefetch"  # what no delivery can avoid, with the coming lists fetched ahead
-BOUND_PLAIN = "deliver_bound"  # the same without fetching ahead
+BOUND_PLAIN = "deliver_bound"  # the same bound without fetching ahead
 
 #: What Google Benchmark appends to the names of benchmarks that are timed by the wall clock.
 WALL_CLOCK = ("real_time", "manual_time")
@@ -123,7 +123,7 @@ def aggregate(rows: pd.DataFrame, raw: str) -> pd.DataFrame:
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """Delivery and its bounds first, then by name; sizes ascending."""
+    """The table sorted: delivery and its bounds first, then kernels by name; sizes ascending."""
     first = [BOUND_PLAIN, BOUND, DELIVER]
     position = table["kernel"].map(lambda k: (first.index(k) if k in first else len(first), k))
     return (
@@ -134,7 +134,7 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
-    """`new`, and the rows of `old` for kernels and sizes that `new` lacks."""
+    """`new`, completed with the rows of `old` for kernels and sizes that it lacks."""
     if old is None:
         return new
     keys = ["kernel", "size"]
@@ -157,7 +157,7 @@ def read(path: Path) -> pd.DataFrame:
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Delivery against its bound, by list length: `size`, `deliver_ns`, `bound_ns`, `ratio` (of medians).
 
-    Only sizes of which both were measured in one interleaved run; there may be none.
+    It holds only the sizes at which both were measured in one interleaved run, and may be empty.
     """
     columns = ["size", "raw", "median_ns"]
     deliver, bound = (table.loc[table["kernel"] == name, columns] for name in (DELIVER, BOUND))

@@ -1,4 +1,4 @@
-"""Misses of delivery in simulated caches, beside the prediction from what the run counted."""
+"""Misses of delivery in simulated caches, beside those predicted from the counts of the run."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ SMALLEST = {
     "time": {"simulate_ms": 0.1},
     "network": {"populations": [{"name": "one", "size": 1, "neuron": {"model": "ignore_and_fire"}}]},
 }
-WAYS = {"d1": 8, "ll": 16}  # where nothing says how many: as in most processors
+WAYS = {"d1": 8, "ll": 16}  # as in most processors, where nothing says how many
 UNWANTED = ("cycles", "spikes", "counters", "energy")  # of a record
 LIMIT_S = BUILD_LIMIT_S = 3600.0
 
@@ -35,7 +35,7 @@ class CachesimFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Rank:
-    """One rank: misses that were simulated and predicted, by term of `models.cache`."""
+    """One rank: the simulated misses, and those predicted, by term of `model.prediction`."""
 
     simulated: dict[str, int]  # see callgrind.EVENTS
     predicted: dict[str, model.Term]
@@ -44,7 +44,7 @@ class Rank:
 
     @property
     def misses(self) -> int:
-        """In the last cache."""
+        """Simulated misses in the last cache."""
         return self.simulated["DLmr"] + self.simulated["DLmw"]
 
     @property
@@ -54,7 +54,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All ranks; each had caches of its own."""
+    """All ranks, each of which had caches of its own."""
 
     first: Cache
     last: Cache
@@ -79,7 +79,7 @@ class Outcome:
         return model.Term(sum(t.visits for t in terms), sum(t.misses for t in terms))
 
     def content(self) -> dict[str, Any]:
-        """As plain data; counts of the measured part."""
+        """The outcome as plain data; counts are those of the measured part."""
         return {
             "kind": "simulated caches",
             "label": "simulated",

@@ -1,8 +1,8 @@
 """Valgrind's cache simulation: its options, and the counts it writes.
 
 Cachegrind 3.19 cannot be told when to count. Callgrind has the same simulation (the same accesses, and misses
-within 1 % of cachegrind's where both count all of a run) and can: it counts in delivery alone, and forgets
-what the warm-up had. A synapse added to a cell of the ring is one access, of which it says that it writes.
+within 1 % of cachegrind's where both count a whole run) and can be told: it counts only in delivery, and it
+forgets the warm-up. Adding a synapse to a cell of the ring is one access, which it counts as a write.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
 
-DELIVER = "synapse_table_deliver*"  # the function of the mini-app that is counted
+DELIVER = "synapse_table_deliver*"  # the function of the mini-app in which accesses are counted
 MEASURED = "build_synchronise"  # what the mini-app calls once, between the warm-up and the measured part
 LINE = 64
 EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
@@ -45,7 +45,7 @@ def cache(text: str, field: str) -> Cache:
 
 
 def guessed(size: int, ways: int, line: int = LINE) -> Cache:
-    """A cache of `size` bytes with about `ways` lines in a set, as many as make the sets a power of two."""
+    """A cache of `size` bytes with `ways` lines in a set, or the next number that Valgrind accepts."""
     numbers = range(ways, size // line + 1)
     return next(Cache(size, n, line) for n in numbers if _power_of_two(size, n, line))
 
@@ -56,7 +56,7 @@ def _power_of_two(size: int, ways: int, line: int) -> bool:
 
 
 def command(first: Cache, last: Cache, out: str) -> list[str]:
-    """What stands before the program; instructions have a cache like the first of data. `out`: a file."""
+    """What stands before the program. `out` is the file of counts; instructions get a cache like D1."""
     return [
         "valgrind",
         "--tool=callgrind",
@@ -71,7 +71,7 @@ def command(first: Cache, last: Cache, out: str) -> list[str]:
 
 
 def counts(path: Path) -> dict[str, int]:
-    """Totals of an output file, by event. Raises BadInput if it is not one or counts other events."""
+    """The totals of an output file, by event. Raises BadInput for another file or other events."""
     text = read_text(path, "Valgrind wrote no counts")
     events, totals = (re.search(rf"^{name}: (.*)$", text, re.MULTILINE) for name in ("events", "totals"))
     if not events or not totals or tuple(events[1].split()) != EVENTS:

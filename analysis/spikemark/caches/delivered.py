@@ -1,4 +1,4 @@
-"""What each rank of a run delivered, as the model of its caches takes it: from the record alone."""
+"""What each rank of a run delivered, from the record alone, in the form that the model of caches takes."""
 
 import numpy as np
 from scipy import special
@@ -15,7 +15,7 @@ BLOCK = 4096  # neurons updated together, whose input every step touches (block_
 
 
 def deliveries(run: Run) -> list[Delivery]:
-    """One per rank. Sizes that a record has for all ranks together are split as synapses or neurons are.
+    """One delivery for each rank. Sizes known for all ranks together are split as their contents are.
 
     Raises BadInput for a schedule or a placement that this version does not know.
     """

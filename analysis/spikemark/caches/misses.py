@@ -1,4 +1,4 @@
-"""Counted cache misses per synaptic event against the share of first accesses (Lober et al. 2026, 2.3)."""
+"""Counted cache misses per synaptic event over the share of first accesses (Lober et al. 2026, 2.3)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Misses in simulated caches of the runs of a results folder: RESULTS/cachesim/ID.json."""
+"""The kept results of simulated caches for the runs of a results folder: RESULTS/cachesim/ID.json."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -38,7 +38,7 @@ class SimulatedCaches(BaseModel):
 
 
 def read(path: Path) -> SimulatedCaches | None:
-    """None where there is no such file. Raises BadInput for one that cannot be used."""
+    """The content of a file; None where there is none. Raises BadInput for one that cannot be used."""
     if not path.is_file():
         return None
     try:
@@ -48,6 +48,6 @@ def read(path: Path) -> SimulatedCaches | None:
 
 
 def place(record: Path) -> Path | None:
-    """Where the result of a run record belongs; None for one that is in no results folder."""
+    """Where the result for a run record belongs; None for a record outside a results folder."""
     found = holding(record)
     return found and found[0].cachesim(found[1])

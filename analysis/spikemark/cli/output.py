@@ -13,18 +13,10 @@ INTERRUPTED = 130  # exit status
 
 
 def print_tables(*tables) -> None:
-    """Print tables of `quantities.table`, each with its notes; tables of rich as they are."""
-    from rich.console import Console
-
+    """Print tables of `quantities.table`, each with its notes."""
     from spikemark.quantities import terminal
-    from spikemark.quantities.table import Table
 
-    for table in tables:
-        if isinstance(table, Table):
-            terminal.show(table)
-        else:
-            width = None if sys.stdout.isatty() else terminal.WIDTH
-            Console(highlight=False, soft_wrap=True, width=width).print(table)
+    terminal.show(*tables)
 
 
 def print_json(content: Any, as_written: bool = False) -> None:

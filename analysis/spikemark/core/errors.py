@@ -60,7 +60,7 @@ def first_complaint(error: "ValidationError", whole: str) -> str:
 
 
 def option_complaint(option: str, error: "ValidationError") -> str:
-    """The value of an option of the command line and what is allowed, from a pydantic error."""
+    """One line from a pydantic error: an option of the command line, its value, and what is allowed."""
     first = error.errors(include_url=False)[0]
     value = shown(first["input"])
     words = first["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ").rstrip(".")

@@ -1,10 +1,10 @@
-"""What the fields of files have in common."""
+"""Checks that the fields of several files share."""
 
 from typing import Any
 
 
 def no_boolean(value: Any) -> Any:
-    """Refuse true and false where a number is needed: pydantic takes them for 1 and 0."""
+    """Refuses true and false where a number is needed, which pydantic would take for 1 and 0."""
     if isinstance(value, bool):
         raise ValueError("a number is needed")
     return value

@@ -17,7 +17,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
-    except OSError as error:  # of the file that is wanted, not of the temporary one
+    except OSError as error:  # names the file that is wanted, not the temporary one
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)

@@ -12,14 +12,14 @@ CPUS = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class Launch:
-    """A command line and what it adds to the environment."""
+    """A command line, and the variables that it adds to the environment."""
 
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
 
 
 def available_cores(cpus: Path = CPUS) -> int:
-    """Physical cores this process may use: hardware threads of one core count once."""
+    """The number of physical cores that this process may use; hardware threads of one core count once."""
     return len(core_threads(cpus))
 
 
@@ -38,7 +38,7 @@ def core_threads(cpus: Path = CPUS) -> list[int]:
 
 
 def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """Open MPI 4 and 5: every thread on a core of its own while they last, else unbound, oversubscribed."""
+    """For Open MPI 4 and 5: each thread gets a core of its own; if there are too few, none is bound."""
     environment = {"OMP_NUM_THREADS": str(threads)}
     if os.geteuid() == 0:
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -58,7 +58,7 @@ def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
 
 
 def srun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """Inside a Slurm allocation, which has set the cores aside; `cores` of this node is of no concern."""
+    """For a Slurm allocation, which has set the cores aside already; `cores` is not used."""
     step = [
         "srun",
         "--mpi=pmix",
@@ -77,7 +77,7 @@ LAUNCHERS: Mapping[str, Callable[[list[str], int, int, int], Launch]] = {"mpirun
 
 
 def launch(launcher: str, program: list[str], ranks: int, threads: int) -> Launch:
-    """How to start `program` with the named launcher. Raises BadInput for an unknown one."""
+    """How to start `program` with the named launcher. Raises BadInput for an unknown launcher."""
     if launcher not in LAUNCHERS:
         raise BadInput(f"launcher: {launcher!r} is not allowed: one of {', '.join(LAUNCHERS)}")
     return LAUNCHERS[launcher](program, ranks, threads, available_cores())

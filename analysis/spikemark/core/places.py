@@ -47,7 +47,7 @@ def miniapp_smpi() -> Path:
 
 
 def bench_kernels() -> Path:
-    """The kernels of the simulator under Google Benchmark: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
+    """The benchmark of the simulator's kernels: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
 
     Raises BadInput if it is not an executable file.
     """
@@ -55,7 +55,7 @@ def bench_kernels() -> Path:
 
 
 def bench_exchange() -> Path:
-    """The exchanges on their own: `build/bench_exchange`, or SPIKEMARK_BENCH_EXCHANGE.
+    """The benchmark of the exchanges: `build/bench_exchange`, or SPIKEMARK_BENCH_EXCHANGE.
 
     Raises BadInput if it is not an executable file.
     """
@@ -63,7 +63,7 @@ def bench_exchange() -> Path:
 
 
 def bench_messages() -> Path:
-    """Single messages on their own: `build/bench_messages`, or SPIKEMARK_BENCH_MESSAGES.
+    """The benchmark of single messages: `build/bench_messages`, or SPIKEMARK_BENCH_MESSAGES.
 
     Raises BadInput if it is not an executable file.
     """
@@ -86,7 +86,7 @@ def machine_name() -> str:
 
 
 def check_machine(name: str) -> str:
-    """Return `name` if it can be the name of a results folder, else raise BadInput."""
+    """Returns `name` if it can be the name of a results folder, else raises BadInput."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(
             f"machine: {name!r} is not allowed: letters, digits, '.', '_', '-', not starting with a sign"

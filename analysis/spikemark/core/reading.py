@@ -1,4 +1,4 @@
-"""Reading files that may hold anything: what cannot be used gets one line that names the file."""
+"""Reads files that may hold anything: a file that cannot be used gets one line that names it."""
 
 import json
 import math
@@ -63,7 +63,7 @@ def _parts(at: Any) -> Any:
 
 
 def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
-    """Refuse what JSON cannot say, or not in the same way: dates, sets, keys that are not text, infinity, …
+    """Refuses what JSON cannot express: dates, sets, keys that are not text, infinity, …
 
     Raises BadInput naming the field of the file `path`, also for more than `most` values or too deep nesting.
     """

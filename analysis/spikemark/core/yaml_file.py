@@ -1,4 +1,4 @@
-"""Reads YAML files of which only the part is allowed that JSON can say as well."""
+"""Reads YAML files, which may only hold what JSON can express as well."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ MOST_VALUES = 1_000_000
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice, of which YAML libraries take the last one without a word."""
+    """Refuses a key that stands twice; YAML libraries silently take the last one."""
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)

@@ -1,4 +1,4 @@
-"""A whole comparison: measure what is missing, then put the programs side by side."""
+"""A comparison from end to end: measure what is missing, then put the programs side by side."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -38,11 +38,11 @@ def compare(
     say: Callable[[str], None] = print,
     busy: Callable[[], float | None] = busy_s,
 ) -> Comparison:
-    """Carry out the comparison in `folder`, going on with what is there, and write its tables.
+    """Carries out the comparison in `folder`, going on with what is there, and writes its tables.
 
     Complaints name trials that failed and peers whose comparison is refused (factors.refusal). Raises
-    BadInput for an experiment that is not one network on one rank, a program that is not installed, or a
-    folder in use.
+    BadInput for an experiment that is not one network on one rank, for a program that is not installed, and
+    for a folder in which another command is at work.
     """
     conditions = conditions or Conditions()
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program
@@ -97,7 +97,7 @@ def _conclude(plan, programs, store, conditions, failed) -> Comparison:
 
 
 def _programs(plan, programs, store, conditions) -> list[Known]:
-    """What each program is and in what it differs, from its first result."""
+    """What each program is and how it differs from the others, from its first result."""
     entries = []
     for program in programs:
         results = (store.result(trial, conditions) for trial in plan.trials if trial.program == program.name)

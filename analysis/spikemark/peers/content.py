@@ -39,7 +39,7 @@ class Estimated(Fields):
 
 
 class Median(Estimated):
-    """Of one program."""
+    """The median of one quantity in one program."""
 
     program: str
     threads: Positive
@@ -48,7 +48,7 @@ class Median(Estimated):
 
 
 class Factor(Estimated):
-    """By which the mini-app is ahead of `peer`."""
+    """The factor by which the mini-app is ahead of `peer`."""
 
     peer: str
     threads: Positive
@@ -56,7 +56,7 @@ class Factor(Estimated):
 
 
 class Gain(Estimated):
-    """Speed on `threads` over that on `over` threads."""
+    """The speed on `threads` threads over that on `over` threads."""
 
     program: str
     threads: Positive
@@ -64,7 +64,7 @@ class Gain(Estimated):
 
 
 class Known(Fields):
-    """A program; null where it gave no result, or does not know."""
+    """What is known of a program; null where it gave no result or does not tell."""
 
     name: str
     title: str
@@ -77,7 +77,7 @@ class Known(Fields):
 
 
 class Content(Fields):
-    """peers.json, see compare.compare."""
+    """The content of peers.json, see compare.compare."""
 
     format_version: Literal[FORMAT_VERSION]
     experiment: str
@@ -95,12 +95,12 @@ class Content(Fields):
 
 
 def path(machine: str, root: Path) -> Path:
-    """Where the comparison of a machine lies; `root` is the folder `results`."""
+    """The file with the comparison of a machine; `root` is the folder `results`."""
     return root / EXPERIMENT / machine / FILE
 
 
 def read(file: Path) -> Content:
-    """Raises BadInput naming the file and what is wrong with it."""
+    """The content of a file. Raises BadInput naming the file and what is wrong with it."""
     try:
         return Content.model_validate(read_json(file, "a comparison ends with it"))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""From trials to factors: how far the mini-app is ahead of each other program, round by round.
+"""From trials to factors: how far the mini-app is ahead of every other program, round by round.
 
 Programs that ran in one round ran under like conditions, so a factor is the median over rounds of the
 quotients within a round. Its interval is the distribution-free one for a median: between two order
@@ -21,7 +21,7 @@ EMERGING_RATE_TOLERANCE = 0.03  # of neurons that fire as their input makes them
 
 
 def estimate(values, disturbed=None) -> Estimated:
-    """Median and interval of `values` (module docstring); values that are missing are left out."""
+    """Median and interval of `values` (see the top of the module); missing values are left out."""
     values = np.asarray(values, dtype=float)
     flags = np.zeros(len(values), bool) if disturbed is None else np.asarray(disturbed, bool)
     known = np.isfinite(values)
@@ -48,7 +48,7 @@ def unknown(reason: str) -> Estimated:
 
 
 def interval(n: int, wanted: float = CONFIDENCE) -> tuple[int, float]:
-    """Order statistics to leave out at each end of `n`, and the confidence that the rest holds the median."""
+    """How many of `n` ordered values to leave out at each end, and how surely the rest holds the median."""
     skip, confidence = 0, 1 - 2 * 0.5**n
     while 2 * (skip + 1) < n:
         below = sum(comb(n, k) for k in range(skip + 2)) * 0.5**n

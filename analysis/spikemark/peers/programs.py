@@ -1,4 +1,4 @@
-"""The programs compared: how each is started on a run description, and its results in common terms."""
+"""The compared programs: how each starts on a run description, and its results in common terms."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ REFERENCE = "miniapp"
 
 
 class Figures(Fields):
-    """What a program says about one run. Bytes, seconds; null where it does not know.
+    """What a program says about one run, in bytes and seconds; null where it does not tell.
 
     `baseline_bytes`: resident before the network is built, a part of `peak_bytes`. `foreign_load`: cores
     that others kept busy while `simulate_s` was measured. `synaptic_events`: null where not counted.
@@ -61,7 +61,7 @@ class Program(Protocol):
     def identity(self) -> str: ...
 
     def takes(self, models: set[str]) -> bool:
-        """Whether it is compared on networks of these neuron models of the mini-app."""
+        """Says whether it is compared on networks of these neuron models of the mini-app."""
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `workspace` is an empty folder for what it writes."""
@@ -70,8 +70,8 @@ class Program(Protocol):
         """The program's own result and what it means, after exit status 0; raises RunFailed."""
 
 
-#: How much longer than its peers the mini-app simulates: else its runs would take a fraction of a second, and
-#: whatever holds the machine up for a moment would decide.
+#: How many times longer than its peers the mini-app simulates. Its runs would otherwise take a fraction of a
+#: second, and whatever holds the machine up for a moment would decide.
 LONGER = 10
 
 

@@ -1,4 +1,4 @@
-"""Measuring what is missing of a comparison: one trial after the other, on a quiet machine if possible."""
+"""Measures what a comparison lacks: one trial after the other, on a quiet machine if possible."""
 
 import contextlib
 import datetime
@@ -29,7 +29,7 @@ def measure(
     say: Callable[[str], None],
     busy: Callable[[], float | None] = quiet.busy_s,
 ) -> dict[Trial, str]:
-    """Carry out the trials that have no result yet; returns why others failed.
+    """Carries out the trials that have no result yet; returns the reasons of those that failed.
 
     A failed trial does not stop the others, but a program that refuses the network (exit status 2) is not
     asked again. `say` gets a line per run. KeyboardInterrupt passes through; the same call goes on there.
@@ -64,7 +64,7 @@ def measure(
 
 
 class _Refused(RunFailed):
-    """The program says that it cannot simulate this network."""
+    """The program says that it cannot simulate the network."""
 
 
 def _attempt(plan, trial, program, store, description, wait, busy) -> Attempt:

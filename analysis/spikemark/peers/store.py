@@ -16,7 +16,7 @@ FORMAT_VERSION = 1
 
 
 class Attempt:
-    """One run as it lies in runs/: `figures` in common terms, `content` everything that was kept."""
+    """One run as it lies in runs/: `figures` are results in common terms, `content` is all that was kept."""
 
     def __init__(self, content: dict[str, Any]):
         self.content = content
@@ -29,7 +29,7 @@ class Attempt:
         return max((load for load in loads if load is not None), default=None)
 
     def disturbed(self, conditions: Conditions) -> bool:
-        """Whether others took more than allowed; a load that is unknown cannot be held against a run."""
+        """Says whether others took more than allowed; an unknown load is not held against a run."""
         return self.foreign_load is not None and self.foreign_load > conditions.foreign_limit
 
 
@@ -58,7 +58,7 @@ class Store:
         return attempts
 
     def keep(self, trial: Trial, content: dict[str, Any]) -> Attempt:
-        """Write a new attempt, whole or not at all."""
+        """Writes a new attempt, whole or not at all."""
         number = 1 + max(map(_number, (self.path / "runs").glob(f"{trial.id}-*.json")), default=0)
         content = {"format_version": FORMAT_VERSION, "trial": vars(trial), "attempt": number, **content}
         write_json(self.path / "runs" / f"{trial.id}-{number}.json", content)

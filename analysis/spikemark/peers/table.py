@@ -14,7 +14,7 @@ from .trials import Plan, Trial, events_per_spike
 
 @dataclass(frozen=True)
 class Compared:
-    """What is compared; `name` is its column. Factors above 1 mean that the mini-app is ahead."""
+    """A quantity that is compared; `name` is its column. Factors above 1 mean that the mini-app is ahead."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ COMPARED = (
 
 
 def contract():
-    """The pandera contract of the table. Seconds, bytes; missing where a program does not know.
+    """The pandera contract of the table, in seconds and bytes; missing where a program does not tell.
 
     `synaptic_events` are counted by the program or, where `events_counted` is false, expected for its spikes.
     Memory per synapse is all that was resident at the peak; of it, `baseline_bytes` before the network was

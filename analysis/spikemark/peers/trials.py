@@ -1,4 +1,4 @@
-"""What is measured and in which order: rounds of every program with every number of threads."""
+"""The trials and their order: rounds of every program with every number of threads."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Plan:
-    """The network, the programs that take it, and the trials in the order of measuring."""
+    """The network, the programs that can simulate it, and the trials in the order of measuring."""
 
     experiment: Experiment
     description: dict[str, Any]

@@ -1,8 +1,8 @@
 """What every rank and thread has to do in a cycle, on average: counts, before any machine gives them a time.
 
-Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited by
-`network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes with as
-many neurons of every population are one column. All counts are expectations per cycle.
+Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited
+by `network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes
+with as many neurons of every population are one column. All counts are expectations per cycle.
 """
 
 from dataclasses import dataclass, field
@@ -68,9 +68,7 @@ class Loads:
         for lane in used:
             misses = _inside(drawn.misses, lane.held, areas)
             lists.append(fired @ -np.expm1(misses @ neurons))
-            has = -np.expm1(
-                misses @ on_rank
-            )  # [population, rank]: probability that the rank has a list of one
+            has = -np.expm1(misses @ on_rank)  # [population, rank]: how probably a rank has a list
             stored.append(sizes @ has)
             words.append((per_neuron[:, None] * on_rank).T @ has)
         events_from_outside = sum(p.size * p.outside_hz for p in network.populations)

@@ -85,7 +85,7 @@ class Table:
         return tuple(
             i
             for i, column in enumerate(self.columns)
-            if i == 0 or all(isinstance(row.get(column.name) or "", str) for row in self.rows)
+            if i == 0 or all(isinstance(row.get(column.name), str | None) for row in self.rows)
         )
 
     def turned(self, abreast: int) -> list["Table"]:

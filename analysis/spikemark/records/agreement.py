@@ -1,4 +1,4 @@
-"""Which runs simulated one network, and whether they computed the same thing."""
+"""Which runs simulated the same network, and whether they computed the same thing."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from .gather import Measured, Sweep
 
 @dataclass(frozen=True)
 class Agreement:
-    """All whole runs of one network."""
+    """All complete runs of one network."""
 
     network: str
     seed: int
@@ -16,7 +16,7 @@ class Agreement:
 
     @property
     def checksums(self) -> dict[str, list[str]]:
-        """Checksum -> labels of the runs that gave it."""
+        """Labels of the runs that gave each checksum."""
         found = defaultdict(list)
         for m in self.runs:
             found[m.run.record.checksum].append(m.planned.label)
@@ -24,7 +24,7 @@ class Agreement:
 
 
 def agreements(sweep: Sweep) -> list[Agreement]:
-    """One entry per network, by seed."""
+    """The complete runs by network, sorted by seed."""
     networks = defaultdict(list)
     for m in sweep.runs:
         networks[m.network].append(m)
@@ -33,7 +33,7 @@ def agreements(sweep: Sweep) -> list[Agreement]:
 
 
 def complaints(sweep: Sweep) -> list[str]:
-    """One line per network whose runs do not all have one checksum."""
+    """One line for each network whose runs gave more than one checksum."""
     lines = []
     for one in broken(sweep):
         named = [

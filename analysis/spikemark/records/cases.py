@@ -1,4 +1,4 @@
-"""Which runs may be compared with which, and the comparison the headline rests on."""
+"""Which runs may be compared, and the comparison that the headline rests on."""
 
 import json
 from collections import defaultdict
@@ -14,12 +14,12 @@ from spikemark.quantities.quantity import Quantity
 from .gather import Configuration, Measured, Sweep
 
 LEVEL = 0.95
-COMPARED = ("schedule", "placement", "delay_ratio", "lag")  # may differ between runs set side by side
+COMPARED = ("schedule", "placement", "delay_ratio", "lag")  # what may differ between compared runs
 
 
 @dataclass(frozen=True)
 class Case:
-    """Runs that differ in `COMPARED`, ranks, seed and repetition only."""
+    """Runs that differ only in `COMPARED`, ranks, seed and repetition."""
 
     runs: list[Measured]
 
@@ -41,14 +41,17 @@ class Case:
         return sorted(found, key=lambda c: c.order)
 
     def of(self, configuration: Configuration, ranks: int) -> list[Measured]:
-        """In the order of seeds and repetitions."""
+        """The runs of a configuration on so many ranks, by seed and repetition."""
         found = [m for m in self.runs if m.configuration == configuration and m.run.record.ranks == ranks]
         return sorted(found, key=lambda m: (m.planned.seed, m.planned.repetition))
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Geometric mean over pairs of runs, and its interval; `low` and `high` are None with a single pair."""
+    """A ratio of two groups of runs: the geometric mean over pairs of runs, with its interval of 95 %.
+
+    `low` and `high` are None where there is only one pair.
+    """
 
     first: float  # geometric means over the pairs, in the unit of what is compared
     second: float
@@ -67,12 +70,12 @@ class Ratio:
 
     @property
     def resolved(self) -> bool:
-        """Does the interval exclude that both values are equal?"""
+        """Says whether the interval excludes that both values are equal."""
         return self.verdict in ("larger", "smaller")
 
     @property
     def verdict(self) -> str:
-        """Is the first value larger than the second: `larger`, `smaller`, `open`; with one pair `single`."""
+        """How the first value compares: `larger`, `smaller`, or `open`; `single` where there is one pair."""
         if self.low is None:
             return "single"
         if self.low > 1:
@@ -106,7 +109,7 @@ class View:
 
     @property
     def unpaired(self) -> int:
-        """Runs of the two compared configurations that have no partner, so the comparison lacks them."""
+        """How many runs of the two compared configurations have no partner and are not compared."""
         if not self.comparable:
             return 0
         plain, aware = (self.case.of(c, self.ranks) for c in (self.conventional, self.structure_aware))
@@ -114,19 +117,19 @@ class View:
 
     @property
     def left_out(self) -> int:
-        """Runs that could be timed but are not in the figures: another network, threads or exchange."""
+        """How many runs could be timed but are not in the figures, since they are of another case."""
         return len(timed(self.sweep.runs)) - (len(self.case.runs) if self.case else 0)
 
     @property
     def crowded(self) -> int:
-        """Whole runs that the figures leave out because of more ranks × threads than cores."""
+        """How many complete runs the figures leave out, since they had more ranks × threads than cores."""
         return len(self.sweep.runs) - len(timed(self.sweep.runs))
 
 
 def look(sweep: Sweep) -> View:
-    """The largest case; there the most ranks, then the largest D, for which both schedules have runs.
+    """Choose the largest case, and in it the most ranks and the largest D at which both schedules have runs.
 
-    Oversubscribed runs are left out, unless there are no others.
+    Oversubscribed runs are left out unless there are no others.
     """
     cases = split(timed(sweep.runs))
     if not cases:
@@ -144,12 +147,12 @@ def look(sweep: Sweep) -> View:
 
 
 def timed(runs: list[Measured]) -> list[Measured]:
-    """The runs whose times are evidence of speed; all runs if there are none."""
+    """The runs whose times are evidence of speed, or all runs if there are none."""
     return [m for m in runs if not m.oversubscribed] or runs
 
 
 def split(runs: list[Measured]) -> list[Case]:
-    """Group by what the experiment varied apart from `COMPARED`, by threads, exchange and simulated time."""
+    """Group runs by threads, exchange, simulated time, and what the experiment varied besides `COMPARED`."""
     groups = defaultdict(list)
     for m in runs:
         groups[_apart_from_threads(m), m.run.record.threads].append(m)
@@ -157,7 +160,7 @@ def split(runs: list[Measured]) -> list[Case]:
 
 
 def any_threads(view: View) -> list[Measured]:
-    """The runs of the view's case, and those that differ from them in the number of threads."""
+    """The runs of the view's case, and those that differ from them only in the number of threads."""
     if view.case is None:
         return []
     key = _apart_from_threads(view.case.runs[0])
@@ -181,7 +184,7 @@ def network_title(m: Measured, otherwise: str) -> str:
 
 
 def same_network(m: Measured) -> tuple:
-    """Runs that are equal in this make a pair: one network (seed) and one repetition."""
+    """What two runs of a pair share: the network (which includes its seed) and the repetition."""
     return m.network, m.planned.repetition
 
 
@@ -191,11 +194,10 @@ def ratio(
     value: Callable[[Measured], float | None],
     partner: Callable[[Measured], tuple] = same_network,
 ) -> Ratio | None:
-    """Mean of value(first) / value(second) over the pairs of runs, with its interval.
+    """Geometric mean of value(first) / value(second) over pairs of runs; t interval of the logarithms.
 
-    A pair are the two runs that are equal in `partner`; a sweep measures runs of one seed and repetition
-    near each other in time. Geometric mean; t interval of the logarithms. Runs of which the value is
-    missing or not positive are left out; None if no pair remains.
+    Two runs make a pair if they agree in `partner`; a sweep measures runs of one seed and repetition close
+    together in time. Runs whose value is missing or not positive are left out. None if no pair remains.
     """
     sides = [_logarithms(runs, value, partner) for runs in (first, second)]
     common = sorted(sides[0].keys() & sides[1].keys())
@@ -212,7 +214,7 @@ def ratio(
 
 
 def _logarithms(runs: list[Measured], value: Callable, partner: Callable) -> dict[tuple, float]:
-    """By partner; the mean where a plan holds one of these twice."""
+    """The logarithm of the value for each partner; the mean where a plan holds several such runs."""
     found = defaultdict(list)
     for m in runs:
         x = value(m)

@@ -41,15 +41,15 @@ MACHINE = "machine."
 #: The grid field that names another preset.
 PRESET_NAME = f"{PRESET}name"
 
-#: Fields of a grid that take the place of the experiment's own; none of a run description.
+#: Fields of a grid that replace those of the experiment and are not part of a run description.
 PLACES = ("ranks", "threads")
 
-#: Parts of a field such as time.simulate_ms; descriptions are less deep.
+#: Most parts of a field such as time.simulate_ms; no description is that deep.
 MAX_PARTS = 20
 
 
 def as_list(value: Any) -> Any:
-    """A list as it is, anything else as a list of one."""
+    """Returns a list as it is, and anything else as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -67,7 +67,7 @@ class Source(BaseModel):
 
 
 class Experiment(BaseModel):
-    """`workflows/experiments/NAME.yaml`."""
+    """The content of `workflows/experiments/NAME.yaml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

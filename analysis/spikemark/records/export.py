@@ -22,7 +22,7 @@ ROOT = "simulate"
 
 
 def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
-    """The lines of all records of a sweep that can be used, and complaints about the others.
+    """The lines of all usable records of a sweep, and complaints about the others.
 
     Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
     other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
@@ -59,7 +59,7 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
 
 
 def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
-    """The runs of which NAME is VALUE, and what describes them."""
+    """The runs whose NAME is VALUE, and what describes them."""
     name, _, value = wanted.partition("=")
     values = [str({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
     if value not in values or name not in {**numbers[0], **words[0]}:
@@ -84,7 +84,7 @@ def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
 
 
 def _described(runs: list[Measured]) -> tuple[list[dict], list[dict]]:
-    """Per run the numbers, and the words: what the grid varies that is no number in every run."""
+    """The numbers of each run, and its words: what the grid varies that is not a number in every run."""
     numbers = [_numbers(measured.run) for measured in runs]
     words: list[dict[str, str]] = [{} for _ in runs]
     network = [(one["neurons"], one["indegree"]) for one in numbers]
@@ -112,7 +112,7 @@ def _numbers(run: Run) -> dict[str, float]:
 
 
 def _value(measured: Measured, field: str) -> Any:
-    """A field of the grid in a run whose entry need not have it; None where nobody says."""
+    """The value of a field of the grid in a run, whose own entry may lack it; None where it is unknown."""
     if field == PRESET_NAME:
         return measured.preset
     if field.startswith(PRESET):
@@ -129,7 +129,7 @@ def _varying(described: list[dict[str, Any]]) -> list[str]:
 
 
 def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
-    """Call path, metric, value."""
+    """Yields call path, metric and value."""
     timing = run.record.timing
     yield root, "time_max", timing.simulate_s
     yield root, "real_time_factor", timing.real_time_factor

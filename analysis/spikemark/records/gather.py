@@ -1,4 +1,4 @@
-"""What a results folder holds: the plan, the runs that are whole, and what became of the others."""
+"""What a results folder holds: the plan, the complete runs, and what became of the others."""
 
 import hashlib
 import json
@@ -61,12 +61,12 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Measured:
-    """One whole run: its line of the plan and its record."""
+    """One complete run: its line of the plan and its record."""
 
     planned: Planned
     run: Run
-    preset: str | None = None  # that the network comes from; None: a description of its own
-    options: dict[str, Any] = field(default_factory=dict)  # of the preset, where given
+    preset: str | None = None  # where the network comes from; None: from a description of its own
+    options: dict[str, Any] = field(default_factory=dict)  # that the preset was given
 
     @property
     def description(self) -> dict[str, Any]:
@@ -84,13 +84,13 @@ class Measured:
 
     @cached_property
     def network(self) -> str:
-        """Key of what must give one checksum: the seed, the network and the simulated time."""
+        """A key of the seed, the network and the simulated time; runs that share it must share a checksum."""
         parts = [self.description.get(key) for key in ("seed", "network", "time")]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
     @cached_property
     def rates_hz(self) -> dict[str, float] | None:
-        """As counted, see rates.rates_hz."""
+        """Firing rates as counted (rates.rates_hz)."""
         return rates_hz(self.run)
 
     @property
@@ -100,7 +100,7 @@ class Measured:
 
     @property
     def simulated(self) -> bool:
-        """Are its times those of a simulated machine?"""
+        """Says whether its times are those of a simulated machine."""
         return self.kind == SIMULATED
 
     @cached_property
@@ -110,13 +110,13 @@ class Measured:
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the record; of a simulated run without those about the machine at hand."""
+        """The warnings of the record; for a simulated run, those about the machine at hand are left out."""
         found = self.run.record.warnings
         return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
 
     @property
     def oversubscribed(self) -> bool:
-        """Were there more ranks × threads than cores? Then its times are no evidence of speed."""
+        """Says whether there were more ranks × threads than cores; then times are no evidence of speed."""
         return any(text.startswith(OVERSUBSCRIBED) for text in self.warnings)
 
     @property
@@ -137,7 +137,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sweep:
-    """An experiment on a machine, as far as it has come."""
+    """An experiment on a machine, as far as it has been carried out."""
 
     name: str
     title: str
@@ -156,7 +156,7 @@ class Sweep:
 
     @property
     def simulated(self) -> bool:
-        """Is this a sweep of simulated runs?"""
+        """Says whether the runs were simulated."""
         return self.kind == SIMULATED
 
     @property
@@ -177,7 +177,7 @@ class Sweep:
 
     @property
     def progress(self) -> str:
-        """How many of the planned runs there are, in words."""
+        """How many of the planned runs are complete, in words."""
         words = f"{len(self.runs)} of {len(self.planned)} runs are complete"
         for count, what in ((len(self.failed), "failed"), (len(self.unreadable), "unreadable")):
             words += f", {count} {what}" if count else ""
@@ -214,7 +214,7 @@ def gather(folder: Path) -> Sweep:
 
 
 def _preset(plan: Plan, line: Planned) -> tuple[str | None, dict[str, Any]]:
-    """Name of the preset of a run, and the options it was given."""
+    """The name of a run's preset, and the options that it was given."""
     source = plan.experiment.preset or {}
     own = source.get("name")
     name = line.fields.get(PRESET_NAME, own)

@@ -18,11 +18,11 @@ TimeLimit = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=1e6, al
 
 
 class SimulatedOn(BaseModel):
-    """Field `machine` of an experiment and of a run in its plan: the profile of a machine to simulate it on.
+    """Field `machine` of an experiment and of a run in its plan: the machine to simulate, by its profile.
 
-    `compute_of`: fields of the network whose compute times are taken, where it is not the one simulated, as
-    are areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread over
-    their mean) take the place of the profile's. `rate_hz`: at which neurons without a rate of their own fire.
+    `compute_of` changes fields of the network; the compute times are then those of the changed one, such as
+    one with areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread
+    over their mean) replace those of the profile. `rate_hz` is the rate of neurons that state none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,7 +42,7 @@ class SimulatedOn(BaseModel):
 
 
 class PlanFields(BaseModel):
-    """Open to fields added within a version."""
+    """What all parts of a plan share: they keep fields that were added within a version."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -61,7 +61,7 @@ class Planned(PlanFields):
 
 
 class PlannedExperiment(PlanFields):
-    """The experiment as read, of which this is needed to measure and to report."""
+    """The fields of the experiment that measuring and reporting need; the others are kept."""
 
     name: str = Field(min_length=1)
     title: str
@@ -71,7 +71,7 @@ class PlannedExperiment(PlanFields):
 
 
 class Plan(PlanFields):
-    """plan.json."""
+    """The content of plan.json."""
 
     format_version: int
     experiment: PlannedExperiment

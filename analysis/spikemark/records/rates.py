@@ -1,4 +1,4 @@
-"""Firing rates that a run had, where its description does not say them."""
+"""Firing rates of a run, where its description does not state them."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from .record import Run
 
 
 def rates_hz(run: Run) -> dict[str, float] | None:
-    """Mean rate of every population as counted, Hz; None where the description gives the rates of all.
+    """The mean rate of each population as counted, Hz; None where the description states all rates.
 
-    From the spikes where they were recorded, else from ranks.csv if no rank holds two populations. Raises
-    BadInput saying what is missing if neither is so.
+    Rates are counted from the spikes where they were recorded, else from ranks.csv if no rank holds two
+    populations. Raises BadInput saying what is missing if neither is possible.
     """
     populations = run.record.described.network.populations
     if all(p.neuron.rate_hz is not None for p in populations):

@@ -17,7 +17,7 @@ from spikemark.core.reading import read_json, read_text
 from . import run_files
 from .record_fields import FORMAT_VERSION, Record
 
-COMPUTE_PHASES = ("deliver", "update", "inject", "collocate")  # older records lack inject
+COMPUTE_PHASES = ("deliver", "update", "inject", "collocate")  # older records have no inject
 COUNT_COLUMNS = (
     "neurons",
     "synapses",
@@ -34,7 +34,7 @@ WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
 
 @dataclass(frozen=True)
 class Run:
-    """One measured run: the record and the files beside it. Times are in seconds."""
+    """One run: the record and the files beside it. Times are in seconds."""
 
     path: Path
     record: Record
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def schedule(self) -> str:
-        """The schedule's name; `lanes` where the description lists the lanes itself."""
+        """The name of the schedule, or `lanes` where the description lists the lanes itself."""
         schedule = self.record.description["schedule"]
         return schedule if isinstance(schedule, str) else "lanes"
 
@@ -163,7 +163,7 @@ def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def ranks_contract():
-    """The pandera contract of ranks.csv: every column of FORMAT.md; further ones may follow."""
+    """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= {

@@ -17,7 +17,7 @@ Checksum = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 
 class Fields(BaseModel):
-    """Strict about types (no '3' for 3), open to fields added within a format version."""
+    """What all parts of a record share: strict types (no '3' for 3), and fields added later are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -65,7 +65,7 @@ class Totals(Fields):
 
 
 class PhaseTime(Fields):
-    """Seconds over the measured part: mean over ranks, slowest rank; null with a reason if not measured."""
+    """Seconds in the measured part, as the mean over ranks and on the slowest rank; null with a reason."""
 
     mean_s: Seconds | None
     max_s: Seconds | None
@@ -107,7 +107,7 @@ class Memory(Fields):
 
 
 class Lane(Fields):
-    """A lane as run, and what travelled on it."""
+    """A lane of the run, and what travelled on it."""
 
     name: str
     period: Positive
@@ -128,7 +128,7 @@ class Lane(Fields):
 
 
 class Meter(Fields):
-    """One value that is no time, or why there is none; the first versions wrote neither value nor reason."""
+    """One value besides the times, or the reason why it is missing (the first versions wrote neither)."""
 
     name: str
     unit: str
@@ -152,7 +152,7 @@ class EnergyChannel(Fields):
 
 
 class Energy(Fields):
-    """Energy of the measured part over all nodes; null, with a reason, where it could not be told."""
+    """Energy of the measured part over all nodes; null with a reason where it is not known."""
 
     source: str
     status: Literal["ok", "unavailable", "denied", "simulated", "modelled"]

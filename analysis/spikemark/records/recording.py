@@ -1,4 +1,4 @@
-"""Spikes with what is needed to read them: the populations, and the time recorded."""
+"""Spikes together with the populations and the recorded time, which are needed to read them."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ class Recording:
 
     @property
     def seconds(self) -> float:
-        """Simulated time recorded, s."""
+        """The simulated time that was recorded, s."""
         return 1e-3 * self.resolution_ms * self.steps
 
     @property
     def gids(self) -> np.ndarray:
-        """[spike], neuron that fired."""
+        """[spike], the neuron that fired."""
         return self.spikes[:, 0]
 
     @cached_property
@@ -52,7 +52,7 @@ class Recording:
         return self.spikes[:, 1].astype(np.int64) - self.first_step
 
     def groups_of_spikes(self, groups: Groups) -> np.ndarray:
-        """[spike], number of the group that the spike's neuron is in, -1 for none.
+        """[spike], the number of the group that holds the neuron, or -1 for none.
 
         Raises BadInput for a population that does not exist or is in two groups.
         """
@@ -68,7 +68,7 @@ class Recording:
         return np.repeat(number, [p.size for p in self.populations])[self.gids]
 
     def sizes(self, groups: Groups) -> np.ndarray:
-        """[group], neurons."""
+        """[group], the number of neurons."""
         size = {p.name: p.size for p in self.populations}
         return np.array([sum(size[name] for name in names) for names in groups.values()], dtype=np.int64)
 
@@ -94,7 +94,7 @@ def recording(description: dict[str, Any], spikes: np.ndarray) -> Recording:
 
 
 def of(run: Run) -> Recording:
-    """The recording of a run. Raises BadInput for a run without spikes."""
+    """The recording of a run. Raises BadInput for a run that recorded no spikes."""
     if run.spikes is None:
         raise BadInput(
             f"{run.path}: no spikes.npy (record.spikes was false); run again with record.spikes=true"
@@ -103,12 +103,12 @@ def of(run: Run) -> Recording:
 
 
 def by_population(recording: Recording) -> Groups:
-    """Every population on its own; empty ones are left out."""
+    """A group for each population that has neurons."""
     return {p.name: [p.name] for p in recording.populations if p.size}
 
 
 def by_area(recording: Recording) -> Groups:
-    """The populations of an area together; areas without neurons are left out."""
+    """A group for each area that has neurons, with its populations."""
     neurons = Counter()
     for p in recording.populations:
         neurons[p.area] += p.size

@@ -41,7 +41,7 @@ class Results:
 
     @property
     def workflow_log(self) -> Path:
-        """What Snakemake said during the last sweep."""
+        """What Snakemake printed during the last sweep."""
         return self.path / "workflow.log"
 
     def description(self, run: str) -> Path:
@@ -49,7 +49,7 @@ class Results:
         return self.path / "descriptions" / f"{run}.json"
 
     def compute_of(self, run: str) -> Path:
-        """Of a simulated run id `run`: description of the network whose compute times are taken, if any."""
+        """The network whose compute times the simulated run id `run` takes, where it is not its own."""
         return self.path / "descriptions" / f"{run}.compute-of.json"
 
     def run(self, run: str) -> Path:
@@ -61,15 +61,15 @@ class Results:
         return self.path / "unchecked" / run / "record"
 
     def scorep(self, run: str) -> Path:
-        """What Score-P measured of run id `run`, with a record of its own."""
+        """What Score-P measured during another run of run id `run`, with a record of its own."""
         return self.path / "scorep" / run
 
     def cachesim(self, run: str) -> Path:
-        """Misses of run id `run` in simulated caches."""
+        """The misses of run id `run` in simulated caches."""
         return self.path / "cachesim" / f"{run}.json"
 
     def power(self, run: str) -> Path:
-        """Power that a meter outside read during run id `run`, and how it was placed."""
+        """The power that a meter outside read during run id `run`, and how it was placed in time."""
         return self.path / "power" / f"{run}.json"
 
     def failure(self, run: str) -> Path:
@@ -77,11 +77,11 @@ class Results:
         return self.path / "failed" / f"{run}.log"
 
     def job_log(self, run: str) -> Path:
-        """What the job of run id `run` said."""
+        """What the job of run id `run` printed."""
         return self.path / "log" / f"{run}.log"
 
     def measured(self, run: str) -> bool:
-        """Whether the record is there; records appear whole or not at all."""
+        """Says whether the record is there; records appear whole or not at all."""
         return run_files.whole(self.run(run))
 
     def read_description(self, run: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Results:
 
 
 def holding(record: Path) -> tuple[Results, str] | None:
-    """The results folder that a run record lies in, and its run id; None for one that is in none."""
+    """The results folder that holds a run record, and the run id; None for a record outside such a folder."""
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
     return (results, run) if inside else None

@@ -1,6 +1,7 @@
 """The files of a run record: the one list of them, and what their presence says. Imports nothing heavy."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 RECORD = "record.json"
 RANKS = "ranks.csv"
@@ -11,20 +12,28 @@ ENERGY = "energy.csv"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 
-#: Every file that the folder of a run may hold, and what it is. `miniapp --list --json` names the same files.
-FILES = {
-    RECORD: "description, provenance, host, totals and times; the run is whole when it is there",
-    RANKS: "counts and times of each rank",
-    CYCLES: "times of each rank in each cycle and phase, with record.cycles",
-    SPIKES: "neuron and step of every spike, with record.spikes",
-    COUNTERS: "hardware counters by rank and phase, with record.counters",
-    ENERGY: "readings of the energy meters, with record.energy",
-    LAUNCH: "how a sweep started the run",
-    SIMULATION: "on which machine the run was simulated, and how",
-}
 
-#: What Snakemake leaves in a folder that a job shall write; it belongs to no record.
-MADE_BY_SNAKEMAKE = ".snakemake_timestamp"
+class RunFile(NamedTuple):
+    """A file of a run: which program writes it, and what it holds."""
+
+    writer: str
+    holds: str
+
+
+#: Every file that the folder of a run may hold. `miniapp --list --json` names the same ones.
+FILES = {
+    RECORD: RunFile(
+        "miniapp", "description, provenance, host, totals and times; a run is whole if it is there"
+    ),
+    RANKS: RunFile("miniapp", "counts and times of each rank"),
+    CYCLES: RunFile("miniapp", "times of each rank, cycle and phase, with record.cycles"),
+    SPIKES: RunFile("miniapp", "neuron and step of every spike, with record.spikes"),
+    COUNTERS: RunFile("miniapp", "counters by rank, thread and phase, with record.counters"),
+    ENERGY: RunFile("miniapp", "readings of the energy meters, with record.energy"),
+    LAUNCH: RunFile("spikemark", "how a sweep started the run"),
+    SIMULATION: RunFile("spikemark", "on which machine the run was simulated, and how"),
+    ".snakemake_timestamp": RunFile("snakemake", "when a job made the folder"),
+}
 
 
 def whole(directory: Path) -> bool:
@@ -35,4 +44,4 @@ def whole(directory: Path) -> bool:
 def foreign(directory: Path) -> list[str]:
     """Names of what lies in `directory` and belongs to no run, sorted; none where there is no such folder."""
     present = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    return sorted(present - FILES.keys() - {MADE_BY_SNAKEMAKE})
+    return sorted(present - FILES.keys())

@@ -1,4 +1,4 @@
-"""What to be wary of, the most severe first: the warnings of the runs, and those that only all runs show."""
+"""What a reader should be wary of, the most severe first: warnings of single runs and of all runs."""
 
 import re
 
@@ -31,7 +31,7 @@ LOADS = {
 
 
 def cautions(view: View) -> list[str]:
-    """What a reader of the figures must know, by severity; the runs' own warnings with the number of runs."""
+    """Returns one line per warning, by severity; warnings of the runs come with the number of runs."""
     sweep, total = view.sweep, len(view.sweep.runs)
     found = [
         f"{text} ({'all runs' if count == total else f'{count} of {total} runs'})"
@@ -75,7 +75,7 @@ def cautions(view: View) -> list[str]:
 
 
 def strongest_load(runs: list[Measured]) -> str | None:
-    """What disturbed the times of `runs` most, as a clause; None if no run warns of load."""
+    """Returns as a clause what disturbed the times of `runs` most; None if no run warns of load."""
     warnings = [text for m in runs for text in m.warnings]
     for beginning, clause in LOADS.items():
         texts = [text for text in warnings if text.startswith(beginning)]

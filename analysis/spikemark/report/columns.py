@@ -18,20 +18,20 @@ per_cent = partial(percent, digits=1)
 
 
 def share(name: str, head: str, kind: str, digits: int = 1) -> Column:
-    """A column of shares, written as per cent."""
+    """Makes a column of shares, written as per cent."""
     return Column(name, head, kind, words=partial(percent, digits=digits))
 
 
 def several(names: dict[str, str], kind: str, digits: int = 3) -> list[Column]:
-    """Columns of one kind of number; `names`: name and head of each."""
+    """Makes columns of one kind of number; `names` maps the name of each to its head."""
     return [Column(name, head, kind, digits) for name, head in names.items()]
 
 
 def without(reason: str, said: bool = True) -> Quantity:
-    """A cell without a number, with the reason in the cell where it is `said`."""
+    """Makes a cell without a number; it shows the reason where that is to be `said`."""
     return missing(reason, mark=f"missing: {reason}" if said else "missing")
 
 
 def known(value: float | None, reason: str) -> float | Quantity:
-    """The number, or a cell that lacks it for that reason."""
+    """Returns the number, or a cell that lacks it for that reason."""
     return missing(reason) if value is None else value

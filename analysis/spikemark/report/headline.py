@@ -27,8 +27,8 @@ class Headline:
 
     `verdict`: faster, slower, open (the interval holds 1), single (one pair), none (nothing to compare) or
     broken (checksums differ).
-    `speed_up`: real-time factor of the conventional over that of the structure-aware schedule.
-    `waiting`: of the structure-aware over the conventional schedule; None if not known.
+    `speed_up`: real-time factor of the conventional schedule over that of the structure-aware one.
+    `waiting`: waiting of the structure-aware schedule over that of the conventional one; None if not known.
     `caution`: what disturbed the compared runs most, as a clause; None if none of them warns of load.
     """
 
@@ -43,7 +43,7 @@ class Headline:
 
 
 def headline(view: View) -> Headline:
-    """What the runs say about the two schedules, also that they say nothing yet."""
+    """Says how the two schedules compare, or why the runs cannot tell yet."""
     sweep = view.sweep
     if not sweep.runs:
         return Headline(f"Nothing to report yet: {sweep.progress}.", "none")
@@ -71,7 +71,7 @@ def headline(view: View) -> Headline:
 
 
 def compared(speed_up: Ratio) -> str:
-    """What the ratio of real-time factors says, with its interval."""
+    """Says what the ratio of real-time factors means, with its interval."""
     value, pairs = number(speed_up.value), counted(len(speed_up.pairs), "pair")
     if speed_up.verdict == "single":
         return f"{_times(speed_up.value)} in the only pair of runs, which is too few to tell it from chance"
@@ -85,7 +85,7 @@ def compared(speed_up: Ratio) -> str:
 
 
 def interval(r: Ratio) -> str:
-    """From low to high; only for a ratio that has an interval."""
+    """Writes the interval of a ratio that has one."""
     return f"{number(r.low)}–{number(r.high)}"
 
 
@@ -115,7 +115,7 @@ def _waiting(view: View, waiting: Ratio | None, speed_up: Ratio) -> str:
 
 
 def _observed(waiting: Ratio, speed_up: Ratio) -> str:
-    """What became of the waiting, in the same unit as `_expected`."""
+    """Says what became of the waiting, in the same unit as `_expected`."""
     value = number(waiting.value)
     if waiting.verdict == "single":
         return f"Waiting was {value} times as long in that pair"
@@ -136,7 +136,7 @@ def _expected(waiting: Ratio, expected: float) -> str:
 
 
 def _of_counters(view: View) -> bool:
-    """Did all runs that could be timed read counters, so that their times are not those of other runs?"""
+    """Tells whether all runs that could be timed read counters, which makes them slower than other runs."""
     return all(m.description.get("record", {}).get("counters") is True for m in view.case.runs)
 
 

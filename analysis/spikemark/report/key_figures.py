@@ -15,7 +15,7 @@ EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
 
 def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
-    """The compared numbers where two schedules can be compared, and always how far the sweep has come."""
+    """Returns what compares two schedules, where it can, and always how far the sweep has come."""
     compared = _compared(view, headline) if headline.speed_up else []
     return [*compared, _runs(view), _checksums(view)]
 
@@ -62,7 +62,7 @@ def _waiting(view: View, headline: Headline) -> KeyFigure:
 
 
 def _changed(label: str, r: Ratio, kind: str, theory: float | None = None) -> KeyFigure:
-    """A change in per cent if the runs resolve one, else the ratio; the theory in the same unit."""
+    """Shows a change in per cent if the runs resolve one, else the ratio; the theory in the same unit."""
     words = change if r.resolved else number
     note = _certainty(r, f"{words(r.low)} to {words(r.high)}" if r.resolved else "")
     if theory is not None:

@@ -1,4 +1,4 @@
-"""Puts the page together: look, prepare, draw, fill the template, write it whole or not at all."""
+"""Puts the page together: prepares every section, fills the template, writes it whole or not at all."""
 
 import re
 from importlib import resources
@@ -31,12 +31,12 @@ def build(sweep: Sweep, out: Path) -> Headline:
 
 
 def render(view: View, first: Headline) -> str:
-    """The page of a sweep as one HTML document that loads nothing."""
+    """Returns the page of a sweep as one HTML document that loads nothing."""
     return fill(view, first.sentence, key_figures(view, first), [section(view) for section in SECTIONS])
 
 
 def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Section]) -> str:
-    """Any page over the runs of a sweep: the sentence at its top, key figures and sections."""
+    """Returns any page over the runs of a sweep: the sentence at its top, key figures and sections."""
     return document(
         what="experiment",
         sweep=view.sweep,
@@ -49,7 +49,7 @@ def fill(view: View, sentence: str, figures: list[KeyFigure], sections: list[Sec
 
 
 def document(**parts) -> str:
-    """Any page: what its template takes, such as `what` it is and `sweep` with name, machine and title."""
+    """Fills the template of any page; `parts` are what it takes, such as `what` the page is and `sweep`."""
     here = resources.files(__package__)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -60,6 +60,6 @@ def document(**parts) -> str:
 
 
 def typeset(text: str) -> Markup:
-    """Escaped text with the terms that have an index set as such, and what stands in backticks as code."""
+    """Escapes the text, sets terms with an index as such, and what stands in backticks as code."""
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(coded.replace("d_min", "d<sub>min</sub>"))

@@ -67,21 +67,21 @@ SETTINGS = {
 
 @contextmanager
 def canvas(height: float) -> Iterator[Figure]:
-    """An empty figure of phone width."""
+    """Yields an empty figure of phone width."""
     with matplotlib.rc_context(SETTINGS):
         yield Figure(figsize=(WIDTH, height))
 
 
 @contextmanager
 def drawing(rows: int = 1, height: float = 3.0, **options) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A figure of phone width with `rows` axes, one above the other."""
+    """Yields a figure of phone width with `rows` axes, one above the other."""
     with canvas(height) as figure:
         axes = figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
         yield figure, list(axes)
 
 
 def phase_colour(name: str, names: list[str]) -> str:
-    """The colour of a phase; phases this file does not know share three spare ones."""
+    """Returns the colour of a phase; phases that this file does not know share three spare colours."""
     if name in COLOUR:
         return COLOUR[name]
     unknown = [n for n in names if n not in COLOUR]
@@ -89,12 +89,12 @@ def phase_colour(name: str, names: list[str]) -> str:
 
 
 def schedule_colour(schedule: str) -> str:
-    """The colour of a schedule; all that this file does not know share one."""
+    """Returns the colour of a schedule; all that this file does not know share one."""
     return COLOUR.get(schedule.replace("_", "-"), COLOUR["other-schedule"])
 
 
 def markup(figure: Figure, name: str, alt: str) -> str:
-    """The drawing as inline SVG: colours as CSS variables, ids unique to `name`, nothing loaded."""
+    """Returns the drawing as inline SVG: colours are CSS variables, ids are unique to `name`."""
     buffer = io.BytesIO()
     with matplotlib.rc_context(SETTINGS):
         figure.savefig(
@@ -127,7 +127,7 @@ def _drop(parent: ET.Element, tags: set[str]) -> None:
 
 
 def _rename_ids(root: ET.Element, name: str) -> None:
-    """Several drawings share a page: keep only ids something refers to, and make them unique."""
+    """Keeps only ids that something refers to, and makes them unique, since several drawings share a page."""
     everything = " ".join(value for element in root.iter() for value in element.attrib.values())
     used = set(re.findall(r"#([\w.-]+)", everything))
     for element in root.iter():
@@ -152,13 +152,13 @@ def _style(style: str) -> str:
 
 
 def _short(path: str) -> str:
-    """Coordinates to a hundredth of a point: a third of the size, and nobody sees it."""
+    """Rounds coordinates to a hundredth of a point: a third of the size, and nobody sees it."""
     path = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m.group()):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s+", " ", path).strip()
 
 
 def legend_above(figure: Figure, handles: list, columns: int) -> None:
-    """A legend of labelled artists on top of the drawing; a tuple shares the label of its first."""
+    """Puts a legend of labelled artists on top of the drawing; a tuple has the label of its first artist."""
     labels = [(h[0] if type(h) is tuple else h).get_label() for h in handles]
     figure.legend(
         handles, labels, handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},

@@ -1,1 +1,1 @@
-"""Carrying out runs: experiments, sweeps, single runs, simulated machines."""
+"""Carries out runs: experiments, sweeps, single runs, simulated machines."""

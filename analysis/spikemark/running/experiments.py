@@ -1,9 +1,10 @@
 """Experiment files: what is varied, and the runs that follow from it.
 
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
-grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each of them
-is run with every number of ranks and threads (its own where it gives them), every seed, and the given
-repetitions. An entry with `preset.name` takes another preset, without the experiment's options.
+grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each
+combination runs with every number of ranks and threads (its own where it gives them), with every seed, and
+as often as the repetitions say. An entry with `preset.name` takes another preset, without the options of the
+experiment.
 """
 
 import functools
@@ -60,14 +61,14 @@ class RunSpec:
     compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
 
     def without_description(self) -> dict[str, Any]:
-        """As it stands in the plan; the descriptions lie in files of their own."""
+        """The run as it stands in the plan; descriptions lie in files of their own."""
         entry = asdict(replace(self, machine=None))
         del entry["description"], entry["compute_of"], entry["machine"]
         return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
 
 
 def find(name: str) -> Path:
-    """The file of an experiment given by its path or by its name. Raises BadInput naming those that exist."""
+    """The file of an experiment given by path or by name. Raises BadInput naming those that exist."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
     else:
@@ -138,7 +139,7 @@ def _number(experiment: Experiment) -> int:
 
 
 def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry of the grid with the experiment's ranks and threads where it has none of its own."""
+    """An entry of the grid, with the experiment's ranks and threads where it has none of its own."""
     return {"ranks": experiment.ranks, "threads": experiment.threads, **entry}
 
 
@@ -182,7 +183,7 @@ def _runs(
 
 
 def _machine(experiment: Experiment, fields: dict[str, Any]) -> SimulatedOn | None:
-    """What a run is simulated on: the experiment's field, changed by the grid's `machine.…`."""
+    """The machine to simulate: that of the experiment, changed by the fields `machine.…` of the grid."""
     if experiment.machine is None:
         return None
     own = {field.removeprefix(MACHINE): value for field, value in fields.items() if field.startswith(MACHINE)}
@@ -230,7 +231,7 @@ def _read_description(path: Path) -> dict[str, Any]:
 
 
 def assign(description: dict[str, Any], field: str, value: Any) -> None:
-    """Set `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
+    """Sets `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
     *path, last = field.split(".")
     at: Any = description
     for step in path:

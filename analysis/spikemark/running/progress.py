@@ -11,9 +11,9 @@ from spikemark.records.results import Results
 
 
 class Progress:
-    """Watches the results folder; use as a context manager and call `look` now and then.
+    """Watches the results folder. Use it as a context manager and call `look` now and then.
 
-    Runs are found by the files they leave, so that it does not matter which machine measures them.
+    Runs are found by the files that they leave, so it does not matter which machine measures them.
     """
 
     def __init__(self, results: Results, runs: list[dict[str, Any]], stream: TextIO | None = None):
@@ -41,11 +41,11 @@ class Progress:
         self.bar.stop()
 
     def say(self, line: str) -> None:
-        """Print a line above the bar."""
+        """Prints a line above the bar."""
         self.console.print(line, markup=False)
 
     def look(self) -> None:
-        """Report the runs that have finished or failed since the last look."""
+        """Prints a line for each run that has finished or failed since the last look."""
         for run, label in list(self.pending.items()):
             if self.results.measured(run):
                 self._finish(run, f"{label}  real-time factor {self._real_time_factor(run)}")
@@ -54,7 +54,7 @@ class Progress:
                 self.fail(run, reason)
 
     def fail(self, run: str, reason: str) -> None:
-        """Count a run as failed."""
+        """Counts a run as failed and prints the reason."""
         self.failed[run] = reason
         self._finish(run, f"{self.pending[run]}  FAILED: {reason}")
 
@@ -72,6 +72,6 @@ class Progress:
             return "unreadable"
 
     def _cost(self, run: str) -> str:
-        """What it took to simulate the run, if it was."""
+        """How long it took to simulate the run; empty for a measured run."""
         path = self.results.run(run) / run_files.SIMULATION
         return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

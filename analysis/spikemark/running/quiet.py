@@ -1,4 +1,4 @@
-"""Whether others use the machine: cores kept busy by foreign processes, from /proc/stat."""
+"""Finds out from /proc/stat whether others use the machine: how many cores foreign processes keep busy."""
 
 import os
 import resource
@@ -14,15 +14,15 @@ STAT = Path("/proc/stat")
 class Conditions:
     """When a machine counts as quiet and a run as undisturbed."""
 
-    foreign_limit: float = 0.1  # cores; as in the mini-app's own warning
-    window_s: float = 1.0  # looked at before a run
-    patience_s: float = 30.0  # waited for a quiet window before a run
-    attempts: int = 3  # of one trial, before the least disturbed is kept
+    foreign_limit: float = 0.1  # cores, as in the warning of the mini-app
+    window_s: float = 1.0  # how long the machine is watched before a run
+    patience_s: float = 30.0  # how long a run waits for a quiet window
+    attempts: int = 3  # how often a trial is measured before the least disturbed attempt is kept
 
 
 @dataclass(frozen=True)
 class Wait:
-    """How waiting ended: the load in the last window (None: unknown), and whether that was quiet."""
+    """How waiting ended: the load in the last window (None if unknown), and whether it was quiet."""
 
     foreign_load: float | None
     waited_s: float
@@ -30,9 +30,9 @@ class Wait:
 
 
 def busy_s(stat: Path = STAT) -> float | None:
-    """CPU time since boot that was not idle, of all cores, s; None where the system does not tell.
+    """Busy CPU time of all cores since boot, s; None where the system does not tell.
 
-    Time stolen by a hypervisor counts, as it is lost to a run as much as time given to others.
+    Time stolen by a hypervisor counts: a run loses it as it loses time given to others.
     """
     try:
         name, *ticks = stat.read_text().split("\n", 1)[0].split()
@@ -45,20 +45,20 @@ def busy_s(stat: Path = STAT) -> float | None:
 
 
 def own_s() -> float:
-    """CPU time of this process and of the children it has waited for, with theirs, s."""
+    """CPU time of this process and of all children that were waited for, s."""
     uses = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
 class Watch:
-    """Measures the foreign load from its making to `foreign_load()`."""
+    """Measures the foreign load from its creation to the call of `foreign_load()`."""
 
     def __init__(self, busy: Callable[[], float | None] = busy_s):
         self._busy = busy
         self._start = busy(), own_s(), time.monotonic()
 
     def foreign_load(self) -> float | None:
-        """Cores that others kept busy so far, as a mean; None where unknown."""
+        """The mean number of cores that others have kept busy so far; None where unknown."""
         busy, own, began = self._start
         now, wall = self._busy(), time.monotonic() - began
         if busy is None or now is None or wall <= 0:
@@ -67,7 +67,7 @@ class Watch:
 
 
 def wait(conditions: Conditions, busy: Callable[[], float | None] = busy_s) -> Wait:
-    """Return after a quiet window, or when patience ends; at once where the load is unknown."""
+    """Waits for a quiet window, or until patience ends; returns at once where the load is unknown."""
     began = time.monotonic()
     while True:
         watch = Watch(busy)

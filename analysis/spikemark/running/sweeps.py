@@ -50,7 +50,7 @@ class Outcome:
 def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Results:
     """The results folder of an experiment: `results/NAME/MACHINE` unless told otherwise.
 
-    A simulated machine has the name of its profile.
+    MACHINE is the name of the profile where runs are simulated.
     """
     if machine is None and experiment.machine is not None:
         machine = simulated_on.folder_name(experiment)
@@ -59,7 +59,7 @@ def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Re
 
 
 def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
-    """Write plan.json and the run descriptions; files that are already right are left alone."""
+    """Writes plan.json and the run descriptions; files that already hold the right content stay untouched."""
     for run in runs:
         write_json(results.description(run.id), run.description)
         if run.compute_of is not None:
@@ -92,13 +92,13 @@ def sweep(
     profile: str = "laptop",
     stream: TextIO | None = None,
 ) -> Outcome:
-    """Measure what is missing, then `conclude`. Failed runs are named and do not stop the others.
+    """Measures what is missing, then calls `conclude`. Failed runs are named and do not stop the others.
 
     `conclude`, such as `report.conclude`, adds to the outcome while the folder is still locked.
 
     Raises BadInput for an unknown profile, a missing mini-app or SimGrid, a folder that cannot be written, or
-    if another sweep works in it.
-    KeyboardInterrupt passes through after everything started has ended; the same call goes on from there.
+    one in which another command is at work. KeyboardInterrupt passes through once everything that was
+    started has ended; the same call then goes on from there.
     """
     chosen = check(results, profile)
     if experiment.machine is None:
@@ -151,7 +151,7 @@ def _profile(name: str) -> Path:
 
 
 def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> list[str]:
-    """Run the workflow to its end and return complaints about the workflow itself."""
+    """Runs the workflow to its end and returns complaints about the workflow itself."""
     command = [
         sys.executable,
         "-m",
@@ -160,13 +160,13 @@ def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> 
         str(places.root() / "Snakefile"),
     ]
     command += ["--directory", str(results.path), "--profile", str(profile), "--workflow-profile", "none"]
-    # Only a missing record is measured. Records appear whole or not at all, and the folder is locked by us:
+    # Only a missing record is measured. Records appear whole or not at all, and we hold the folder's lock:
     # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that may well go on.
     command += ["--nolock", "--ignore-incomplete", "--drop-metadata", "--rerun-triggers", "mtime"]
     command += ["--keep-going", "--scheduler", "greedy", "--nocolor"]
     with (
         open(results.workflow_log, "w") as log,
-        # The lock is handed on: it is held as long as anything measures, whatever becomes of this process.
+        # The workflow inherits the lock and holds it as long as anything measures, whatever becomes of us.
         started(
             command,
             {"PYTHONPATH": _with_this_package()},

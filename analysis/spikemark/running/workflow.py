@@ -1,9 +1,9 @@
 """Snakemake as on the command line, but idle while a job of this machine runs.
 
-Snakemake 9.27 holds to a limit of jobs per second, even where none was asked for: each time it looks for jobs
-to start it sets a timer to look again in a second, so that every job that ends adds one more look per second.
-After some hundred runs it keeps half a core busy beside the run that is measured. On one machine runs follow
-one another, and need no limit.
+Snakemake 9.27 limits the number of jobs per second even where nobody asked for it. Each time it looks for
+jobs to start, it sets a timer to look again in a second, so every job that ends adds one more look per
+second. After some hundred runs it keeps half a core busy beside the run that is measured. Runs on one machine
+follow one another and need no limit.
 """
 
 import sys
@@ -12,7 +12,7 @@ from snakemake import cli
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Carry out the workflow as `snakemake ARGUMENTS` would; 0 if all of it was done, else 1."""
+    """Carries out the workflow as `snakemake ARGUMENTS` would. Returns 0 if all of it was done, else 1."""
     parser, options = cli.parse_args(arguments)
     if options.executor in (None, "local"):
         options.max_jobs_per_timespan = None

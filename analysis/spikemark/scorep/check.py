@@ -19,7 +19,7 @@ PER_VISIT_S = 1e-6
 
 @dataclass(frozen=True)
 class Time:
-    """A phase of one rank over the measured cycles, s; `log_s` is None where the run did not time it."""
+    """The time of a phase on one rank over the measured cycles, s; `log_s` is None where it was not timed."""
 
     log_s: float | None
     profile_s: float
@@ -28,12 +28,12 @@ class Time:
 
     @property
     def allowed_s(self) -> float:
-        """By how much profile and trace may differ from the log."""
+        """How far the profile and the trace may differ from the log."""
         return SHARE * (self.log_s or 0.0) + PER_VISIT_S * self.visits
 
     @property
     def difference_s(self) -> float:
-        """The larger of the two differences from the log, with its sign; 0 where there is no log."""
+        """The larger one of the two differences from the log, with its sign; 0 where there is no log."""
         if self.log_s is None:
             return 0.0
         return max(self.profile_s - self.log_s, self.trace_s - self.log_s, key=abs)
@@ -45,7 +45,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Count:
-    """A count of one rank; None where Score-P has none, as in a profile without user metrics."""
+    """A count on one rank; None where Score-P has none, as in a profile without user metrics."""
 
     record: int
     profile: int | None
@@ -58,7 +58,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Rank:
-    """One rank. `barrier`: time in MPI_Barrier; `waited_s`: the part of it until the last rank came."""
+    """One rank. `barrier` is its time in MPI_Barrier, `waited_s` the part until the last rank arrived."""
 
     rank: int
     phases: dict[str, Time]
@@ -69,7 +69,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Check:
-    """What Score-P says of a run beside what the run says itself."""
+    """What Score-P says about a run, beside what the run says itself."""
 
     path: Path
     ranks: list[Rank]

@@ -10,7 +10,7 @@ from .seen import COUNTS, MEASURED, Seen, check_measured, check_ranks
 
 
 def read(path: Path, ranks: int) -> list[Seen]:
-    """What the profile says of each of the `ranks` ranks, in their order.
+    """What the profile says about each of the `ranks` ranks, in order.
 
     Raises BadInput if the file is missing, truncated or no profile, of another number of ranks, or without
     the regions of Spikemark.

@@ -1,4 +1,4 @@
-"""What a profile or a trace says of one rank."""
+"""What a profile or a trace says about one rank."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spikemark.core.errors import BadInput
 
-#: The region around the measured cycles; nothing outside of it counts.
+#: The region around the measured cycles; nothing outside it counts.
 MEASURED = "simulate"
 BARRIER = "MPI_Barrier"
 #: User metrics, each also a column of ranks.csv.
@@ -15,11 +15,11 @@ COUNTS = ("spikes", "synaptic_events")
 
 @dataclass
 class Seen:
-    """Of one rank, within MEASURED."""
+    """What Score-P saw on one rank during the measured part."""
 
-    seconds: Counter = field(default_factory=Counter)  # by region, with what it calls; of the first thread
-    visits: Counter = field(default_factory=Counter)  # by region; of the first thread
-    counts: Counter = field(default_factory=Counter)  # by user metric; of all threads
+    seconds: Counter = field(default_factory=Counter)  # of the first thread, by region with what it calls
+    visits: Counter = field(default_factory=Counter)  # of the first thread, by region
+    counts: Counter = field(default_factory=Counter)  # of all threads, by user metric
 
 
 def check_ranks(path: Path, found: list[int], ranks: int) -> None:

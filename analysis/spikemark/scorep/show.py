@@ -13,7 +13,7 @@ ALLOWED = f"{percent(SHARE)} of the log and {number(1e6 * PER_VISIT_S)} µs for 
 
 
 def regions(found: Check) -> Table:
-    """One line per rank: seconds in each region, at barriers, and there until the last rank came."""
+    """A row for each rank: seconds in each region, at barriers, and there until the last rank arrived."""
     names = list(found.ranks[0].phases)
     heads = {**{name: name for name in names}, "barrier": "MPI_Barrier", "waited": "of it waiting"}
     rows = [
@@ -30,7 +30,7 @@ def regions(found: Check) -> Table:
 
 
 def agreement(found: Check) -> list[str]:
-    """One line per phase and count, with the rank that differs most."""
+    """A line for each phase and count, with the rank that differs most."""
     lines = [f"Score-P beside the run's own cycle log; allowed: {ALLOWED}"]
     for name in found.ranks[0].phases:
         worst = max(found.ranks, key=lambda one: abs(one.phases[name].difference_s))
@@ -52,7 +52,7 @@ def agreement(found: Check) -> list[str]:
 
 
 def content(found: Check) -> dict[str, Any]:
-    """As JSON; times in seconds."""
+    """The comparison for JSON; times in seconds."""
     ranks = []
     for one in found.ranks:
         entry = asdict(one)

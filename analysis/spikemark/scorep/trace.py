@@ -62,7 +62,7 @@ class _Reading:
 
 
 def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
-    """What the trace says of each of the `ranks` ranks, and how long each waits for the last at barriers, s.
+    """What the trace says about each of the `ranks` ranks, and how long each waits at barriers, s.
 
     The wait of a rank at a barrier lasts from its own entry to that of the last rank of the communicator.
     Raises BadInput if a file is missing or truncated, or of another number of ranks, or without the regions
@@ -122,7 +122,7 @@ def _threads(path: Path, trace, ranks: int) -> dict:
 
 
 def _follow(reading: _Reading, trace, threads: dict) -> None:
-    """Takes in all events, in the order of time."""
+    """Takes in all events in the order of time."""
     for location, event in trace.events:
         thread = threads.get(location)
         if thread is None:  # of a device, or of a recorder of metrics

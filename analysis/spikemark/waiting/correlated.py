@@ -32,7 +32,7 @@ class Correlated(Predictor):
     """Persistent rank effects, a common mode, and drift with the measured autocorrelation."""
 
     name = "correlated"
-    summary = "unequal ranks, drift, measured distribution; ranks independent of each other"
+    summary = "unequal ranks, drift, distribution as in the run; ranks independent of each other"
 
     def __init__(self, fitted: Source):
         super().__init__(fitted)

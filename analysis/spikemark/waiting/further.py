@@ -31,12 +31,12 @@ def check(ranks: int, measured: int) -> None:
     """Raises BadInput where so many ranks are more than the measured ones can speak for."""
     if ranks > measured < FEWEST:
         raise BadInput(
-            f"ranks={ranks}: more ranks than the {measured} measured ones need at least {FEWEST} measured"
-            " ones, to know how ranks differ"
+            f"ranks={ranks}: the run has {measured}; for more it needs at least {FEWEST}, which tell how"
+            " ranks differ"
         )
     if ranks > MOST_TIMES * measured:
         raise BadInput(
-            f"ranks={ranks}: at most {MOST_TIMES * measured}, {MOST_TIMES} times those that were measured;"
+            f"ranks={ranks}: at most {MOST_TIMES * measured}, {MOST_TIMES} times those of the run;"
             " beyond, no prediction has been compared with the truth"
         )
 

@@ -21,7 +21,7 @@ class Replay(Predictor):
     """The traces themselves; long phases survive, and so does what ranks share."""
 
     name = "replay"
-    summary = "the measured cycle times, summed and compared"
+    summary = "the cycle times of the run, summed and compared"
 
     def expected(self, plan: Plan) -> Expected:
         """Mean over windows of what the traces wait, plus what the meetings cost."""

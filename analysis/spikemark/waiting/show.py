@@ -91,7 +91,7 @@ def budget(found: Budget, cycles: int) -> Table:
     waiting = Quantity(found.waiting_s, unit="s", kind="measured")
     rows = [("waiting", waiting, None, "mean over ranks")]
     for name, part in found.parts.items():
-        share = percent(part.value / found.waiting_s) if found.waiting_s > 0 else None
+        share = percent(round(part.value / found.waiting_s, 6)) if found.waiting_s > 0 else None
         rows.append((f"  {name}", part, share, MEANING[name].format(d=found.delay_ratio)))
     if found.transport is not None:
         rows.append(("transport", found.transport, None, "exchanging data, no waiting"))
@@ -133,19 +133,18 @@ def budget_content(found: Budget) -> dict[str, Any]:
 def outcomes(found: dict[str, list[Outcome]]) -> Table:
     """One line per change: waiting by every predictor, and the run time by the last one.
 
-    Times in microseconds per cycle.
+    Times in microseconds per cycle; the notes say what the changes do.
     """
     *_, last = found
     columns = [
         Column("change", "µs per cycle"),
         *(Column(name, f"waiting by {name}", "modelled") for name in found),
         Column("runtime", f"run time by {last}", "modelled"),
-        Column("meaning", "what changes"),
     ]
     rows = []
     for by_predictor in zip(*found.values(), strict=True):
         one = by_predictor[-1]
-        row = {"change": one.name, "meaning": changed(one.name)}
+        row = {"change": one.name}
         if one.refused:
             row |= dict.fromkeys(found, one.waiting)
         else:
@@ -153,12 +152,8 @@ def outcomes(found: dict[str, list[Outcome]]) -> Table:
             row |= {name: _us(each.waiting, cycles) for name, each in zip(found, by_predictor, strict=True)}
             row["runtime"] = MICRO * one.prediction.runtime_s / cycles
         rows.append(row)
-    return Table(columns, rows)
-
-
-def changed(name: str) -> str:
-    """What a change does; nothing for the base and for several together, whose names say it."""
-    return CHANGES[name].__doc__.splitlines()[0].rstrip(".") if name in CHANGES else ""
+    single = [row["change"] for row in rows if row["change"] in CHANGES]
+    return Table(columns, rows, notes=[f"{name}: {CHANGES[name].__doc__}" for name in single])
 
 
 def outcomes_content(found: dict[str, list[Outcome]]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def replace_slowest(now: Situation) -> Situation:
     """The slowest 2 % of the ranks, at least one, become as fast as the others are on average."""
     if now.times_ranks > 1:
         raise BadInput(
-            f"ranks={now.ranks}: the slowest are known of the {now.source.ranks} measured ones only"
+            f"ranks={now.ranks}: the slowest are known of the {now.source.ranks} ranks of the run only"
         )
     effects, ranks = now.split.effects, now.source.ranks
     out = np.zeros(ranks, dtype=bool)

@@ -11,8 +11,8 @@ NEURONS = {"A-E": 300, "A-I": 100, "B-E": 200, "B-I": 0}
 
 
 def describe(simulate_ms: float, warmup_ms: float = 100.0) -> dict:
-    neuron = {"model": "lif_exp"}
-    populations = [{"name": n, "area": n[0], "size": size, "neuron": neuron} for n, size in NEURONS.items()]
+    neuron = {"model": "ignore_and_fire"}
+    populations = [{"name": n, "area": n[0], "size": s, "neuron": neuron} for n, s in NEURONS.items()]
     time = {"resolution_ms": H_MS, "warmup_ms": warmup_ms, "simulate_ms": simulate_ms}
     return {"time": time, "network": {"populations": populations}}
 

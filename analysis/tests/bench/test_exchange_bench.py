@@ -208,6 +208,7 @@ def test_a_missing_program_says_how_to_build_it(spikemark, monkeypatch, tmp_path
     assert status == 2 and f"{tmp_path}/build/bench_exchange" in line and "`make build`" in line
 
 
+@pytest.mark.slow
 def test_the_real_program_speaks_this_language(tmp_path, monkeypatch):
     monkeypatch.delenv("SPIKEMARK_BENCH_EXCHANGE", raising=False)
     options = {"repetitions": 2, "min-time": 1e-4, "bytes": "4,8,40,400", "targets": "all,ring"}

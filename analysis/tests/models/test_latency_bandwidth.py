@@ -48,6 +48,7 @@ def test_planted_ends_are_found_in_noise(planted):
     assert np.mean([f == [first for first, _, _ in planted] for f in found]) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [3, 5, 10])
 def test_intervals_cover_the_truth_as_often_as_they_say(repetitions):
     hits, sizes = {"alpha": [], "beta": [], "time": []}, (4, 100, 1024, 4096, 65536, 262144)

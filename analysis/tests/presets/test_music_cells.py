@@ -79,6 +79,7 @@ def test_structure_says_how_far():
     structure=st.floats(0, 1),
     tiles=st.integers(1, 40),
 )
+@pytest.mark.slow
 @settings(max_examples=150)
 def test_patches_and_windows(side, processes, structure, tiles):
     """Patches cover the torus; a window that reaches one patch on each side meets nine at most."""

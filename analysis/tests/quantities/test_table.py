@@ -1,6 +1,8 @@
 import io
 import json
 
+import pytest
+
 from spikemark.quantities import terminal
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
@@ -32,6 +34,12 @@ def test_cells_read_as_people_read_them():
     first, second = TABLE.cells
     assert first == ["conventional", "12.3 (11.0–14.0)", "25\u202f%", "1\u202f200", "1.00–2.00", "yes"]
     assert second == ["overlapped", "–", f"{MINUS}50\u202f%", "", "", ""]
+
+
+@pytest.mark.parametrize("cell", [0, 0.0, False, missing("not timed")])
+def test_zeros_and_missing_numbers_are_no_words(cell):
+    columns = [Column("run", "run"), Column("n", "number"), Column("none", "nothing")]
+    assert Table(columns, [{"run": "a", "n": cell}]).words == (0, 2)
 
 
 def test_a_sign_stands_after_the_interval():

@@ -21,7 +21,7 @@ def write_run_description(tmp_path) -> dict:
 
 
 def test_what_belongs_to_no_run_is_named_in_order(tmp_path):
-    for name in ("notes.txt", ".hidden", ".snakemake_timestamp", *run_files.FILES):
+    for name in ("notes.txt", ".hidden", *run_files.FILES):
         (tmp_path / name).touch()
     assert run_files.foreign(tmp_path) == [".hidden", "notes.txt"]
     assert run_files.foreign(tmp_path / "nowhere") == []

@@ -18,6 +18,7 @@ from spikemark.report import build
 from spikemark.report.sections import SECTIONS, phases, speed
 from spikemark.report.sections.speed.setups import REST, by_where, gains, prepare
 
+pytestmark = pytest.mark.slow
 FEW = {"ranks": (1, 2), "ratios": (10,), "seeds": (1, 2), "cycles": 100}
 
 

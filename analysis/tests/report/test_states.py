@@ -10,6 +10,8 @@ from synthetic import describe
 from spikemark.records.gather import gather
 from spikemark.report import build
 
+pytestmark = pytest.mark.slow
+
 
 def states(runs):
     """A name for every state of a sweep that must still give a page."""

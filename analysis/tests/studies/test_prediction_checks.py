@@ -47,6 +47,7 @@ def known(reference, monkeypatch):
     return profiles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_which_rows_hold(known, name):
     """A row that begins to hold, or to miss, has to be said in docs/prediction.md."""
@@ -62,6 +63,7 @@ def test_which_rows_hold(known, name):
     assert all(abs(c.error(c.two_s)) < 0.1 for c in found if c.case.fitted == MESSAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_name_held_out_rows(known, name):
     table = prediction_checks.dpsnn_table(name, CASES[name]())

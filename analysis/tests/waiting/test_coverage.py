@@ -11,6 +11,7 @@ from spikemark.network.meetings import plan
 from spikemark.waiting import PREDICTORS, coverage, planted
 from spikemark.waiting.planted import PLANTED
 
+pytestmark = pytest.mark.slow
 TRIALS = 60
 FEWEST = int(stats.binom.ppf(0.001, TRIALS, coverage.WANTED))  # of intervals that hold, where 92 % do
 CASES = [case for case in PLANTED if case.name in ("equal ranks, AR(1) 0.9", "unequal ranks, AR(1) 0.5")]

@@ -24,9 +24,9 @@ def test_they_are_refused_where_the_measured_ones_cannot_speak_for_them():
     check(3, 3)
     check(2, 3)
     check(16, 4)
-    with pytest.raises(BadInput, match="ranks=17: at most 16, 4 times those that were measured"):
+    with pytest.raises(BadInput, match="ranks=17: at most 16, 4 times those of the run"):
         check(17, 4)
-    with pytest.raises(BadInput, match="ranks=4: more ranks than the 3 measured ones need at least 4"):
+    with pytest.raises(BadInput, match="ranks=4: the run has 3; for more it needs at least 4"):
         check(4, 3)
     with pytest.raises(BadInput, match="ranks=33"):
         PREDICTORS["iid"].fit(times(0.0)).predict("conventional", ranks=33)

@@ -25,7 +25,7 @@ FEWEST = 8  # cycles
 
 @dataclass(frozen=True)
 class Correlation:
-    """Of one conventional run, about each rank's own mean. `rho` [lag], pooled over ranks."""
+    """Correlation in one conventional run about each rank's own mean. `rho` [lag] is pooled over ranks."""
 
     seed: int
     repetition: int
@@ -36,7 +36,7 @@ class Correlation:
 
 
 def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
-    """Autocorrelation up to LAGS or a quarter of the run, and the spread of sums over `windows` cycles."""
+    """Correlates up to LAGS or a quarter of the run, and sums over each of `windows` cycles."""
     compute = measured.run.compute()
     cycles = compute.shape[1]
     # The integrated time needs more lags than are drawn: strong correlation outlasts the drawn ones.
@@ -49,7 +49,7 @@ def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
 
 
 def section(view: View) -> Section:
-    """Of the conventional runs on the ranks the headline speaks of."""
+    """Shows the conventional runs on the ranks of which the headline speaks."""
     if view.case is None:
         return Section("correlation", TITLE, missing=["Serial correlation: no run is complete."])
     configurations = [c for c in view.case.configurations(view.ranks) if c.schedule == "conventional"]
@@ -150,12 +150,12 @@ def _shortest(correlations: list[Correlation]) -> int:
 
 
 def noise_level(correlations: list[Correlation]) -> float:
-    """Half-width of the range of 95 % of the autocorrelations of independent cycles, for the shortest run."""
+    """Half-width of the range that holds 95 % of the autocorrelations of independent cycles."""
     return 1.96 / min(c.cycles for c in correlations) ** 0.5
 
 
 def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
-    """Autocorrelation against the lag, one line per run."""
+    """Draws the autocorrelation against the lag, one line per run."""
     colour = schedule_colour("conventional")
     shortest = min(len(c.rho) for c in correlations)
     mean = np.mean([c.rho[:shortest] for c in correlations], axis=0)
@@ -176,14 +176,14 @@ def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
 
 
 def limits(values: list[np.ndarray], noise: float) -> tuple[float, float]:
-    """An axis that fits the values, with 0 and the noise band on it."""
+    """Returns the limits of an axis that fits the values, with 0 and the noise band on it."""
     low = min(-noise, *(v.min() for v in values))
     high = max(noise, *(v.max() for v in values))
     return max(-1.0, 1.15 * low), min(1.0, 1.15 * high)
 
 
 def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) -> str:
-    """The spread of summed times against D, one lumping per run."""
+    """Draws the spread of summed times against D, one lumping per run."""
     windows = lumpings[0].windows
     with drawing(height=3.2) as (figure, (axes,)):
         (independent,) = axes.plot(

@@ -35,7 +35,7 @@ EFFICIENCIES = {
 
 @dataclass(frozen=True)
 class Bar:
-    """Of one configuration, typical over its runs: waiting and its parts in s per s of simulated time."""
+    """One configuration, typical over its runs: waiting and its parts in s per s of simulated time."""
 
     configuration: Configuration
     runs: int
@@ -45,7 +45,7 @@ class Bar:
 
 
 def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
-    """Bars of the configurations whose ranks all meet at a barrier and whose cycles were recorded."""
+    """Returns bars of the configurations whose ranks all meet at a barrier and whose cycles were recorded."""
     bars = []
     for configuration in case.configurations(ranks):
         found = [_budget(m, delay_ratio) for m in case.of(configuration, ranks)]
@@ -76,7 +76,7 @@ def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar
 
 
 def section(view: View) -> Section:
-    """For every number of ranks above one: a figure, the efficiencies, and a table of changes."""
+    """Shows a figure, the efficiencies and a table of changes for every number of ranks above one."""
     if view.case is None:
         return Section("budget", TITLE, missing=["What the waiting is made of: no run is complete."])
     figures, tables, missing = [], [], []
@@ -139,7 +139,7 @@ def _efficiencies(bars: list[Bar], title: str, kind: str) -> Table:
 
 
 def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
-    """Of every conventional run, and its simulated time in s."""
+    """Returns the outcomes for every conventional run, with its simulated time in s."""
     plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
     found = []
     for m in (m for c in plain for m in case.of(c, ranks) if m.run.cycles is not None):
@@ -151,7 +151,7 @@ def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
 
 
 def _changes(found: list[tuple[list[Outcome], float]], title: str) -> Table:
-    """Typical values over the runs; the interval is that of a run."""
+    """Tabulates typical values over the runs; the interval is that of one run."""
     possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
     columns = [
         Column("change", "change", "given"),
@@ -180,7 +180,7 @@ def _row(position: int, found: list) -> dict[str, Cell]:
 
 
 def _draw(bars: list[Bar], name: str, alt: str) -> str:
-    """Stacked horizontal bars of the waiting, by cause. A part below 0 is not drawn."""
+    """Draws stacked horizontal bars of the waiting, by cause. A part below 0 is not drawn."""
     with drawing(height=1.1 + 0.36 * len(bars)) as (figure, (axes,)):
         at = np.arange(len(bars))[::-1]
         left = np.zeros(len(bars))

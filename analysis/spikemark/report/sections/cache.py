@@ -40,7 +40,7 @@ SIMULATED = [
 
 @dataclass(frozen=True)
 class Point:
-    """A run: first accesses and last-level misses, both per synaptic event."""
+    """One run: first accesses and last-level misses, both per synaptic event."""
 
     schedule: str
     ranks: int
@@ -50,7 +50,7 @@ class Point:
 
 
 def prepare(runs: list[Measured]) -> tuple[list[Point], list[str]]:
-    """The runs whose misses of delivery were counted, and why the others' were not, each reason once."""
+    """Returns the runs whose misses of delivery were counted, and once each reason why others were not."""
     points, reasons = [], {}
     for m in runs:
         totals = m.run.record.totals
@@ -76,7 +76,7 @@ def _reason(meter) -> str:
 
 
 def section(view: View) -> Section:
-    """Misses over shares, or what was not there to be read; and what simulated caches have."""
+    """Shows misses over shares, or what could not be read; and what simulated caches have."""
     if not view.sweep.runs:
         return Section("cache", TITLE, missing=["Cache misses: no run is complete."])
     found = _counted(view)
@@ -99,7 +99,7 @@ def _counted(view: View) -> Section:
 
 
 def _simulated(view: View) -> tuple[list[Table], list[str]]:
-    """The runs that `spikemark cachesim` has simulated, and files that cannot be used."""
+    """Returns a table of the runs that `spikemark cachesim` has simulated, and complaints about its files."""
     rows, complaints = [], []
     for m in view.sweep.runs:
         try:
@@ -162,7 +162,7 @@ def _figure(points: list[Point], line: misses.Line | None, kind: str) -> Figure:
 
 
 def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) -> str:
-    """Last-level misses over the share of first accesses: a dot per run, and the line."""
+    """Draws last-level misses over the share of first accesses: a dot per run, and the line."""
     with drawing(height=3.0) as (figure, (axes,)):
         for p in points:
             axes.plot(

@@ -23,7 +23,7 @@ COLUMNS = [
 
 
 def section(view: View) -> Section:
-    """The verdict on all runs, loud where checksums differ, and the checksums."""
+    """Shows the verdict on all runs, loud where checksums differ, and the checksums."""
     found = agreements(view.sweep)
     if not found:
         return Section("correctness", TITLE, missing=["Correctness: no run is complete."])

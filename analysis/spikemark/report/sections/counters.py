@@ -27,7 +27,7 @@ NOT_ASKED = (
 
 
 def section(view: View) -> Section:
-    """One line for each counter and how it was read, and what those that are lacking would add."""
+    """Shows how each counter was read, and what the lacking ones would add."""
     found = defaultdict(list)  # what a line says -> (value, synaptic events)
     for m in view.sweep.runs:
         for meter in m.run.record.meters:

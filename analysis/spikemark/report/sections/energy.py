@@ -51,7 +51,7 @@ class Run:
 
 
 def section(view: View) -> Section:
-    """Of the runs of the other figures that read a meter; one line where none did."""
+    """Shows the runs of the other figures that read a meter; one line where none did."""
     runs, reasons = _runs(view)
     if not runs:
         why = next(iter(reasons), "no run is complete")
@@ -67,7 +67,7 @@ def section(view: View) -> Section:
 
 
 def _runs(view: View) -> tuple[list[Run], dict[str, int]]:
-    """Those with energy, and how many have none, by reason."""
+    """Returns the runs with energy, and how many have none, by reason."""
     found, reasons = [], {}
     for m in timed(view.case.runs) if view.case else []:
         try:
@@ -147,7 +147,7 @@ def _per_event(runs: list[Run]) -> Figure | str:
 
 
 def _table(runs: list[Run]) -> Table:
-    """One row per configuration and ranks; means over runs."""
+    """Makes one row per configuration and ranks, of means over runs."""
     groups: dict[tuple[Configuration, int], list[Energy]] = {}
     for run in runs:
         groups.setdefault(run.key[1:], []).append(run.energy)
@@ -193,7 +193,7 @@ def _published() -> Table:
 
 
 def _mean(values: list[Quantity]) -> float | Quantity:
-    """Mean over runs; missing where any run lacks it."""
+    """Returns the mean over runs; missing where any run lacks it."""
     lacking = [v.reason for v in values if not v]
     return missing(lacking[0]) if lacking else sum(v.value for v in values) / len(values)
 
@@ -216,7 +216,7 @@ def _draw_power(
     name: str,
     alt: str,
 ) -> str:
-    """`times` in s from the start of the timed part; `phases`: start and end of each, likewise."""
+    """Draws power over time; all times are in s from the start of the timed part."""
     with drawing(height=3.0) as (figure, (axes,)):
         handles = axes.plot(times, watts, color=COLOUR["update"], linewidth=1.2, label="power")
         for label, (start, end) in phases.items():
@@ -235,7 +235,7 @@ def _draw_power(
 
 
 def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name: str, alt: str) -> str:
-    """`series`: by schedule and definition of an event, ranks and microjoule of every run."""
+    """Draws (ranks, microjoule) of every run; `series`: by schedule and definition of an event."""
     definitions = list(dict.fromkeys(definition for _, definition in series))
     schedules = list(dict.fromkeys(schedule for schedule, _ in series))
     with drawing(height=3.0) as (figure, (axes,)):

@@ -50,13 +50,13 @@ class Course:
 
     @property
     def limits_s(self) -> tuple[float, float]:
-        """Between which the colour grows: all cells but the outermost hundredth on each side."""
+        """Limits between which the colour grows; a hundredth of the cells lies beyond each."""
         low, high = np.quantile(self.cells_s, (0.01, 0.99))
         return float(low), float(max(high, low * (1 + 1e-6)))
 
 
 def course(m: Measured, title: str) -> Course:
-    """Means over neighbouring cycles, and over neighbouring ranks where there are more than ROWS."""
+    """Averages over neighbouring cycles, and over neighbouring ranks where there are more than ROWS."""
     compute = m.run.compute()
     ranks, cycles = compute.shape
     rows, columns = min(ROWS, ranks), min(COLUMNS, cycles)
@@ -73,13 +73,13 @@ def course(m: Measured, title: str) -> Course:
 
 
 def _means(values: np.ndarray, parts: int) -> np.ndarray:
-    """Means over `parts` nearly equal stretches of the last axis."""
+    """Averages over `parts` nearly equal stretches of the last axis."""
     edges = np.arange(parts + 1) * values.shape[-1] // parts
     return np.add.reduceat(values, edges[:-1], axis=-1) / np.diff(edges)
 
 
 def section(view: View) -> Section:
-    """The conventional run of every network on the most ranks."""
+    """Shows the conventional run of every network on the most ranks."""
     chosen: dict[str, Measured] = {}
     for m in timed(view.sweep.runs):
         if m.run.schedule == "conventional" and m.run.cycles is not None and m.run.record.ranks > 1:
@@ -126,7 +126,7 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
 
 
 def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
-    """Of every rank [rank, cycle]: mean, SD, longest cycle, share of the cycles that wait for it."""
+    """Makes one row per rank of `compute` (s, [rank, cycle]), with the share of cycles that wait for it."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
     return [
         {
@@ -141,7 +141,7 @@ def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
 
 
 def _draw(course: Course, name: str, alt: str) -> str:
-    """The map, and below it what the colours stand for."""
+    """Draws the map, and below it what the colours stand for."""
     rows = len(course.cells_s)
     with canvas(height=1.45 + min(3.2, max(0.6, 0.25 * rows))) as figure:
         axes, bar = figure.subplots(2, 1, height_ratios=[max(4, min(20, 1.6 * rows)), 1])
@@ -164,7 +164,7 @@ def _draw(course: Course, name: str, alt: str) -> str:
 
 
 def levels(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Number of the level of each value, 0 ... LEVELS - 1; what lies beyond the limits has the last one."""
+    """Returns the level of each value, 0 ... LEVELS - 1; values beyond the limits have the nearest level."""
     low, high = limits
     if not high > low:
         return np.zeros(values.shape, dtype=int)
@@ -172,7 +172,7 @@ def levels(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
 
 
 def _cells(figure: matplotlib.figure.Figure, axes: Axes, numbers: np.ndarray) -> str:
-    """Cells [row, column] that fill the axes, from the upper left, as markup in the figure's points."""
+    """Returns cells [row, column] as markup; they fill the axes from the upper left."""
     rows, columns = numbers.shape
     width, height = 72 * figure.get_size_inches()
     box = axes.get_position()

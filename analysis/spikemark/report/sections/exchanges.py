@@ -42,7 +42,7 @@ FITTED = [
 
 
 def section(view: View) -> Section:
-    """Two figures of the most ranks that have a core each, and the fits of everything measured."""
+    """Shows two figures of the most ranks that have a core each, and the fits of everything measured."""
     machine, root = view.sweep.path.name, view.sweep.path.parent.parent
     path = kernel_bench.folder(machine, root) / exchange_bench.TABLE
     if not path.is_file():
@@ -72,7 +72,7 @@ def section(view: View) -> Section:
 
 
 def _shown(curves: list[Curve]) -> list[Curve]:
-    """To all ranks and without skew, of the most ranks that have a core each; else of the most ranks."""
+    """Chooses exchanges with all ranks, without skew, on the most ranks that have a core each."""
     plain = [c for c in curves if c.plain]
     plain = [c for c in plain if not c.oversubscribed] or plain
     most = max((c.ranks for c in plain), default=0)
@@ -132,7 +132,7 @@ def _growth(curves: list[Curve]) -> Figure | str:
 
 
 def _ratios(found: list[Ratio]) -> dict[str, Cell]:
-    """The first, the middle and the last of the sizes."""
+    """Returns cells for the smallest, the middle and the largest size."""
     cells: dict[str, Cell] = {}
     for which, r in zip(PLACES, (found[0], found[len(found) // 2], found[-1]), strict=True):
         cells |= {f"{which}_n": r.bytes, f"{which}_ratio": Quantity(r.value, r.low, r.high)}
@@ -140,7 +140,7 @@ def _ratios(found: list[Ratio]) -> dict[str, Cell]:
 
 
 def _fits(curves: list[Curve], title: str) -> Table:
-    """One row for each piece."""
+    """Makes one row for each piece of a fit."""
     rows = []
     few = without("fewer than 3 sizes")
     for c in curves:
@@ -179,7 +179,7 @@ def _micro(seconds: float) -> str:
 
 
 def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
-    """Dots: medians; lines: the pieces of the fit."""
+    """Draws medians as dots and the pieces of the fit as lines."""
     with drawing(height=3.3 + 0.2 * ((len(curves) + 2) // 3)) as (figure, (axes,)):
         for curve, style in zip(curves, _styles(len(curves)), strict=True):
             dots = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0, "linestyle": ""}
@@ -200,7 +200,7 @@ def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
 
 
 def _draw_growth(curves: list[Curve], windows: tuple[int, ...], name: str, alt: str) -> str:
-    """One panel for each D of `windows`: t(D n) / (D t(n)) over n."""
+    """Draws t(D n) / (D t(n)) over n, one panel for each D of `windows`."""
     height = 0.9 + 1.5 * len(windows) + 0.2 * ((len(curves) + 2) // 3)
     with drawing(len(windows), height, sharex=True) as (figure, panels):
         for axes, window in zip(panels, windows, strict=True):

@@ -66,7 +66,7 @@ TERMS = [
 
 
 def section(view: View) -> Section:
-    """The terms, and the kinds of numbers; the same on every page."""
+    """Explains the terms and the kinds of numbers; it is the same on every page."""
     kinds = [
         (f"{kind} (kind of number)", f"{meaning[0].upper()}{meaning[1:]}.") for kind, meaning in KINDS.items()
     ]

@@ -57,5 +57,5 @@ LITERATURE = [
 
 
 def section(view: View) -> Section:
-    """The same on every page."""
+    """Lists the papers; it is the same on every page."""
     return Section("literature", "Sources", links=LITERATURE)

@@ -19,7 +19,7 @@ EXPLAINED = (
 
 
 def section(view: View) -> Section:
-    """One table, and what to know about it; a line if there is no comparison."""
+    """Shows one table and what to know about it; one line if there is no comparison."""
     file = path(view.sweep.path.name, view.sweep.path.parent.parent)
     if not file.is_file():
         reason = f"The mini-app beside other simulators on {view.sweep.path.name}: run `make peers`."
@@ -38,7 +38,7 @@ def section(view: View) -> Section:
 
 
 def _rates(content: Content) -> list[str]:
-    """Whether the programs fire alike, and which models they run."""
+    """Says whether the programs fire alike, and which models they run."""
     known = [p for p in content.programs if p.mean_rate_hz is not None]
     lines = [f"models: {', '.join(f'{p.title}: {p.model}' for p in known)}"] if known else []
     ours = next((p.mean_rate_hz for p in known if p.name == REFERENCE), None)

@@ -40,7 +40,7 @@ class Bar:
 
 
 def prepare(case: Case, ranks: int) -> list[Bar]:
-    """Bars in the order of configurations. One rank waits for nobody."""
+    """Returns bars in the order of configurations. One rank waits for nobody."""
     bars = []
     for configuration in case.configurations(ranks):
         runs = case.of(configuration, ranks)
@@ -57,12 +57,12 @@ def prepare(case: Case, ranks: int) -> list[Bar]:
 
 
 def _occurring(phases: dict[str, float | None], bars: list[Bar]) -> dict[str, float | None]:
-    """Without the phases that took no time in any bar, such as injected waits where none were asked for."""
+    """Leaves out phases that took no time in any bar, such as injected waits where none were asked for."""
     return {n: v for n, v in phases.items() if any(bar.phases.get(n) != 0 for bar in bars)}
 
 
 def section(view: View) -> Section:
-    """One figure for every number of ranks."""
+    """Shows one figure for every number of ranks."""
     if view.case is None:
         return Section("phases", TITLE, missing=["Phases: no run is complete."])
     figures, missing = [], []
@@ -127,7 +127,7 @@ def _reason(case: Case, ranks: int, phases: list[str]) -> str:
 
 
 def _draw(bars: list[Bar], longest: float, name: str, alt: str) -> str:
-    """Stacked horizontal bars; `longest`: the largest real-time factor of all figures, for one axis."""
+    """Draws stacked bars; `longest`, the largest real-time factor of all figures, ends every axis."""
     names = list(dict.fromkeys(n for bar in bars for n, value in bar.phases.items() if value is not None))
     with drawing(height=1.25 + 0.36 * len(bars)) as (figure, (axes,)):
         at = np.arange(len(bars))[::-1]

@@ -11,7 +11,7 @@ from spikemark.report.cautions import CHECKSUMS, cautions
 
 
 def section(view: View) -> Section:
-    """Warnings first, then the facts about code and machine."""
+    """Shows warnings first, then the facts about code and machine."""
     sweep = view.sweep
     boxes = [Box("bad" if text.startswith(CHECKSUMS) else "wary", text) for text in cautions(view)]
     if not sweep.runs:
@@ -25,7 +25,7 @@ def section(view: View) -> Section:
 
 
 def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) -> str:
-    """The value all runs share, or each value with the number of runs that have it."""
+    """Returns the value that all runs share, or each value with the number of runs that have it."""
     counts = Counter(read(m) or "unknown" for m in measured)
     if len(counts) == 1:
         return next(iter(counts))
@@ -33,7 +33,7 @@ def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) 
 
 
 def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
-    """Facts that differ from run to run by nature: dates, load, cost of the clock."""
+    """Returns facts that differ from run to run by nature: dates, load, cost of the clock."""
     records = [m.run.record for m in measured]
     started = sorted({r.provenance.started[:16].replace("T", " ") + " UTC" for r in records})
     loads = [r.host.foreign_load for r in records if r.host.foreign_load is not None]
@@ -52,7 +52,7 @@ def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
 
 
 def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
-    """What was simulated, on what assumptions, and what it cost."""
+    """Says what was simulated, on what assumptions, and what it cost."""
     found = [m.simulation for m in runs if m.simulation]
     if not found:
         return []

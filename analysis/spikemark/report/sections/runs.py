@@ -1,4 +1,4 @@
-"""Every planned run by name, with what became of it."""
+"""Every planned run, with what became of it."""
 
 from spikemark.quantities.elements import Section
 from spikemark.quantities.table import Cell, Column, Table
@@ -8,7 +8,7 @@ from spikemark.report.columns import known
 
 
 def section(view: View) -> Section:
-    """In the order of the plan."""
+    """Lists the runs in the order of the plan."""
     sweep = view.sweep
     whole = {m.planned.id: m for m in sweep.runs}
     columns = [

@@ -1,6 +1,4 @@
-"""Predictors of waiting on runs they have not seen: fitted on the conventional run, compared with the
-others.
-"""
+"""Predictors of waiting, fitted on the conventional run and compared with runs that they have not seen."""
 
 from dataclasses import dataclass
 
@@ -29,7 +27,7 @@ CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typ
 
 @dataclass(frozen=True)
 class Row:
-    """One configuration on so many ranks; s per s of simulated time, one value per pair of runs."""
+    """One configuration on one number of ranks: s per s of simulated time, one value per pair of runs."""
 
     ranks: int
     configuration: Configuration
@@ -37,12 +35,12 @@ class Row:
     predicted: dict[str, list[float]]
 
     def factor(self, predictor: str) -> float:
-        """Predicted over measured, typical over the pairs."""
+        """Returns predicted over observed waiting, typical over the pairs."""
         return typical([p / m for p, m in zip(self.predicted[predictor], self.measured, strict=True)])
 
 
 def prepare(case: Case, ranks: int) -> list[Row]:
-    """Every configuration but the conventional one that has partners and waiting of its own."""
+    """Returns every configuration but the conventional one that has partners and waiting of its own."""
     fits: dict[tuple, dict] = {}
     plain = [c for c in case.configurations(ranks) if c.schedule == "conventional"]
     for m in (m for c in plain for m in case.of(c, ranks)):
@@ -74,13 +72,13 @@ def prepare(case: Case, ranks: int) -> list[Row]:
 
 
 def waiting(m: Measured) -> float | None:
-    """As the predictors count it: with a lag, the wait for what is still on its way."""
+    """Returns the waiting as predictors count it: with a lag, the wait for what is still on its way."""
     phases = m.phases()
     return phases.get("overlap_wait") or phases.get("synchronise")
 
 
 def section(view: View) -> Section:
-    """One table of all numbers of ranks above one, and how far off each predictor is."""
+    """Shows one table of all numbers of ranks above one, and how far off each predictor is."""
     if view.case is None:
         return Section("validation", TITLE, missing=["Predictions: no run is complete."])
     rows = [row for ranks in view.case.ranks if ranks > 1 for row in prepare(view.case, ranks)]

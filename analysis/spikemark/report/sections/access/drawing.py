@@ -12,7 +12,7 @@ SMALL = 0.05  # share below which the axis counts per mille
 
 
 def draw(shares: list, name: str, alt: str) -> str:
-    """`shares`: section.Share, in the order of ranks."""
+    """Draws section.Share in the order of ranks."""
     lines = _lines(shares)
     largest = max(max(s.counted + s.expected) for s in shares)
     scale = 1000 if largest < SMALL else 1
@@ -50,7 +50,7 @@ def draw(shares: list, name: str, alt: str) -> str:
 
 
 def _lines(shares: list) -> list[tuple[str, list]]:
-    """Label and shares of every line; those that differ in D only share one: D does not change the lists."""
+    """Returns label and shares of every line; shares that differ only in D have one line."""
     lines = defaultdict(list)
     for share in shares:
         schedule = share.configuration.name

@@ -23,7 +23,7 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Growth:
-    """First accesses per synaptic event by eqs 14 and 17, for each of `ranks`."""
+    """First accesses per synaptic event for each of `ranks`, by eqs 14 and 17."""
 
     threads: int
     ranks: tuple[int, ...]
@@ -37,7 +37,7 @@ class Growth:
 
 
 def growth(threads: int) -> Growth:
-    """Eqs 13-17 for NEURONS and INDEGREE."""
+    """Applies eqs 13-17 to NEURONS and INDEGREE."""
     half = INDEGREE / 2
     return Growth(
         threads,
@@ -48,7 +48,7 @@ def growth(threads: int) -> Growth:
 
 
 def figure() -> Figure:
-    """The figure and its table; the same on every page."""
+    """Returns the figure with its table; it is the same on every page."""
     lines = [growth(threads) for threads in THREADS_EACH]
     most, few = TRIED[-1], max(g.reductions[TRIED.index(8)] for g in lines)
     saved = " and ".join(f"{percent(g.reductions[-1], 1)} with {g.threads} threads" for g in lines)
@@ -75,7 +75,7 @@ def figure() -> Figure:
 
 
 def _draw(growth: list[Growth], name: str, alt: str) -> str:
-    """Irregular accesses against the number of ranks, one line style per number of threads."""
+    """Draws irregular accesses against the number of ranks, one line style per number of threads."""
     handles = []
     with drawing(height=3.1) as (figure, (axes,)):
         for line, g in zip(LINES, growth, strict=False):

@@ -47,7 +47,7 @@ class Share:
 
 
 def prepare(case: Case) -> list[Share]:
-    """One entry per configuration and number of ranks with at least one synaptic event."""
+    """Returns one entry per configuration and number of ranks with at least one synaptic event."""
     shares = []
     for ranks in case.ranks:
         for configuration in case.configurations(ranks):
@@ -77,13 +77,13 @@ def _expectations(runs: list[Measured]) -> tuple[list[float], list[str]]:
 
 
 def _expected(m: Measured) -> access.Access:
-    """Raises BadInput where there is no theory, or the rates are not known."""
+    """Returns what theory expects. Raises BadInput where there is none, or where the rates are not known."""
     record = m.run.record
     return access.expected(m.description, record.ranks, record.threads, rates_hz=m.rates_hz)
 
 
 def filled(runs: list[Measured]) -> list[float]:
-    """Expected share of non-empty lists, of the runs for which there is an expectation."""
+    """Returns the expected share of non-empty lists for every run that has an expectation."""
     found = []
     for m in runs:
         try:
@@ -96,7 +96,7 @@ def filled(runs: list[Measured]) -> list[float]:
 
 
 def section(view: View) -> Section:
-    """What was counted and what was expected, of all runs in the figures."""
+    """Shows what was counted and what was expected in all runs of the figures."""
     if view.case is None:
         return Section("access", TITLE, missing=["Irregular access: no run is complete."])
     shares = prepare(view.case)
@@ -110,7 +110,7 @@ def section(view: View) -> Section:
 
 
 def _rates(case: Case) -> list[str]:
-    """Where the description does not say how often neurons fire."""
+    """Says where the rates come from if the description does not give them."""
     for m in case.runs:
         try:
             if m.rates_hz is not None:
@@ -121,7 +121,7 @@ def _rates(case: Case) -> list[str]:
 
 
 def _equal(shares: list[Share]) -> list[str]:
-    """Why schedules do not differ where no list is empty."""
+    """Says why schedules do not differ where no list is empty."""
     least = min((x for s in shares for x in s.filled), default=0.0)
     if least <= ALL:
         return []
@@ -134,7 +134,7 @@ def _equal(shares: list[Share]) -> list[str]:
 
 
 def _two_lists(case: Case) -> list[str]:
-    """Why the structure-aware schedule has more lists with several areas on a rank."""
+    """Says why the structure-aware schedule has more lists where a rank holds several areas."""
     areas = max(len(m.run.record.described.network.areas) for m in case.runs)
     crowded = sorted(
         {

@@ -20,7 +20,7 @@ LABEL = 12  # characters
 
 
 def draw(network, name: str, alt: str) -> str:
-    """`network`: networks.Network, with at least one spike."""
+    """Draws a networks.Network that has at least one spike."""
     groups = network.groups
     with canvas(6.6) as figure:
         grid = figure.add_gridspec(3, 2, height_ratios=[2.7, 1, 1.2], width_ratios=[2.1, 1])
@@ -61,7 +61,7 @@ def _colour(inhibitory: bool) -> str:
 
 
 def _edges(neurons: np.ndarray) -> np.ndarray:
-    """Where the groups lie from 0 (above) to 1, [group + 1]: square roots of their sizes, none too small."""
+    """Divides 0 (above) to 1 among the groups by the square roots of their sizes, [group + 1]."""
     shares = np.sqrt(neurons) / np.sqrt(neurons).sum()
     shares = np.maximum(shares, LEAST_SHARE / len(neurons))
     return np.r_[0, np.cumsum(shares / shares.sum())]
@@ -90,7 +90,7 @@ def _raster(axes: Axes, network, edges: np.ndarray) -> None:
 
 
 def _window_ms(network) -> float:
-    """So much is shown that a neuroscientist sees the up states."""
+    """Returns how much time to show, in ms: enough to see the up states."""
     whole = 1e3 * network.recording.seconds
     try:
         frequency = network.alternation.states.frequency_hz
@@ -100,9 +100,9 @@ def _window_ms(network) -> float:
 
 
 def _sample(network, edges: np.ndarray, gids: np.ndarray) -> np.ndarray:
-    """Place of each neuron in the raster, 0 to 1, or -1, [neuron].
+    """Returns the place of each neuron in the raster, 0 to 1, or -1 where it is not shown, [neuron].
 
-    Neurons of a group are taken at equal distances; fewer if the spikes `gids` would be too many.
+    Neurons of a group are taken at equal distances; fewer of them if they had too many of the spikes `gids`.
     """
     recording = network.recording
     place = {p.name: np.arange(p.first, p.first + p.size) for p in recording.populations}
@@ -121,7 +121,7 @@ def _sample(network, edges: np.ndarray, gids: np.ndarray) -> np.ndarray:
 
 
 def _ticks(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str) -> None:
-    """One path of short vertical strokes: a fraction of what as many markers take."""
+    """Draws one path of short vertical strokes, which takes a fraction of the bytes of as many markers."""
     ends = np.stack([np.column_stack([x, y - STROKE / 2]), np.column_stack([x, y + STROKE / 2])], axis=1)
     path = Path(ends.reshape(-1, 2), np.tile([Path.MOVETO, Path.LINETO], len(x)))
     path.should_simplify = False

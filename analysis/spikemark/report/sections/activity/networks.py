@@ -1,4 +1,4 @@
-"""What the networks of a sweep did, of runs that recorded their spikes: one entry per network."""
+"""What the networks of a sweep did, from runs that recorded their spikes: one entry per network."""
 
 import json
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Alternation:
-    """Up and down states, or why there are none. `label`: the group that has them; None for all."""
+    """Up and down states, or why there are none. `label`: the group that has them; None for all neurons."""
 
     label: str | None
     rate: activity.Rate
@@ -66,7 +66,7 @@ class Network:
 
     @property
     def members(self) -> Groups:
-        """Label -> populations of each group."""
+        """Populations of each group, by the label of the group."""
         return self._folded[0]
 
     @property
@@ -76,7 +76,7 @@ class Network:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """In the order of the description, those with neurons."""
+        """Groups with neurons, in the order of the description."""
         recording, members = self.recording, self.members
         rates, cvs = activity.rates_hz(recording, members), activity.isi_cv(recording, members)
         try:
@@ -105,12 +105,12 @@ class Network:
 
     @cached_property
     def rate(self) -> activity.Rate:
-        """Of all neurons, over the whole recording. Raises BadInput for one shorter than a bin."""
+        """Rate of all neurons over the recording. Raises BadInput for a recording shorter than a bin."""
         return activity.population_rate(self.recording, self.bin_ms(RATE_BIN_MS))
 
     @cached_property
     def spectrum(self) -> activity.Spectrum:
-        """Of the rate of all neurons. Raises BadInput for a recording that is too short."""
+        """Spectrum of the rate of all neurons. Raises BadInput for a recording that is too short."""
         return activity.spectrum(activity.population_rate(self.recording, self.bin_ms(SPECTRUM_BIN_MS)))
 
     @cached_property
@@ -135,7 +135,7 @@ class Network:
         return _inhibitory(self.measured.run.record.described)
 
     def bin_ms(self, wanted: float) -> float:
-        """The multiple of the resolution next to `wanted`, at least one step."""
+        """Returns the multiple of the resolution next to `wanted`, at least one step."""
         h = self.recording.resolution_ms
         return max(1, round(wanted / h)) * h
 
@@ -149,7 +149,7 @@ class Network:
 
 
 def networks(runs: list[Measured], title: str) -> list[Network]:
-    """One per network and simulated time among the runs with spikes, of whatever seed; by preset and size.
+    """Returns one entry per network and simulated time among the runs with spikes, whatever the seed.
 
     Each is named by its preset and what was varied of it, or else `title`.
     """
@@ -171,10 +171,10 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:
-    """At most MOST_GROUPS groups of populations, and which are taken together in words.
+    """Returns at most MOST_GROUPS groups of populations, and in words which are taken together.
 
-    The populations themselves; areas where these are too many; the most active ones and the rest where these
-    are too many as well.
+    The groups are the populations themselves; areas where these are too many; and the most active areas and
+    the rest where these are too many as well.
     """
     groups, words = activity.by_population(recording), ""
     kind = "population"

@@ -26,7 +26,7 @@ NOTHING = "Activity of the networks: no run recorded its spikes: set `record.spi
 
 
 def section(view: View) -> Section:
-    """One picture and one table per network; a line if no run recorded spikes."""
+    """Shows one picture and one table per network; one line if no run recorded spikes."""
     found = networks(view.sweep.runs, view.sweep.title)
     if not found:
         return Section("activity", TITLE, missing=[NOTHING])
@@ -45,7 +45,7 @@ def section(view: View) -> Section:
 
 
 def figure(network: Network, position: int) -> Figure:
-    """The picture of a network that fires."""
+    """Returns the picture of a network that fires."""
     alt = f"Activity of {network.title}: raster, rates, rate over time, spectrum. " + " ".join(
         f"{g.label}: {number(g.rate_hz)} Hz"
         + (f", {number(g.published_hz)} Hz published." if g.published_hz is not None else ".")
@@ -79,7 +79,7 @@ def _caption(network: Network) -> str:
 
 
 def table(network: Network) -> Table:
-    """Groups of populations, beside published rates where there are any."""
+    """Tabulates groups of populations beside published rates, where there are any."""
     columns = [
         Column("population", "population", "given"),
         Column("neurons", "neurons", "given"),
@@ -115,7 +115,7 @@ def _cv(g: Group) -> float | Quantity:
 
 
 def summary(network: Network) -> Table:
-    """Of all neurons together: name and value."""
+    """Tabulates name and value of what all neurons did together."""
     everyone = network.everyone
     values: dict[str, Cell] = {
         "neurons": everyone.neurons,
@@ -161,7 +161,7 @@ def _states(network: Network) -> dict[str, Cell]:
 
 
 def reasons(network: Network) -> list[str]:
-    """Why numbers of a network are missing."""
+    """Says why numbers of a network are missing."""
     lines = []
     if not network.recording.spikes.size:
         return [f"{network.title}: no neuron fired in {number(network.recording.seconds)} s."]

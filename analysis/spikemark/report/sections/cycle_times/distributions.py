@@ -1,4 +1,4 @@
-"""The distribution of one run's compute times between two exchanges, or of its cycles summed as if so."""
+"""The distribution of one run's compute times between two exchanges, or of sums of its cycles."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ LONG_TAIL = 6  # longest over shortest time from which an axis is logarithmic
 
 @dataclass(frozen=True)
 class Distribution:
-    """Times of one run, per cycle: those of windows are divided by `window`. Maxima: None with one rank."""
+    """Times of one run per cycle; those of windows are divided by `window`. One rank has no maxima."""
 
     label: str
     schedule: str
@@ -26,10 +26,9 @@ class Distribution:
     window: int  # cycles
     times_s: np.ndarray  # [rank, window]
     maxima_s: np.ndarray | None  # [window]
-    interval_s: (
-        tuple[float, float] | None
-    )  # holds a maximum with probability LEVEL, if the times were iid normal
-    inside: float | None  # measured share of the maxima in it
+    #: holds a maximum with probability LEVEL if the times are iid normal
+    interval_s: tuple[float, float] | None
+    inside: float | None  # share of the maxima that lie in it
 
     @property
     def name(self) -> str:
@@ -50,12 +49,12 @@ class Distribution:
 
     @cached_property
     def modes(self) -> list[modes.Mode]:
-        """The largest share first; none where the times do not vary."""
+        """Modes, the largest share first; none where the times do not vary."""
         return modes.modes(self.times_s)
 
     @cached_property
     def independent_ranks(self) -> maxima.IndependentRanks | None:
-        """None where the run cannot tell: one rank, few windows, times that do not vary."""
+        """None where the run cannot tell: it has one rank, few windows, or times that do not vary."""
         try:
             return maxima.independent_ranks(self.times_s)
         except BadInput:
@@ -83,9 +82,7 @@ def distribution(measured: Measured, window: int | None = None) -> Distribution:
 
 
 def axis(distributions: list[Distribution]) -> tuple[tuple[float, float], bool]:
-    """Limits in s between which nearly all times lie, the last of a long tail cut, and whether the axis is
-    logarithmic.
-    """
+    """Returns limits in s that cut off the end of a long tail, and whether the axis is logarithmic."""
     low = min(np.percentile(d.times_s, 0.1) for d in distributions)
     high = max(np.percentile(d.times_s, 99.8) for d in distributions)
     if low > 0 and high / low > LONG_TAIL:

@@ -11,7 +11,7 @@ BINS = 60
 
 
 def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, name: str, alt: str) -> str:
-    """`distributions`: distributions.Distribution; times are drawn in µs within `limits_s`."""
+    """Draws distributions.Distribution, in µs within `limits_s`."""
     edges = (np.geomspace if logarithmic else np.linspace)(*limits_s, BINS + 1) * 1e6
     schedules = dict.fromkeys(d.schedule for d in distributions)
     # One swatch of every colour: a single grey one would be the conventional schedule's.
@@ -53,6 +53,6 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
 
 
 def _histogram(axes, times_s: np.ndarray, edges: np.ndarray, **options) -> None:
-    """Heights relative to the highest bin: the shapes are compared, not the numbers of values."""
+    """Scales to the highest bin, since the shapes are compared, not the numbers of values."""
     heights, _ = np.histogram(times_s * 1e6, edges)
     axes.hist(edges[:-1], edges, weights=heights / max(1, heights.max()), **options)

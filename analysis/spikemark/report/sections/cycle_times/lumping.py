@@ -35,7 +35,7 @@ class Lumping:
 
 
 def lumping(view: View, drawn: dict[Configuration, Distribution]) -> Lumping | None:
-    """None where there is no such pair among the runs drawn, or the run is shorter than two windows."""
+    """Returns None where no such pair is among the runs drawn, or a run is shorter than two windows."""
     if not view.comparable or not {view.conventional, view.structure_aware} <= drawn.keys():
         return None
     single, windows = drawn[view.conventional], drawn[view.structure_aware]
@@ -48,7 +48,7 @@ def lumping(view: View, drawn: dict[Configuration, Distribution]) -> Lumping | N
 
 
 def text(view: View, found: Lumping) -> list[str]:
-    """Shift and relative spread over all pairs of runs, and what the paper says of its own."""
+    """Says shift and relative spread over all pairs of runs, and what the paper found in its own."""
     sides = [view.case.of(c, view.ranks) for c in (view.structure_aware, view.conventional)]
     shift, cv = (ratio(*sides, value) for value in (_mean, _cv))
     if shift is None or cv is None:
@@ -68,7 +68,7 @@ def text(view: View, found: Lumping) -> list[str]:
 
 
 def table(found: Lumping, kind: str) -> Table:
-    """Quantity by quantity; times of windows are whole windows here, not divided by D."""
+    """Tabulates the quantities; times of windows are those of whole windows here, not divided by D."""
     three = (found.single, found.summed, found.windows)
     scale = (1, found.d, found.d)
     d, fit = found.d, IidWaiting.fit(found.single.times_s)
@@ -113,14 +113,14 @@ def table(found: Lumping, kind: str) -> Table:
 
 
 def modes_in_words(modes: list[Mode], scale: float = 1) -> str:
-    """Where they are, in µs, with their shares where there are several."""
+    """Says where modes are, in µs, with their shares where there are several."""
     if len(modes) == 1:
         return number(1e6 * scale * modes[0].at)
     return "; ".join(f"{number(1e6 * scale * m.at)} ({percent(m.share)})" for m in modes) or NONE
 
 
 def independent(d: Distribution) -> Quantity:
-    """How many independent ranks have maxima like those of the run."""
+    """Returns how many independent ranks have maxima like those of the run."""
     found = d.independent_ranks
     if found is None:
         return without("one rank" if d.maxima_s is None else "too few windows")
@@ -137,7 +137,7 @@ def _words(found: Ratio) -> str:
 
 
 def _mean(m: Measured) -> float | None:
-    """Mean time between two exchanges, s."""
+    """Returns the mean time between two exchanges, in s."""
     return None if m.run.cycles is None else float(m.run.compute().mean()) * m.run.window
 
 

@@ -22,7 +22,7 @@ EXPLAINED = (
 
 
 def shown(view: View) -> list[Configuration]:
-    """The compared pair and the intermediate strategy between them; without a pair the first three."""
+    """Chooses the compared pair and the intermediate strategy; without a pair the first three."""
     present = view.case.configurations(view.ranks)
     if not view.comparable:
         return present[:3]
@@ -31,7 +31,7 @@ def shown(view: View) -> list[Configuration]:
 
 
 def section(view: View) -> Section:
-    """Of the compared schedules on the ranks the headline speaks of."""
+    """Shows the compared schedules on the ranks of which the headline speaks."""
     if view.case is None:
         return Section("cycle-times", TITLE, missing=["Cycle times: no run is complete."])
     missing: list[str] = []
@@ -62,7 +62,7 @@ def section(view: View) -> Section:
 
 
 def _below_zero(distributions: list[Distribution]) -> list[str]:
-    """What an interval that begins below 0 says about the normal distribution it is made from."""
+    """Says what an interval that begins below 0 means for the normal distribution behind it."""
     failing = [d for d in distributions if d.interval_s is not None and d.interval_s[0] < 0]
     if not failing:
         return []
@@ -78,7 +78,7 @@ def _below_zero(distributions: list[Distribution]) -> list[str]:
 
 
 def _together(distributions: list[Distribution]) -> list[str]:
-    """What the number of independent ranks is."""
+    """Explains the number of independent ranks."""
     found = [d for d in distributions if d.independent_ranks is not None]
     if not found:
         return []
@@ -92,7 +92,7 @@ def _together(distributions: list[Distribution]) -> list[str]:
 
 
 def _figure(ranks: int, distributions: list[Distribution], listed: list[Distribution], kind: str) -> Figure:
-    """A picture of `distributions`; the table has a row for each that is listed."""
+    """Draws `distributions`; the table has a row for each that is `listed`."""
     limits, logarithmic = axis(distributions)
     times = np.concatenate([d.times_s for d in distributions], None)
     left, right = (times < limits[0]).mean(), (times > limits[1]).mean()

@@ -1,4 +1,4 @@
-"""Setups of which one is the other with one quantity doubled, and what a run costs per unit of its work."""
+"""Pairs of setups that differ by one doubled quantity, and what a run costs per unit of its work."""
 
 import copy
 import json
@@ -39,11 +39,11 @@ class Doubling:
 
     @property
     def timed(self) -> bool:
-        """Has every run a core for each of its threads?"""
+        """Tells whether every run has a core for each of its threads."""
         return not any(m.oversubscribed for m in (*self.small, *self.large))
 
     def factor(self, value: Callable[[Measured], float | None]) -> Ratio | None:
-        """value(large) / value(small) over pairs of runs of one seed and repetition; None without any."""
+        """Returns value(large) / value(small) over runs of one seed and repetition; None without pairs."""
         return ratio(self.large, self.small, value, partner=lambda m: (m.planned.seed, m.planned.repetition))
 
 
@@ -65,7 +65,7 @@ QUANTITIES: dict[str, Callable[[Measured], float]] = {
 class Cost:
     """A time per unit of the phase's work: core time, or wall-clock time where `wall`. None: not measured.
 
-    `judged`: what should not grow; the cost itself unless its unit is no work (a window can hold any amount).
+    `judged` is what should not grow: the cost itself, unless its unit is no work (a window holds any amount).
     """
 
     name: str
@@ -100,7 +100,7 @@ def _build(m: Measured) -> float | None:
 
 
 def windows(m: Measured) -> int:
-    """Exchanges between ranks in the measured part."""
+    """Counts the exchanges between ranks in the timed part."""
     return sum(lane.windows for lane in m.run.record.lanes if lane.ranks > 1)
 
 
@@ -133,7 +133,7 @@ COSTS = (
 
 
 def doublings(runs: list[Measured]) -> list[Doubling]:
-    """All pairs of setups among `runs` that differ by exactly one doubling, by quantity, size and schedule.
+    """Returns all pairs of setups that differ by exactly one doubling, by quantity, size and schedule.
 
     The description of the larger one must be that of the smaller one with every population, or every
     in-degree, twice as large, or be the same on twice as many ranks or threads.
@@ -168,7 +168,7 @@ def doublings(runs: list[Measured]) -> list[Doubling]:
 
 
 def memory_parts(found: list[Doubling]) -> list[str]:
-    """Names of the parts of memory that any run has, in the order of the records."""
+    """Returns the names of the parts of memory that any run has, in the order of the records."""
     runs = [m for d in found for m in (*d.small, *d.large)]
     return [n for n in dict.fromkeys(n for m in runs for n in m.run.record.memory.parts) if n not in OWN]
 

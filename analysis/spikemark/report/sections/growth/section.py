@@ -44,7 +44,7 @@ NOTHING = (
 
 
 def section(view: View) -> Section:
-    """Over all runs of the sweep, of whatever network."""
+    """Compares all runs of the sweep, of whatever network."""
     found = doublings(view.sweep.runs)
     if not found:
         return Section("growth", TITLE, missing=[NOTHING])
@@ -65,7 +65,7 @@ def section(view: View) -> Section:
 
 
 def _verdict(quantity: str, found: list[Doubling]) -> Box:
-    """What grew by more than its work when `quantity` was doubled, in words."""
+    """Says what grew more than its work when `quantity` was doubled."""
     counted = [_grown(name, [_per_work(d, v, work) for d in found]) for name, v, work in _counted(found)]
     timed = [d for d in found if d.timed]
     factors = {cost: [r for d in timed if (r := judged(d, cost))] for cost in COSTS}
@@ -91,7 +91,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _grown(name: str, factors: list[float | None], compared: int | None = None) -> str:
-    """Name and factors of those above 1, and in how many of all comparisons; empty if there are none."""
+    """Gives the name, the factors above 1 and in how many comparisons they occur; empty if there are none."""
     known = [x for x in factors if x is not None]
     above = [x for x in known if x > 1 + (EXACT if compared is None else 0)]
     if not above:
@@ -100,7 +100,7 @@ def _grown(name: str, factors: list[float | None], compared: int | None = None) 
 
 
 def judged(doubling: Doubling, cost: Cost) -> Ratio | None:
-    """Factor of the cost per unit of its work."""
+    """Returns the factor of the cost per unit of its work."""
     return doubling.factor(cost.judged or cost.value)
 
 
@@ -117,7 +117,7 @@ def _part(name: str) -> Value:
 
 
 def _counted(found: list[Doubling]) -> list[tuple[str, Value, Value]]:
-    """Name, value and work of what is counted exactly and could grow by more than its work."""
+    """Returns name, value and work of what is counted exactly and could grow more than its work."""
     access = ("first accesses per synaptic event", _first_accesses, _events)
     return [access, *((f"memory for {n} per synapse", _part(n), _synapses) for n in memory_parts(found))]
 
@@ -181,7 +181,8 @@ def _plain(doubling: Doubling, value: Value) -> Cell:
     if found:
         return found.value
     before, after = (max(value(m) or 0 for m in runs) for runs in (doubling.small, doubling.large))
-    return "none" if not before and not after else "from none" if not before else "to none"
+    mark = "none" if not before and not after else "from none" if not before else "to none"
+    return missing("the setups have none of it before, after, or both", mark=mark)
 
 
 def _cell(shown: Ratio | None, per_work: Ratio | None) -> Cell:

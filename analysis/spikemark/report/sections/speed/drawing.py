@@ -34,7 +34,7 @@ CURVES = {
 
 
 def rates(groups: dict[str, list], name: str, alt: str) -> str:
-    """`groups`: setups.Setup by ranks and threads. Million synaptic events per second and core."""
+    """Draws million synaptic events per second and core. `groups`: setups.Setup by ranks and threads."""
     everything = [x / 1e6 for setups in groups.values() for s in setups for x in s.delivery + s.whole]
     with _panels(_labels(groups)) as (figure, panels):
         for axes, setups in zip(panels, groups.values(), strict=True):
@@ -59,7 +59,7 @@ def rates(groups: dict[str, list], name: str, alt: str) -> str:
 
 
 def memory(groups: dict[str, list], rest: str, name: str, alt: str) -> str:
-    """`groups`: setups.Setup by ranks and threads, all with synapses; `rest`: the part that is no part."""
+    """Draws memory by part; `groups`: setups with synapses; `rest`: what belongs to no part."""
     parts = list(dict.fromkeys(n for setups in groups.values() for s in setups for n in s.memory))
     parts = [*(n for n in parts if n != rest), rest]
     unknown = [n for n in parts if n not in PARTS and n != rest]
@@ -82,7 +82,7 @@ def memory(groups: dict[str, list], rest: str, name: str, alt: str) -> str:
 
 
 def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
-    """`gains`: setups.Gain by configuration."""
+    """Draws setups.Gain by configuration."""
     ideal = {"marker": "|", "markersize": 15, "linestyle": "", "color": COLOUR["model"]}
     largest = max(max(g.ideal, g.ratio.value) for group in gains.values() for g in group)
     rows = {_title(c, gains): [g.setup.where for g in group] for c, group in gains.items()}
@@ -105,14 +105,14 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
 
 
 def _title(configuration, others) -> str:
-    """Its label, and what tells it from others of the same label."""
+    """Returns the label, and what tells the configuration from others of that label."""
     same = [c for c in others if c.label == configuration.label]
     fields = [f for f in ("placement", "exchange") if len({getattr(c, f) for c in same}) > 1]
     return ", ".join([configuration.label, *(str(getattr(configuration, f)) for f in fields)])
 
 
 def bound(table, setups: list, name: str, alt: str) -> str:
-    """`table`: kernels.parquet; `setups`: setups.Setup with a list length and delivery measured."""
+    """Draws kernels.parquet, and setups that have a list length and a time of delivery."""
     handles = []
     with drawing(height=3.3) as (figure, (axes,)):
         for kernel, (label, colour, line) in CURVES.items():
@@ -141,7 +141,7 @@ def bound(table, setups: list, name: str, alt: str) -> str:
 
 @contextmanager
 def _panels(rows: dict[str, list[str]]) -> Iterator[tuple[Figure, list[Axes]]]:
-    """One panel per title, with a line of its own, 0, -1, …, for each label; all share the axis below."""
+    """Yields one panel per title with a line, 0, -1, …, for each label; all panels share the axis below."""
     counts = [len(labels) for labels in rows.values()]
     height = 1.1 + 0.31 * sum(counts) + 0.36 * len(counts)
     ratios = {"height_ratios": [0.2 + n for n in counts]}

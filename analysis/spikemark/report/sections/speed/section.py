@@ -34,7 +34,7 @@ NO_EVENT = "no synaptic event"
 
 
 def section(view: View) -> Section:
-    """Of the network of the other figures, on every number of ranks and threads."""
+    """Shows the network of the other figures on every number of ranks and threads."""
     setups = prepare(view)
     if not setups:
         return Section("speed", TITLE, missing=["Speed: no run is complete."])
@@ -220,7 +220,7 @@ def _bound(setups: list[Setup], table: pd.DataFrame, kind: str) -> Figure | str:
 
 
 def _costs(setups: list[Setup], table: pd.DataFrame | None, kind: str) -> tuple[Table, list[str]]:
-    """One row per setup, and why some have no bound."""
+    """Makes one row per setup, and says why some have no bound."""
     columns = [
         *(SCHEDULE, GRID),
         Column("update_ns", "update (ns / neuron / step)", kind),
@@ -265,12 +265,12 @@ def _sentences(setups: list[Setup], say: Callable[[Setup], str]) -> str:
 
 
 def _mean(values: list[float], unit: float) -> float | Quantity:
-    """Mean over runs, in the unit."""
+    """Returns the mean over runs, in the unit."""
     return unit * float(np.mean(values)) if values else missing(NO_EVENT)
 
 
 def _range(values: list[float], unit: float) -> tuple[float, float] | Quantity:
-    """Lowest and highest over runs, in the unit."""
+    """Returns the lowest and the highest over runs, in the unit."""
     return (unit * min(values), unit * max(values)) if values else missing(NO_EVENT)
 
 

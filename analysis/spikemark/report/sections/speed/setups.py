@@ -14,7 +14,7 @@ REST = "program and MPI"
 
 @dataclass(frozen=True)
 class Setup:
-    """A configuration on a number of ranks and threads, and its runs. Lists: one entry per run that has it.
+    """A configuration on a number of ranks and threads. Lists have one entry for each run that has the value.
 
     Times are those of the phase's mean over ranks, as if every core had taken part for all of it.
     """
@@ -26,7 +26,7 @@ class Setup:
 
     @property
     def cores(self) -> int:
-        """Threads of all ranks, each of them meant to have a core of its own."""
+        """Threads of all ranks; each is meant to have a core of its own."""
         return self.ranks * self.threads
 
     @property
@@ -39,12 +39,12 @@ class Setup:
 
     @cached_property
     def delivery(self) -> list[float]:
-        """Synaptic events per second and core while delivering: the phase, mean over ranks."""
+        """Synaptic events per second and core during the phase deliver, mean over ranks."""
         return [1 / x for x in self.deliver_s]
 
     @cached_property
     def whole(self) -> list[float]:
-        """Synaptic events per second and core over the whole measured part."""
+        """Synaptic events per second and core over the whole timed part."""
         return [
             r.totals.synaptic_events / (r.timing.simulate_s * self.cores)
             for r in self._records
@@ -58,7 +58,7 @@ class Setup:
 
     @cached_property
     def update_s(self) -> list[float]:
-        """Core time of update per neuron and step; with several threads, waiting for the last is in it."""
+        """Core time of update per neuron and step; it includes the waiting for the last thread."""
         return self._per("update", lambda r: r.totals.neurons * r.steps)
 
     @cached_property
@@ -95,7 +95,7 @@ class Setup:
         return [m.run.record for m in self.runs]
 
     def _per(self, phase: str, count) -> list[float]:
-        """Core time in a phase per thing that `count` counts, one per run that has both."""
+        """Returns core time in a phase per thing that `count` counts, for every run that has both."""
         found = []
         for r in self._records:
             times = r.timing.phases.get(phase)
@@ -118,7 +118,7 @@ class Gain:
 
 
 def prepare(view: View) -> list[Setup]:
-    """All configurations, ranks and threads on which the network of the view was run, in their order."""
+    """Returns the setups on which the network of the view was run, from few to many cores."""
     groups: dict[tuple, list[Measured]] = {}
     for m in any_threads(view):
         key = (m.configuration, m.run.record.ranks, m.run.record.threads)
@@ -131,7 +131,7 @@ def prepare(view: View) -> list[Setup]:
 
 
 def gains(setups: list[Setup]) -> dict[Configuration, list[Gain]]:
-    """Speed-up of the larger setups of each configuration, over networks that both have; may be empty."""
+    """Returns the speed-up of the larger setups of each configuration, over networks that both have."""
     found: dict[Configuration, list[Gain]] = {}
     for setup in setups:
         base = next(s for s in setups if s.configuration == setup.configuration)  # in the order of cores
@@ -144,7 +144,7 @@ def gains(setups: list[Setup]) -> dict[Configuration, list[Gain]]:
 
 
 def by_where(setups: list[Setup]) -> dict[str, list[Setup]]:
-    """Grouped by ranks and threads, in order."""
+    """Groups setups by ranks and threads, in order."""
     groups: dict[str, list[Setup]] = {}
     for setup in setups:
         groups.setdefault(setup.where, []).append(setup)

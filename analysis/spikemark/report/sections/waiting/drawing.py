@@ -10,7 +10,7 @@ ASIDE = {"conventional": 0.94, "placement_only": 1.0}  # the dots of all schedul
 
 
 def draw(waiting, name: str, alt: str) -> str:
-    """`waiting`: section.Waiting."""
+    """Draws section.Waiting."""
     handles = []
     with drawing(height=3.2) as (figure, (axes,)):
         if waiting.curve:
@@ -46,7 +46,7 @@ def draw(waiting, name: str, alt: str) -> str:
 
 
 def _smooth(curve: dict[int, list[float]]) -> tuple[np.ndarray, np.ndarray]:
-    """The theory between whole D, [D] and [D, run]: straight in logarithms, exact for a power of D."""
+    """Interpolates the theory between whole D, [D] and [D, run]; in logarithms, exact for a power of D."""
     known = np.array(list(curve), dtype=float)
     fits = np.maximum(np.array(list(curve.values())), np.finfo(float).tiny)
     ratios = np.geomspace(known[0], known[-1], 60)

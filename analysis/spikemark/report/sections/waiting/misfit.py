@@ -62,7 +62,7 @@ class Misfit:
 
 
 def misfit(case: Case, ranks: int) -> Misfit | None:
-    """None without conventional runs on that many ranks that have cycle times and waiting of their own."""
+    """Returns None without conventional runs on that many ranks that have cycle times and timed waiting."""
     runs = [m for c in case.configurations(ranks) if c.schedule == "conventional" for m in case.of(c, ranks)]
     usable = (m for m in runs if ranks > 1 and m.run.cycles is not None and m.waiting)
     known = [numbers for m in usable if (numbers := _numbers(m)) is not None]
@@ -70,7 +70,7 @@ def misfit(case: Case, ranks: int) -> Misfit | None:
 
 
 def _numbers(m: Measured) -> tuple[float, ...] | None:
-    """The numbers of Misfit for one run; None if its cycles take no time or do not vary."""
+    """Returns the numbers of Misfit for one run; None if its cycles take no time or do not vary."""
     compute = m.run.compute()
     if not (compute.mean() > 0 and compute.var() > 0):
         return None

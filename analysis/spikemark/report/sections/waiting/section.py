@@ -28,9 +28,8 @@ class Point:
 
     configuration: Configuration
     measured: list[float]
-    expected: list[
-        float
-    ]  # of the theory for this D, one per conventional run; empty if none recorded its cycles
+    #: of the theory for this D, one per conventional run; empty if none recorded its cycles
+    expected: list[float]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Waiting:
 
 
 def prepare(case: Case, ranks: int) -> Waiting | None:
-    """None where no run on that many ranks has waiting timed on its own."""
+    """Returns None where no run on that many ranks has waiting timed on its own."""
     configurations = case.configurations(ranks)
     plain = [m for c in configurations if c.schedule == "conventional" for m in case.of(c, ranks)]
     fits = [(IidWaiting.fit(m.run), m) for m in plain if m.run.cycles is not None]
@@ -63,7 +62,7 @@ def _expected(fits: list[tuple[IidWaiting, Measured]], delay_ratio: int) -> list
 
 
 def section(view: View) -> Section:
-    """One figure for every number of ranks above one."""
+    """Shows one figure for every number of ranks above one."""
     if view.case is None:
         return Section("waiting", TITLE, missing=["Waiting: no run is complete."])
     figures, missing, text = [], [], [EXPLAINED]
@@ -86,7 +85,7 @@ def section(view: View) -> Section:
 
 
 def _miss(case: Case, ranks: int) -> list[str]:
-    """By how much the theory misses the runs it is fitted to, and why."""
+    """Says by how much the theory misses the runs it is fitted to, and why."""
     miss = misfit(case, ranks)
     if miss is None:
         return []

@@ -1,0 +1,51 @@
+"""Misses in simulated caches as a table for people."""
+
+from spikemark.quantities.table import Column, Table
+
+from .cachesim import Outcome
+
+FITS = 0.5  # predicted misses of a run, below which there are none
+
+
+def table(outcome: Outcome) -> Table:
+    """The misses of delivery by term, and in all: predicted from the counts beside those simulated."""
+    reads, writes = (sum(r.simulated[name] for r in outcome.ranks) for name in ("DLmr", "DLmw"))
+    ring = outcome.total("ring")
+    terms = {term: outcome.total(term) for term in ("lists", "starts", "words")}
+    rows = [
+        {"term": term, "visits": round(found.visits), "predicted": round(found.misses)}
+        for term, found in terms.items()
+    ]
+    rows += [
+        {"term": "these three", "predicted": round(outcome.expected - ring.misses), "simulated": reads},
+        {
+            "term": "ring",
+            "visits": round(ring.visits),
+            "predicted": round(ring.misses),
+            "simulated": writes,
+        },
+        {"term": "all", "predicted": round(outcome.expected), "simulated": outcome.misses},
+    ]
+    columns = [
+        Column("term", ""),
+        Column("visits", "lines visited", "counted"),
+        Column("predicted", "misses", "modelled"),
+        Column("simulated", "misses", "simulated"),
+    ]
+    title = (
+        f"Delivery in simulated caches: D1 {outcome.first.option}, last level {outcome.last.option}"
+        f" (bytes, ways, line); {len(outcome.ranks)} x {outcome.threads}"
+    )
+    return Table(columns, rows, title)
+
+
+def remarks(outcome: Outcome) -> list[str]:
+    """Misses per synaptic event, how far the prediction is off, and whether there are any misses at all."""
+    off = "" if not outcome.misses else f", predicted {100 * (outcome.expected / outcome.misses - 1):+.1f} %"
+    each = f"{outcome.misses / outcome.events:.4f}" if outcome.events else "no"
+    found = [f"{each} last-level misses per synaptic event (simulated{off})"]
+    if outcome.events and outcome.expected < FITS:
+        found.append(
+            "The last level holds all of it; larger networks, or a smaller cache (--ll), have misses."
+        )
+    return found
