@@ -19,7 +19,8 @@ from spikemark.core.errors import BadInput
 from spikemark.network import placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
-from spikemark.prediction import exchange, loads, memory
+from spikemark.prediction import exchange, memory
+from spikemark.prediction.loads import Loads
 
 CASES, BATCH = 240, 60  # descriptions, and how many of them make one test
 #: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
@@ -161,11 +162,11 @@ class Drawn:
         return found or [{"name": "world", "group": "world"}]
 
 
-def expected(description: dict, ranks: int, threads: int) -> loads.Loads | str:
+def expected(description: dict, ranks: int, threads: int) -> Loads | str:
     """What the analysis makes of it, or the line with which it refuses."""
     try:
         rates = np.zeros(len(read(description).network.populations))
-        found = loads.read(description, ranks, threads, rates)
+        found = Loads.of(description, ranks, threads, rates)
         for lane in found.lanes:
             exchange.check(lane)
     except BadInput as refusal:
@@ -190,7 +191,7 @@ def disagreement(number: int, folder: Path) -> tuple[str, bool]:
     return "; ".join(f"{name}: {a} | {b}" for name, a, b in views), True
 
 
-def compared(mine: loads.Loads, said: dict):
+def compared(mine: Loads, said: dict):
     """Yields name, the analysis' value and the mini-app's."""
     close = lambda values: pytest.approx(values, rel=ROUNDING, abs=0)  # noqa: E731
     time, network, ring = mine.description.time, mine.description.network, said["input"]["ring"]
