@@ -29,7 +29,7 @@ def write(made: Comparison, path: Path) -> None:
 
 
 def render(made: Comparison) -> str:
-    """One HTML document that loads nothing."""
+    """The page as one HTML document that loads nothing."""
     names = ", ".join(c.name for c in made.candidates)
     return page.document(
         what="comparison of machines for",
