@@ -38,8 +38,8 @@ DELAY_MIN_MS = 1.0
 def external_hz(name: str, resolution_ms: float) -> float:
     """Rate of an external synapse, events/s ("about 3 Hz" in Simula et al. 2019).
 
-    On a fine grid it is that of the configuration, and AW fires at its 3.2 Hz. On a grid of 1 ms the potential is
-    compared with the threshold more rarely and AW would fire at 3.0 Hz, so excitatory neurons get 2 % more.
+    On a fine grid it is that of the configuration, and AW fires at its 3.2 Hz. On a grid of 1 ms the potential
+    is compared with the threshold more rarely and AW would fire at 3.0 Hz, so excitatory neurons get 2 % more.
     """
     return EXTERNAL_HZ_COARSE if name != "I" and resolution_ms > 0.5 else EXTERNAL_HZ[name]
 
