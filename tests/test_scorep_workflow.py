@@ -74,7 +74,7 @@ def test_one_run_of_each_combination_beside_the_timed_ones(planned, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert [path.name for path in (results.path / "scorep").iterdir()] == [one.id]
     found = {path.name for path in results.scorep(one.id).iterdir()}
-    assert found == {"record", "profile.cubex", "traces.otf2", "settings"}
+    assert found == {"record", "launch.json", "profile.cubex", "traces.otf2", "settings"}
     settings = (results.scorep(one.id) / "settings").read_text().split()
     assert sorted(settings) == ["SCOREP_ENABLE_PROFILING=true", "SCOREP_ENABLE_TRACING=true"]
     timed, instrumented = (

@@ -12,7 +12,7 @@ SUMMARY_WIDTH = 20
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without it, the studies.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of a study.")] = None,
     as_json: AsJson = False,
     profile: Where = "laptop",
     machine: Machine = None,

@@ -6,9 +6,9 @@ they are: the mini-app checks them.
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from spikemark.core.errors import BadInput
 
@@ -27,6 +27,7 @@ from .fields import (
 )
 
 Wire = Literal["compact", "aer12"]
+Whole = TypeVar("Whole", bound=BaseModel)
 
 
 class Description(Known):
@@ -75,8 +76,23 @@ def read(given: Any, where: str = "") -> Description:
     """
     if isinstance(given, Description):
         return given
+    return _read(Description, given, where)
+
+
+class _OnlyTime(BaseModel):
+    """The part of a description that says how long is simulated."""
+
+    time: Time
+
+
+def read_time(given: Any) -> Time:
+    """The times of a description whatever else it holds. Raises BadInput as `read`."""
+    return _read(_OnlyTime, given, "").time
+
+
+def _read(kind: type[Whole], given: Any, where: str) -> Whole:
     try:
-        return Description.model_validate(given, strict=True)
+        return kind.model_validate(given, strict=True)
     except ValidationError as error:
         raise BadInput(where + complaint(error, given)) from None
 

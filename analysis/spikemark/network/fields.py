@@ -4,7 +4,7 @@ Defaults stand here and in description.py, and nowhere else in the analysis. A n
 are taken as they are: the mini-app checks them.
 """
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -28,7 +28,6 @@ def integer(least: int, most: int) -> Any:
     return Annotated[int, Field(ge=least, le=most)]
 
 
-Wire = Literal["compact", "aer12"]
 Milliseconds = number(ge=1e-6, le=MOST_MS)
 Spread = number(ge=0, le=MOST_MS)
 Magnitude = number(ge=-MOST_WEIGHT, le=MOST_WEIGHT)
@@ -43,11 +42,17 @@ class Known(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _no_other(cls, given: Any) -> Any:
-        names = [about.alias or name for name, about in cls.model_fields.items()]
+        names = _names(cls)
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else []
         if unknown:
             raise ValueError(f"{unknown[0]}: unknown field; allowed: {', '.join(names)}")
         return given
+
+
+@cache
+def _names(kind: type[Known]) -> tuple[str, ...]:
+    """The names of the fields, as they stand in a description."""
+    return tuple(about.alias or name for name, about in kind.model_fields.items())
 
 
 class Neuron(BaseModel):

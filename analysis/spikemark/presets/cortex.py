@@ -97,7 +97,7 @@ def projection(
 ) -> dict:
     """Synapses that are dealt to their targets at random, with normal weights and delays.
 
-    Weights stand in so many classes; `delay` are further fields of the delay.
+    Weights take one of `classes` values; `delay` holds further fields of the delay.
     """
     return {
         "source": source,

@@ -126,8 +126,8 @@ def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
-    each (published: 24x24, 48x48, 96x96; 192x192 are more than a description holds). Areas are columns,
-    neighbouring ones on a rank, so that ranks talk to neighbours only. Raises BadInput naming the option, its
+    each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring
+    ones share a rank, so that ranks talk to neighbours only. Raises BadInput naming the option, its
     value and what is allowed.
     """
     if not isinstance(full, bool):
@@ -151,7 +151,7 @@ def describe(full: bool = False, **options) -> dict:
 
 
 def _populations(area: str, options: Options) -> list[dict]:
-    """Those of the network or of a column; the background takes what rounding leaves."""
+    """Populations of the network or of a column; the background takes what rounding leaves."""
     sizes = {name: round(dpsnn_cells.SHARES[name] * options.size) for name in dpsnn_cells.POPULATIONS}
     sizes["B"] = options.size - sizes["F"] - sizes["I"]
     stimulation = STIMULATION[options.state] if options.stimulation is None else options.stimulation

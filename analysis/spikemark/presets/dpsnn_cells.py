@@ -27,7 +27,7 @@ RELATIVE_SD = 0.25
 
 EXTERNAL_SYNAPSES = 400
 EXTERNAL_HZ = {"F": 3.16676, "B": 3.16676, "I": 3.0}
-#: Of excitatory neurons on a grid of 1 ms, see external_hz().
+#: The rate for excitatory neurons on a grid of 1 ms, see external_hz().
 EXTERNAL_HZ_COARSE = 3.235
 
 #: Longest delay, ms; delays fall exponentially to a twentieth there, on a grid of 1 ms.
@@ -38,8 +38,9 @@ DELAY_MIN_MS = 1.0
 def external_hz(name: str, resolution_ms: float) -> float:
     """Rate of an external synapse, events/s ("about 3 Hz" in Simula et al. 2019).
 
-    The configuration's on a fine grid, where AW fires at its 3.2 Hz. On a grid of 1 ms the potential is
-    compared with the threshold more rarely and AW would fire at 3.0 Hz, so excitatory neurons get 2 % more.
+    On a fine grid it is that of the configuration, and AW fires at its 3.2 Hz. On a grid of 1 ms the
+    potential is compared with the threshold more rarely and AW would fire at 3.0 Hz, so excitatory neurons
+    get 2 % more.
     """
     return EXTERNAL_HZ_COARSE if name != "I" and resolution_ms > 0.5 else EXTERNAL_HZ[name]
 
@@ -63,7 +64,7 @@ def neuron(name: str) -> dict:
 
 
 def external(name: str, state: State, stimulation: float, resolution_ms: float) -> dict:
-    """Input from outside; that of F weighs `stimulation` times the published efficacy.
+    """Input from outside, which for F weighs `stimulation` times the published efficacy.
 
     Published efficacies are spread over the 400 synapses with a relative SD c; one efficacy of (1 + c^2)
     times the mean at 1 / (1 + c^2) of the rate has the same mean and variance of the input.

@@ -39,7 +39,7 @@ def populations_of(column: Offset, pool: str = "FBI") -> list[str]:
 
 
 def area(column: Offset) -> str:
-    """The area that a column is."""
+    """The name of the area that a column makes."""
     x, y = column
     return f"x{x}y{y}"
 

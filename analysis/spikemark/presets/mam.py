@@ -94,7 +94,7 @@ def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[di
 
 
 def _pools(areas: Areas, target: int) -> list[np.ndarray]:
-    """Sources that can share a projection: of one area, equal in weight and in synapses that each sends."""
+    """Sources that can share a projection: they lie in one area and agree in weight and in synapses sent."""
     indegrees = areas.indegrees[target, :-1]
     sources = np.flatnonzero(indegrees)
     density = np.round(np.log(indegrees[sources] / areas.neurons[sources]), 6)

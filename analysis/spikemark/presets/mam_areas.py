@@ -43,7 +43,7 @@ class Areas:
 
 
 def draw(seed: int) -> Areas:
-    """The network of areas that `seed` stands for; the statistics are those above, exactly."""
+    """The network of areas that `seed` stands for. It has exactly the statistics above."""
     rng = np.random.default_rng(seed)
     area, kind = np.repeat(np.arange(AREAS), 8), np.tile(np.arange(8), AREAS)
     totals = NEURONS_PER_AREA * (1 + SIZE_CV * _standard_normal(rng))

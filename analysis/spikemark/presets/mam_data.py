@@ -1,7 +1,7 @@
 """Reading the original multi-area model from a user's own copy (github.com/INM-6/multi-area-model).
 
-The data are licensed CC BY-NC-SA 4.0 and not part of Spikemark. Read are three files, where a clone has them
-or all in one folder:
+The data are licensed CC BY-NC-SA 4.0 and not part of Spikemark. Three files are read, from where a clone has
+them or from one folder:
 
 - `*_Data_Model_*.json`, written by the model's `compute_Model_params` (`multiarea_model/data_multiarea`) or
   by `MultiAreaModel` (`config_files`): neurons, synapses, weights in pA, distances in mm;

@@ -1,10 +1,10 @@
 """The cells of Brocke & Djurfeldt's study of MUSIC, collective against point-to-point communication.
 
-Published (2.4.1): 2 M = 2 097 152 cells (M = K^2, K = 1024) with 1000 connections, or M / 4 = 262 144 with
-10 000, each ± 50 uniformly, of 1 ms delay; cells fire at 30 Hz; applications A, B, ... send to each other
-over MUSIC, and the structure parameter s says how far: music_lattice.py states our reading of it. Here each
-application has as many areas as processes, one area per rank where there are enough ranks, and every
-connection between applications is a lane between their areas with an exchange of its own.
+The study (section 2.4.1) has 2 M = 2 097 152 cells (M = K^2, K = 1024) with 1000 connections, or M / 4 =
+262 144 with 10 000, each ± 50 uniformly, with delays of 1 ms. Cells fire at 30 Hz. Applications A, B, ...
+send to each other over MUSIC, and the structure parameter s says how far: music_lattice.py states our reading
+of it. Here each application has as many areas as processes, one area per rank where there are enough ranks.
+Every connection between applications is a lane between their areas with an exchange of its own.
 
 We read the published number of cells as that of all applications together, in equal parts. What differs:
 every cell of an application that receives has exactly that many synapses for each connection to it, drawn
@@ -28,9 +28,9 @@ SUMMARY = "applications of cells on a torus, joined all to all, by neighbours or
 #: Cells of all applications and connections of a cell, by the name of the configuration (2.4.1).
 CELLS = {"1k": (2 * 1024**2, 1000), "10k": (1024**2 // 4, 10_000)}
 SMALL = 1 / 512  # share of the published cells that suits a laptop
-# A description names pairs of tiles; the mini-app has so many lanes.
+# A description names every pair of connected tiles; the mini-app takes 32 lanes.
 MOST_NEURONS, MOST_PAIRS, MOST_LANES = 4_000_000_000, 2**21, 32
-#: What a configuration file sets.
+#: What a configuration file sets; these are the defaults without one.
 WIRING = {"applications": "A<->B", "np": 4, "communication": "point-to-point"}
 
 

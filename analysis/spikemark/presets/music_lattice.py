@@ -51,7 +51,7 @@ class Lattice:
 
     @property
     def shortest_side(self) -> int:
-        """Of all patches, tiles."""
+        """The shortest side of any patch, in tiles."""
         return self.granularity // self.grid[1]
 
     def process(self, row: int, column: int) -> int:
@@ -60,10 +60,11 @@ class Lattice:
         return row * rows // self.granularity * columns + column * columns // self.granularity
 
     def area(self, process: int) -> str:
+        """The name of the area of a process."""
         return f"{self.name}/{process}"
 
     def tile(self, row: int, column: int) -> str:
-        """Name of the population."""
+        """The name of the population that a tile makes."""
         return f"{self.area(self.process(row, column))}/{row},{column}"
 
     def tiles(self) -> list[tuple[int, int]]:

@@ -36,7 +36,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Wiring:
-    """Who is there and who sends to whom, one connection at most from one application to another."""
+    """The applications and who sends to whom, with at most one connection from one to another."""
 
     applications: tuple[Application, ...]
     connections: tuple[Connection, ...]
@@ -45,7 +45,7 @@ class Wiring:
 def wire(text: str, processes: int, communication: str) -> Wiring:
     """Wiring from chains of names with arrows, "A<->B,C<->D" or "A->B->C->D"; all applications are alike.
 
-    Raises BadInput naming the part that is none, or the connection that is there twice.
+    Raises BadInput naming the part that is no chain, or the connection that is there twice.
     """
     found: dict[tuple[str, str], Connection] = {}
     names: dict[str, None] = {}

@@ -50,7 +50,7 @@ class RunOptions(Strict):
 
 
 class ScaledOptions(RunOptions):
-    """Those of networks with a fraction of the published neurons, and of the synapses of each."""
+    """Options of networks with a fraction of the published neurons, and of the synapses of each."""
 
     scale: Annotated[float, Field(ge=0.001, le=1, description="neurons, as a fraction of the published ones")]
     indegree_scale: Annotated[

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from spikemark.models import recursion, statistics
-from spikemark.models.recursion import Truth
+from spikemark.models.injected import Truth
 from spikemark.quantities import quantity
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 from spikemark.quantities.table import Cell, Column

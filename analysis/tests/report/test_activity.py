@@ -127,7 +127,8 @@ def test_every_preset_with_published_rates_names_their_source():
 
 def test_many_populations_are_folded_and_it_is_said():
     def recorded(names, areas, fires):
-        populations = [{"name": n, "area": a, "size": 1} for n, a in zip(names, areas, strict=True)]
+        plain = {"size": 1, "neuron": {"model": "ignore_and_fire"}}
+        populations = [{"name": n, "area": a, **plain} for n, a in zip(names, areas, strict=True)]
         gids = np.repeat(np.arange(len(names)), fires)
         spikes = np.column_stack([gids, np.zeros(len(gids))]).astype(np.uint32)
         time = {"resolution_ms": 1, "simulate_ms": 10}

@@ -1,4 +1,4 @@
-"""Compute times that a simulated run is given: drawn from a machine's jitter, or replayed from a run.
+"""The compute times that a simulated run gets: drawn from the jitter of a machine, or replayed from a run.
 
 float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
 """
@@ -9,6 +9,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.jitter import Jitter
+from spikemark.network.description import read_time
 from spikemark.records import record
 
 PHASES = ("deliver", "update", "collocate")
@@ -36,7 +37,7 @@ def _stream(seed: int, number: int) -> np.random.Generator:
 
 
 def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
-    """The measured times of a run of as many ranks and cycles. Raises BadInput for any other."""
+    """The measured times of a run. Raises BadInput for a run of other numbers of ranks or cycles."""
     found = record.load(run)
     if found.record.ranks != ranks:
         raise BadInput(
@@ -47,28 +48,18 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
         raise BadInput(
             f"compute={run}: has {times.shape[1]} measured cycles: allowed are as many as described, {cycles}"
         )
-    found.compute()  # refuses times that are none
+    found.compute()  # raises BadInput for impossible times
     return times
 
 
 def warmup(description: dict) -> int:
-    """Cycles before the measured ones, of a description that `cycles` takes."""
-    time = description["time"]
-    return round(time.get("warmup_ms", 0) / _cycle_ms(time))
-
-
-def _cycle_ms(time: dict) -> float:
-    return time.get("cycle_ms", time.get("resolution_ms", 0.1))
+    """Cycles of the warm-up of a description, which come before the measured ones."""
+    return read_time(description).warmup_cycles
 
 
 def cycles(description: dict) -> int:
-    """Measured cycles of a description: time.simulate_ms / time.cycle_ms. BadInput where they do not tell."""
-    time = description.get("time")
-    try:
-        step = _cycle_ms(time)
-        found = round(time["simulate_ms"] / step)
-    except (AttributeError, KeyError, TypeError, ZeroDivisionError, ValueError, OverflowError):
-        raise BadInput("time: simulate_ms and cycle_ms must be numbers of milliseconds above 0") from None
-    if found < 1:
-        raise BadInput(f"time.simulate_ms={time['simulate_ms']!r}: allowed is at least one cycle, {step} ms")
-    return found
+    """Measured cycles of a description. Raises BadInput where its times do not tell."""
+    time = read_time(description)
+    if not time.cycles:
+        raise BadInput(f"time.simulate_ms: missing; allowed is at least one cycle, {time.cycle_ms:g} ms")
+    return time.cycles

@@ -27,7 +27,7 @@ def run(tmp_path):
 
 def placed(run, **fields) -> record.Run:
     (run.path / "simulation.json").write_text(json.dumps(fields))
-    return run
+    return record.load(run.path)
 
 
 def test_a_node_draws_idle_and_so_much_per_core(run):
