@@ -19,6 +19,7 @@ CHECKS = {
     "snakefmt": [TOOLS / "snakefmt", "--line-length", "110", "--check", *SNAKEFILES],
     "clang-format": [TOOLS / "clang-format", "--dry-run", "-Werror", *C_SOURCES],
     "layers": [sys.executable, "miniapp/layers.py"],
+    "layers of the analysis": [sys.executable, "analysis/layers.py"],
     "shell syntax": [
         "bash",
         "-n",

@@ -19,7 +19,7 @@
 enum { status_done = 0, status_failed = 1, status_bad_input = 2 };
 enum { order_group = 0xfffffffe }; // of random numbers
 
-/// Nodes, and whether one of them has more ranks than cores. Collective.
+/// Finds out how many nodes there are, and whether one of them has more ranks than cores. Collective.
 static void read_machine(struct bench_results *results, MPI_Comm world) {
     struct host host;
     MPI_Comm node;
@@ -36,7 +36,8 @@ static void read_machine(struct bench_results *results, MPI_Comm world) {
     results->oversubscribed = crowded;
 }
 
-/// Why a back-end cannot be measured here; "" if it can. The same on all ranks. Collective.
+/// Says why a back-end cannot be measured here; "" if it can. The answer is the same on all ranks.
+/// Collective.
 static void why_not(const struct exchange_backend *backend, const struct bench_results *results,
                     MPI_Comm world, char *reason, size_t size) {
     const struct exchange_spec spec = bench_case_spec(backend, results->ranks);
@@ -61,7 +62,7 @@ static void add_cases(struct bench_results *results, const struct exchange_backe
                     (struct bench_case){backend, o->bytes[b], &o->targets[t], o->skew_us[s]};
 }
 
-/// Fills cases and skipped. Collective.
+/// Fills the cases and the back-ends that are skipped. Collective.
 static bool choose(struct bench_results *results, MPI_Comm world, struct error *error) {
     const struct bench_options *o = results->options;
     size_t n = 0, matching = 0;
@@ -88,7 +89,7 @@ static bool choose(struct bench_results *results, MPI_Comm world, struct error *
     return true;
 }
 
-/// A permutation of the cases, another one for each repetition (Fisher and Yates).
+/// Permutes the cases, in another way for each repetition (Fisher and Yates).
 static void shuffle(size_t *order, size_t n, uint32_t seed, uint32_t repetition) {
     for (size_t i = 0; i < n; i++) order[i] = i;
     for (size_t i = n; i > 1; i--) {
@@ -99,7 +100,7 @@ static void shuffle(size_t *order, size_t n, uint32_t seed, uint32_t repetition)
     }
 }
 
-/// Every repetition of every case. `talk`: a line for each on standard output. Collective.
+/// Measures every repetition of every case. With `talk` it prints a line for each. Collective.
 static bool measure(struct bench_results *results, MPI_Comm world, bool talk, struct error *error) {
     const struct bench_options *o = results->options;
     size_t *order = ALLOC(size_t, results->n_cases);

@@ -27,7 +27,7 @@ void bench_case_name(const struct bench_case *c, char *name, size_t size) {
              c->skew_us);
 }
 
-/// Which ranks a rank sends to, by how many ranks further they are: the same number on every rank.
+/// Draws which ranks a rank sends to, by how many ranks further they are: the same number on every rank.
 /// \return how many other ranks those are.
 static int draw_targets(const struct bench_targets *targets, int ranks, uint32_t seed, bool *sends) {
     const int others = ranks - 1;
@@ -39,7 +39,7 @@ static int draw_targets(const struct bench_targets *targets, int ranks, uint32_t
     }
     for (int shift = 0; shift < ranks; shift++) sends[shift] = shift == 0;
     for (int shift = 1; shift < ranks; shift++) {
-        if (targets->fraction > 0) { // of those left, as many as are still wanted, each with equal chance
+        if (targets->fraction > 0) { // each of those left has the same chance
             struct rng_words drawn = rng_draw(seed, rng_inject, pattern_group, 0, (uint32_t)shift);
             sends[shift] =
                 rng_below(drawn.word[0], drawn.word[1], (uint32_t)(ranks - shift)) < (uint32_t)(wanted - n);
@@ -114,7 +114,7 @@ static void round_untimed(struct setup *s) {
     exchange_finish(s->exchange, &s->outbox);
 }
 
-/// Did exactly the words arrive that were sent? Collective.
+/// Checks that exactly the words arrived that were sent. Collective.
 static bool arrived(const struct setup *s, struct error *error) {
     const struct exchange *exchange = s->exchange;
     char name[128];
@@ -131,7 +131,7 @@ static bool arrived(const struct setup *s, struct error *error) {
     return agree(exchange->comm, error);
 }
 
-/// One round. `round` tells its random skew from that of others.
+/// Makes one round. `round` tells its random skew from that of others.
 static void round_timed(struct setup *s, uint32_t round, double *barrier_s, double *exchange_s) {
     if (s->c->skew_us > 0) {
         struct rng_words drawn = rng_draw(s->seed, rng_inject, s->draw, (uint32_t)s->exchange->rank, round);
@@ -146,7 +146,8 @@ static void round_timed(struct setup *s, uint32_t round, double *barrier_s, doub
     *barrier_s = met - before;
 }
 
-/// Rounds that take `min_time_s`, as some untimed ones suggest; the same number on all ranks.
+/// Returns how many rounds take `min_time_s`, as some untimed ones suggest. The number is the same on all
+/// ranks.
 static uint32_t count_rounds(struct setup *s, double min_time_s) {
     double barrier_s, exchange_s, taken_s = clock_now();
     for (uint32_t i = 0; i < warm_rounds; i++) round_timed(s, most_rounds + i, &barrier_s, &exchange_s);
@@ -161,13 +162,13 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Sorts the values.
+/// Returns the median. Sorts the values.
 static double median(double *values, uint32_t n) {
     qsort(values, n, sizeof *values, ascending);
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/// Times of the slowest rank in each round, on all ranks.
+/// Summarises the times of the slowest rank in each round, on all ranks.
 static struct bench_times summarise(double *barrier_s, double *exchange_s, uint32_t rounds, MPI_Comm comm) {
     struct bench_times times = {.rounds = rounds};
     MPI_Allreduce(MPI_IN_PLACE, barrier_s, (int)rounds, MPI_DOUBLE, MPI_MAX, comm);

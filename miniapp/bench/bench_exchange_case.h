@@ -1,5 +1,5 @@
 /// \file
-/// One case of bench_exchange: an exchange, how much it moves to whom, and how its ranks are late.
+/// One case of bench_exchange: an exchange, how much it moves to which ranks, and how late ranks are.
 
 #ifndef BENCH_EXCHANGE_CASE_H
 #define BENCH_EXCHANGE_CASE_H
@@ -7,7 +7,7 @@
 #include "bench_exchange_options.h"
 #include "transport/exchange.h"
 
-/// A rank sends `bytes` to itself and to each of its targets; a broadcast, to all ranks in any case.
+/// A rank sends `bytes` to itself and to each of its targets; a broadcast sends to all ranks in any case.
 struct bench_case {
     const struct exchange_backend *backend;
     uint32_t bytes; ///< from one rank to another
@@ -15,8 +15,8 @@ struct bench_case {
     double skew_us;
 };
 
-/// Times of one repetition in seconds. In each round all ranks spin for their skew, meet at a barrier, and
-/// exchange; the time of a round is that of its slowest rank.
+/// The times of one repetition in seconds. In each round all ranks spin for their skew, meet at a barrier,
+/// and exchange. The time of a round is that of its slowest rank.
 struct bench_times {
     uint32_t rounds;
     double barrier_s;       ///< median over the rounds; it includes the wait for the rank that is last
@@ -24,16 +24,16 @@ struct bench_times {
     double exchange_mean_s; ///< mean over the rounds
 };
 
-/// "BACKEND/bytes:N/targets:WHICH/skew_us:X", as snprintf writes it.
+/// Writes "BACKEND/bytes:N/targets:WHICH/skew_us:X", as snprintf does.
 void bench_case_name(const struct bench_case *c, char *name, size_t size);
 
-/// Other ranks to which a rank sends, the same number on all; a broadcast sends to all.
+/// Returns to how many other ranks a rank sends, which is the same on all; a broadcast sends to all.
 int bench_case_partners(const struct bench_case *c, int ranks, uint32_t seed);
 
-/// Ranks of a group for a composed back-end: the root of the ranks, rounded up; 0 for the others.
+/// Returns the ranks of a group for a composed back-end, the root of the ranks rounded up; 0 for the others.
 int bench_case_group(const struct exchange_backend *backend, int ranks);
 
-/// How the back-end is opened: composed ones of two alltoallv.
+/// Says how the back-end is opened; composed ones consist of two alltoallv.
 struct exchange_spec bench_case_spec(const struct exchange_backend *backend, int ranks);
 
 /// Opens the exchange, checks what a first round moves, and times rounds for at least `min_time_s`.

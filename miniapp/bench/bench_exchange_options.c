@@ -129,7 +129,7 @@ static void set_defaults(struct bench_options *options) {
                                       .n_skews = 1,
                                       .repetitions = 5,
                                       .min_time_s = 0.02};
-    // Twice, five and ten times each size are there too, as far as the largest.
+    // The sizes include twice, five and ten times each other, up to the largest.
     for (uint32_t bytes = word; bytes <= 1 << 16; bytes *= 2) {
         options->bytes[options->n_bytes++] = bytes;
         if (5 * bytes <= 1 << 16) options->bytes[options->n_bytes++] = 5 * bytes;

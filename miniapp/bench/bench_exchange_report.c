@@ -29,7 +29,7 @@ static json_t *machine(void) {
                      host.cores, "virtual_machine", host.virtual_machine);
 }
 
-/// Seconds that one clock_now() takes, as the mean over many.
+/// Returns the seconds that one clock_now() takes, as a mean over many.
 static double clock_read_s(void) {
     enum { reads = 10000 };
     volatile double last = 0;

@@ -30,7 +30,7 @@ struct bench_results {
     size_t n_measurements;
 };
 
-/// Writes to `file` and flushes it. \return success.
+/// Writes to `file` and flushes it. \return whether that succeeded.
 bool bench_report(const struct bench_results *results, FILE *file);
 
 #endif

@@ -1,5 +1,5 @@
-// Runs the kernels of kernels.h under Google Benchmark: KERNEL/size:N, items_per_second of the kernel's
-// items.
+// Runs the kernels of kernels.h under Google Benchmark as KERNEL/size:N; items_per_second are the items of
+// the kernel.
 
 #include "kernels.h"
 

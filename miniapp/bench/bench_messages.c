@@ -1,11 +1,11 @@
 /// \file
-/// Times single messages between the first and the last rank of mpirun: latency, bandwidth and the gap
-/// between messages come from them.
+/// Times single messages between the first and the last rank of mpirun, from which latency, bandwidth and the
+/// gap between messages follow.
 ///
-/// In a round, the first rank sends `messages` of `bytes` without waiting in between, and the last one, which
-/// awaits all of them, answers with an empty one. Cases: one message of each size, and empty messages of each
-/// number. Each repetition goes through all cases. Other ranks wait at the end. miniapp/FORMAT.md states the
-/// JSON.
+/// In a round, the first rank sends `messages` of `bytes` without waiting in between. The last rank awaits
+/// all of them and answers with an empty one. The cases are one message of each size, and empty messages of
+/// each number. Each repetition goes through all cases. Other ranks wait at the end. miniapp/FORMAT.md states
+/// the JSON.
 
 #include "base/alloc.h"
 #include "measurement/clock.h"
@@ -28,7 +28,7 @@ static const struct message_case cases[] = {{0, 1},     {4, 1},      {64, 1},   
 
 enum { n_cases = sizeof cases / sizeof *cases };
 
-/// Wall-clock seconds of a round, on the first rank; `other` is the rank at the other end.
+/// Returns the wall-clock seconds of a round on the first rank; `other` is the rank at the other end.
 static double round_timed(const struct message_case *c, char *buffer, int rank, int other) {
     MPI_Request requests[most_messages];
     const double before = clock_now();
@@ -48,11 +48,11 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// Median over rounds that take `min_time_s`; their number goes to `rounds`.
+/// Returns the median over rounds that take `min_time_s`; their number goes to `rounds`.
 static double time_case(const struct message_case *c, char *buffer, int rank, int other, double min_time_s,
                         int *rounds) {
     double taken_s = 0, *times;
-    round_timed(c, buffer, rank, other); // connects, touches the memory
+    round_timed(c, buffer, rank, other); // makes the connection and touches the memory
     for (int i = 0; i < warm_rounds; i++) taken_s += round_timed(c, buffer, rank, other);
     const double wanted = ceil(min_time_s * warm_rounds / taken_s);
     *rounds = wanted < 1 ? 1 : wanted > most_rounds ? most_rounds : (int)wanted;
@@ -68,7 +68,7 @@ static double time_case(const struct message_case *c, char *buffer, int rank, in
     return median;
 }
 
-/// The first rank writes; the last one goes along.
+/// Measures all cases. The first rank writes; the last one only answers.
 static void measure(FILE *file, int rank, int ranks, int repetitions, double min_time_s) {
     char *buffer = ALLOC_ZERO(char, most_bytes);
     const int other = rank == 0 ? ranks - 1 : 0;

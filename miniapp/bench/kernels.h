@@ -2,8 +2,8 @@
 /// The kernels of the mini-app, set up on their own so that a benchmark can run them.
 ///
 /// A kernel is one entry of a table: open() sets it up for a size, run() does a fixed amount of work and says
-/// how many items that was, close() frees it. Plain C, so that the benchmark's C++ sees no header of the
-/// mini-app.
+/// how many items that was, close() frees it. This is plain C, so that the benchmark's C++ sees no header of
+/// the mini-app.
 
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H

@@ -1,12 +1,12 @@
 /// \file
-/// Delivery of spikes: the mini-app's, and the bound that the memory sets.
+/// The delivery of spikes: the mini-app's, and the bound that the memory sets.
 ///
-/// The bound does nothing but what no delivery can avoid: it starts at a random list of L contiguous packed
-/// synapses and adds to a random place of the ring buffer for each of them, on the same synapses, the same
-/// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms, 20 million
-/// synapses, the network of the MAM-benchmark on one thread. Lists begin within cache lines, as those of a
-/// network do. The bound knows its lists beforehand and has a single weight. Delivery with a weight in every
-/// synapse, eight bytes, adds to 32-bit cells.
+/// The bound does only what no delivery can avoid: it starts at a random list of L contiguous packed synapses
+/// and adds to a random place of the ring buffer for each of them. It works on the same synapses, the same
+/// ring and the same order of lists as the mini-app's kernel: 20 000 neurons, delays up to 20 ms and 20
+/// million synapses, which is the network of the MAM-benchmark on one thread. Lists begin within cache lines,
+/// as those of a network do. The bound knows its lists beforehand and has a single weight. Delivery with a
+/// weight in every synapse, eight bytes, adds to 32-bit cells.
 
 #include "kernels.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { neurons = 20000, longest = 200, synapses = 20000000, batch = 5, events_per_run = 200000 };
-enum { line = 16, lines_ahead = 6, before_lists = 5 }; // in synapses of four bytes, but for lines_ahead
+enum { line = 16, lines_ahead = 6, before_lists = 5 }; // synapses of four bytes, except lines_ahead
 
 static const int64_t list_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1024, 0};
 static const int32_t weight = 1;
@@ -32,7 +32,8 @@ struct delivery {
     uint32_t step, length;
 };
 
-/// The packed synapses, the same for all lengths of lists: drawn once, kept until the program ends.
+/// The packed synapses, the same for all lengths of lists. They are drawn once and kept until the program
+/// ends.
 static uint32_t *shared_synapses(const struct synapse_format *format) {
     static uint32_t *kept[2];
     const size_t words = synapse_bytes(format) / sizeof(uint32_t);
@@ -52,8 +53,8 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
     return shared;
 }
 
-/// Lists of L synapses over the shared ones, and a ring; made once for each L, so that all kernels of that
-/// length use the same memory.
+/// Lists of L synapses over the shared ones, and a ring. They are made once for each L, so that all kernels
+/// of that length use the same memory.
 static void *open_delivery(const void *variant, int64_t size) {
     const bool own = variant == &own_weights;
     static struct delivery *opened[2][1025];
@@ -80,7 +81,8 @@ static void close_delivery(void *state) {
     (void)state;
 } // kept for the next kernel of that length
 
-/// The next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per cycle.
+/// Draws the next batch of lists: enough spikes for 5000 synaptic events, as the benchmark network has per
+/// cycle.
 static const uint32_t *next_batch(struct delivery *d, size_t *n) {
     *n = (size_t)batch * 1000 / d->length;
     if (*n == 0) *n = 1;
@@ -103,7 +105,7 @@ static uint64_t run_deliver(void *state) {
     return events;
 }
 
-/// Scatter-add of synapses at ... end - 1.
+/// Adds the synapses at ... end - 1 to their places.
 static inline void add(const uint32_t *restrict at, const uint32_t *end, uint32_t row, uint32_t size,
                        int16_t *restrict cells) {
     for (; at < end; at++) {
@@ -112,8 +114,9 @@ static inline void add(const uint32_t *restrict at, const uint32_t *end, uint32_
     }
 }
 
-/// Random list starts, then scatter-add. `ahead`: spikes whose lists are fetched beforehand, their first
-/// lines, and later ones while they are read; 0 is none.
+/// Goes from one random list to the next and adds its synapses to their places. `ahead` is the number of
+/// spikes whose lists are fetched beforehand: first their first lines, and later ones while they are read; 0
+/// is none.
 __attribute__((always_inline)) static inline uint64_t run_bound(struct delivery *d, const size_t ahead) {
     const uint32_t size = ring_size(&d->ring), length = d->length;
     const uint32_t *synapse = d->table.synapses + before_lists;

@@ -28,7 +28,7 @@ struct drawn {
     uint32_t step;
 };
 
-/// The packed synapses, the same for all sizes, kept until the program ends.
+/// The packed synapses, the same for all sizes, which are kept until the program ends.
 static uint32_t *shared_synapses(const struct synapse_format *format) {
     static uint32_t *shared;
     if (shared) return shared;
@@ -41,7 +41,7 @@ static uint32_t *shared_synapses(const struct synapse_format *format) {
     return shared;
 }
 
-/// Four numbers below `end`, as even as 32 bits allow: 4i to 4i + 3 of the sequence `seed`.
+/// Returns four numbers below `end`, as even as 32 bits allow: 4i to 4i + 3 of the sequence `seed`.
 static void draw_four(uint32_t seed, uint32_t i, uint32_t end, uint32_t four[4]) {
     struct rng_words drawn = rng_draw(seed, rng_synapse, 0, 0, i);
     for (int k = 0; k < 4; k++) four[k] = (uint32_t)((uint64_t)drawn.word[k] * end >> 32);
@@ -61,7 +61,7 @@ static void deal(struct synapse_table *table, uint32_t n) {
     }
 }
 
-/// Made once for each size and kept.
+/// These are made once for each size and kept.
 static void *open_drawn(const void *variant, int64_t size) {
     (void)variant;
     static struct drawn *opened[sizeof sizes / sizeof *sizes];

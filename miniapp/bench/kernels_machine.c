@@ -17,13 +17,13 @@ static void *open_clock(const void *variant, int64_t size) {
     return ALLOC_ZERO(uint64_t, 2);
 }
 
-/// Additions that each need the one before: one per cycle on every processor in use.
+/// Makes additions each of which needs the one before: one per cycle on every processor in use.
 static uint64_t run_clock(void *state) {
     uint64_t *sum = state, x = sum[0], step = sum[1];
     for (int i = 0; i < adds_per_run / 10; i++)
         for (int k = 0; k < 10; k++) {
             x += step;
-            __asm__ volatile("" : "+r"(x), "+r"(step)); // neither merged with the next one nor left out
+            __asm__ volatile("" : "+r"(x), "+r"(step)); // keeps it from being merged or left out
         }
     sum[0] = x;
     return adds_per_run;
@@ -53,7 +53,8 @@ static void close_triad(void *state) {
     free(s);
 }
 
-/// a = b + 3 c. Bytes as STREAM counts them: two read, one written, whatever else the cache fetches.
+/// Computes a = b + 3 c. Bytes are counted as STREAM counts them: two read and one written, whatever else the
+/// cache fetches.
 static uint64_t run_triad(void *state) {
     struct arrays *s = state;
     double *restrict a = s->a;

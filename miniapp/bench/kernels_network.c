@@ -43,7 +43,7 @@ static uint64_t run_drawing(void *state) {
         network_draw(&d->network, 0, d->target, k, network_batch, source, delay, NULL);
         sum += source[k % network_batch] + delay[k % network_batch];
     }
-    d->target += 1 + (sum == 0); // so that the draws are not optimised away
+    d->target += 1 + (sum == 0); // keeps the draws from being optimised away
     return draws_per_run;
 }
 

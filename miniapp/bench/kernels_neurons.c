@@ -48,7 +48,7 @@ static void close_neurons(void *state) {
     free(s);
 }
 
-/// As in the cycle loop: the input is taken from the ring, then the neurons advance.
+/// Updates as the cycle loop does: the input is taken from the ring, then the neurons advance.
 static uint64_t run_update(void *state) {
     struct neurons *s = state;
     for (int i = 0; i < steps_per_run; i++, s->step++) {
@@ -58,7 +58,7 @@ static uint64_t run_update(void *state) {
     return (uint64_t)steps_per_run * s->n;
 }
 
-/// Input from outside to blocks of n neurons; the variant is its mean, events per neuron and step.
+/// Adds input from outside to blocks of n neurons. The variant is its mean, events per neuron and step.
 struct poisson_input {
     struct population population;
     struct network network;
@@ -106,7 +106,7 @@ size_t kernels_neurons(struct kernel *kernels, size_t capacity) {
                                      open_neurons, run_update,    close_neurons};
         snprintf(kernels[n++].name, sizeof kernels->name, "update_%.50s", neuron_models[m]->name);
     }
-    // Hardly an event, 400 synapses at 3 Hz in steps of 0.1 and of 1 ms, and many events.
+    // There is hardly an event, or 400 synapses at 3 Hz in steps of 0.1 and of 1 ms, or many events.
     static const double means[] = {1e-4, 0.12, 1.2, 20};
     for (size_t m = 0; m < sizeof means / sizeof *means && n < capacity; m++) {
         kernels[n] = (struct kernel){"",           "neuron step", block_sizes,  &means[m],

@@ -9,7 +9,7 @@
 
 enum { ranks_max = 64 };
 
-/// How many words `from` sends to `to`, a rank it may send to, in a window.
+/// Returns how many words `from` sends to `to`, a rank it may send to, in a window.
 typedef uint32_t pattern(int from, int to, int ranks, uint32_t window);
 
 static uint32_t nothing(int from, int to, int ranks, uint32_t window) {
@@ -31,7 +31,7 @@ static uint32_t bursts(int from, int to, int ranks, uint32_t window) {
 
 static pattern *const patterns[] = {nothing, uneven, one_sends_all, bursts};
 
-/// Whether `from`, which is not `to`, may send to it.
+/// Says whether `from`, which is not `to`, may send to it.
 typedef bool topology(int from, int to, int ranks);
 
 static bool all_to_all(int from, int to, int ranks) {
@@ -50,7 +50,7 @@ static bool all_to_one(int from, int to, int ranks) {
     return (void)from, to == ranks / 2;
 }
 
-/// A third of the pairs; one direction of a pair says nothing about the other.
+/// Connects a third of the pairs; one direction of a pair says nothing about the other.
 static bool random_sparse(int from, int to, int ranks) {
     uint64_t mixed = (uint64_t)(from * ranks_max + to + ranks) * 0x9E3779B97F4A7C15u;
     return (mixed >> 33) % 3 == 0;

@@ -17,7 +17,7 @@ struct planned {
 /// Overrides ("path=value") as a list.
 #define OVERRIDES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/// Fails the test if the plan is refused. Valid until the next call; to be finished.
+/// Plans. Fails the test if the plan is refused. The plan is valid until the next call and must be finished.
 struct planned *accept(const char *const *overrides, int ranks);
 
 void finish(struct planned *planned);

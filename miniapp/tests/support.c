@@ -34,7 +34,7 @@ const char *const eight_areas =
     "  {'source': 'e', 'target': 'h', 'indegree': 3, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}},"
     "  {'source': ['d', 'h'], 'target': 'b', 'indegree': 7, 'delay': {'mean': 2, 'sd': 1, 'min': 0.6}}]}}";
 
-/// JSON with ' for ".
+/// Parses JSON with ' in the place of ".
 static json_t *parse(const char *text) {
     char *copy = alloc_string(text);
     for (char *c = copy; *c; c++)

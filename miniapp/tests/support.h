@@ -17,7 +17,7 @@
 /// Opens the description `text` with overrides ("path=value", ended by NULL); fails the test if it is bad.
 void open_description(struct description *description, const char *text, const char *const *overrides);
 
-/// The message that reading it ends with, or "" if it is good. Valid until the next call.
+/// Returns the message that reading it ends with, or "" if it is good. It is valid until the next call.
 const char *refusal(const char *text, const char *const *overrides);
 
 /// What is compared between runs.
@@ -30,11 +30,11 @@ struct outcome {
 struct outcome run_network(struct description *description, int threads, MPI_Comm world,
                            void (*meddle)(struct schedule *));
 
-/// The same by brute force: all neurons in one block, every spike compared with every synapse of the
-/// network. `leave_out` is the number of a synapse to forget, or -1.
+/// Does the same by brute force: all neurons are one block, and every spike is compared with every synapse of
+/// the network. `leave_out` is the number of a synapse to forget, or -1.
 struct outcome run_brute_force(const struct description *description, int64_t leave_out);
 
-/// Eight areas of unequal size and unequal rates, two populations in the first area, mixed pools.
+/// Eight areas of unequal size and unequal rates, with two populations in the first area and mixed pools.
 extern const char *const eight_areas;
 
 #endif

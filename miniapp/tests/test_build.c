@@ -10,8 +10,8 @@ static const char *const long_cycles =
     "{'format_version': 1, 'time': {'resolution_ms': 1e-6, 'cycle_ms': 1000, 'simulate_ms': 1000},"
     " 'network': {'populations': [{'name': 'a', 'size': 100, 'neuron': {'model': 'ignore_and_fire'}}]}}";
 
-/// The message with which the build of a description fails. `backend`, if not NULL, takes the place of the
-/// exchange between all ranks.
+/// Checks the message with which the build of a description fails. `backend`, if not NULL, takes the place of
+/// the exchange between all ranks.
 static void check_failure(const char *text, const struct exchange_backend *backend, const char *message) {
     struct error error = {""};
     struct description description;

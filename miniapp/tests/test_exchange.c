@@ -60,7 +60,7 @@ static uint32_t word_of(const struct bench *bench, int from, int to, uint32_t wi
     return ((uint32_t)from << 24 ^ (uint32_t)to << 18 ^ window << 8 ^ number) + bench->key;
 }
 
-/// Words for a destination of the outbox; the only one of a broadcast is number 0.
+/// Returns the words for a destination of the outbox; the only one of a broadcast is number 0.
 static uint32_t count_of(const struct bench *bench, pattern *count, int from, int to, uint32_t window) {
     const struct exchange *exchange = bench->exchange;
     bool linked = exchange->spec.backend->broadcast || from == to || bench->linked(from, to, exchange->ranks);
@@ -132,13 +132,13 @@ static void every_backend_delivers_every_pattern(void **state) {
     for_each_backend(check_patterns);
 }
 
-/// Up to half a millisecond in one of four cases, different on each rank.
+/// Waits up to half a millisecond in one of four cases, differently on each rank.
 static void be_late(uint64_t *random) {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
     if (*random >> 62 == 0) nanosleep(&(struct timespec){0, (long)(*random >> 33) % 500000}, NULL);
 }
 
-/// As an overlapped schedule does: a second exchange begins while the first is in flight.
+/// Exchanges as an overlapped schedule does: a second exchange begins while the first is in flight.
 static void check_two_in_flight(const struct exchange_backend *backend) {
     for (size_t t = 0; t < sizeof topologies / sizeof *topologies; t++) {
         struct bench a, b;
@@ -170,7 +170,7 @@ static void two_exchanges_in_flight_on_skewed_ranks_do_not_mix(void **state) {
     for_each_backend(check_two_in_flight);
 }
 
-/// All that the back-end and MPI have allocated, in bytes; what MPI keeps for reuse counts as well.
+/// Returns all that the back-end and MPI have allocated, in bytes; what MPI keeps for reuse counts as well.
 static size_t allocated(void) {
     return mallinfo2().uordblks;
 }

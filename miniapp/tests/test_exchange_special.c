@@ -31,7 +31,7 @@ static bool ordinary(const struct exchange_backend *backend, int ranks) {
     return serves(backend, ranks) && !backend->broadcast && !backend->composed;
 }
 
-/// With parts and a group if it is composed.
+/// Names a back-end, with parts and a group if it is composed.
 static struct exchange_spec spec_of(const struct exchange_backend *backend) {
     const struct exchange_backend *part = backend->composed ? exchange_find("alltoallv") : NULL;
     return (struct exchange_spec){backend, part, part, backend->composed ? 2 : 0};
@@ -44,7 +44,7 @@ static bool everyone(int from, int to) {
     return from != to;
 }
 
-/// About a third of the pairs, in one direction each; some ranks have no targets, others no sources.
+/// Connects about a third of the pairs, in one direction each; some ranks have no targets, others no sources.
 static bool few(int from, int to) {
     return from != to && (from * from + 3 * to) % 7 < 2 && from % 4 != 3;
 }
@@ -69,8 +69,8 @@ static struct exchange *open_exchange(struct exchange_spec spec, topology sends)
     return exchange;
 }
 
-/// Few words, now and then a burst from one rank beyond all that has been before. A broadcast asks with `to`
-/// 0.
+/// Returns few words, and now and then a burst from one rank beyond all that has been before. A broadcast
+/// asks with `to` 0.
 static uint32_t count_of(int from, int to, uint32_t window) {
     if (window % 8 == 7 && from == (int)(window / 8) % world_ranks()) return 16 * window + (uint32_t)to;
     return (uint32_t)(from * 3 + to * 5) * (window + 1) % 4;
@@ -101,12 +101,12 @@ static void check_inbox(const struct exchange *exchange, topology sends, uint32_
     }
 }
 
-/// Lets one rank in three wait, each time another.
+/// Lets one rank in three wait, a different one each time.
 static void dawdle(const struct exchange *exchange, uint32_t moment) {
     if (((uint32_t)exchange->rank + moment) % 3 == 0) usleep(300);
 }
 
-/// Some windows through a fresh exchange. \return the connections that it had.
+/// Moves some windows through a fresh exchange. \return the connections that it had.
 static int check_exchange(struct exchange_spec spec, topology sends, uint32_t windows, bool uneven_speed) {
     struct exchange *exchange = open_exchange(spec, sends);
     struct outbox outbox;
@@ -119,7 +119,7 @@ static int check_exchange(struct exchange_spec spec, topology sends, uint32_t wi
         exchange_finish(exchange, &outbox);
         outbox_clear(&outbox);
         if (uneven_speed) dawdle(exchange, window / 2);
-        check_inbox(exchange, sends, window); // late: others may have started the next window
+        check_inbox(exchange, sends, window); // late, since others may have started the next window
     }
     int connections = exchange->connections;
     outbox_close(&outbox);
@@ -167,7 +167,7 @@ static void the_self_test_passes(void **state) {
     }
 }
 
-/// Below: exchanges that go wrong for words from rank 0 on the last rank, and are right elsewhere.
+/// The exchanges below go wrong for words from rank 0 on the last rank, and are right elsewhere.
 
 static struct inbox_run *victim(struct exchange *exchange) {
     return exchange->rank == exchange->ranks - 1 && exchange->inbox.run[0].count > 0 ? &exchange->inbox.run[0]

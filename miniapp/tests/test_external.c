@@ -87,8 +87,8 @@ static void numbers_are_poisson(void **state) {
     }
 }
 
-/// Correlation of numbers `steps_apart` steps and `neurons_apart` neurons apart, times the root of their
-/// number.
+/// Returns the correlation of numbers `steps_apart` steps and `neurons_apart` neurons apart, times the root
+/// of their number.
 static double correlation(uint8_t (*events)[neurons], double mean, int steps_apart, int neurons_apart) {
     double sum = 0, n = 0;
     for (int step = 0; step + steps_apart < steps; step++)

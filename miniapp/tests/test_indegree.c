@@ -25,7 +25,7 @@ static void open_pools(struct description *d, int pool, int targets, double mean
     open_description(d, filled, NULL);
 }
 
-/// ln of the Poisson probability of k.
+/// Returns ln of the Poisson probability of k.
 static double log_poisson(double mean, double k) {
     return k * log(mean) - mean - lgamma(k + 1);
 }
@@ -101,7 +101,7 @@ static void a_network_expects_the_mean(void **state) {
     description_close(&d);
 }
 
-/// Lists of the network on one thread: sources with at least one synapse.
+/// Returns the lists of the network on one thread: the sources with at least one synapse.
 static double count_lists(const struct network *network) {
     bool *met = ALLOC_ZERO(bool, network->n_neurons);
     double lists = 0;

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-/// Weights without a common unit need wide cells of the ring buffer, the others do with narrow ones.
+/// Weights without a common unit need wide cells of the ring buffer; for the others, narrow ones will do.
 static const char *const narrow_weight = "network.projections.0.weight=2";
 static const char *const wide_weight = "network.projections.0.weight=1.2345678";
 static const char *const own_weights =
@@ -104,8 +104,8 @@ static void lists_of_lanes_give_the_same_checksum(void **state) {
         2, &expected);
 }
 
-/// Lanes between given areas: instead of one for all, with lags, after and before other lanes. An area
-/// without neurons (c), one lane within an area (a), areas in several lanes.
+/// Lanes between given areas: instead of one lane for all, with lags, and after and before other lanes. They
+/// include an area without neurons (c), a lane within an area (a), and areas in several lanes.
 static const char *const between_areas[3] = {
     "schedule=[{\"name\": \"own\", \"from\": \"a\", \"to\": [\"a\"]},"
     " {\"name\": \"in\", \"from\": [\"f\", \"b\", \"c\", \"e\"], \"to\": \"a\", \"period\": \"auto\"},"
@@ -120,7 +120,7 @@ static const char *const between_areas[3] = {
     " {\"name\": \"b-to-a\", \"from\": \"b\", \"to\": \"a\"}, {\"name\": \"rest\"}]",
 };
 
-/// Every exchange with every list, on one of the placements.
+/// Runs every exchange with every list, on one of the placements.
 static void lanes_between_areas_give_the_same_checksum(void **state) {
     (void)state;
     const struct outcome expected = expect(narrow_weight, true);
@@ -152,9 +152,9 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
                   1, &expected);
 }
 
-/// Areas a (two populations), b, d and f of the model, with input from outside of such a weight, weights in
-/// classes or also of the synapses' own, and in-degrees fixed and random. Populations without neurons or of a
-/// model of their own stay as they are.
+/// Overrides for the areas a (two populations), b, d and f: the neuron model, input from outside of such a
+/// weight, weights in classes or also of the synapses' own, and in-degrees that are fixed and random.
+/// Populations without neurons or of a model of their own stay as they are.
 enum { model_overrides = 15 };
 
 static const char *const *overrides_of(const struct neuron_model *model, int weight, bool own_weights_too) {
@@ -189,7 +189,7 @@ static const char *const *overrides_of(const struct neuron_model *model, int wei
 static void every_neuron_model_gives_one_checksum(void **state) {
     (void)state;
     for (int m = 0; neuron_models[m]; m++) {
-        // The unit of the input differs from model to model: as much of it as makes the neurons fire.
+        // The unit of the input differs from model to model, so the input grows until the neurons fire.
         const char **overrides = NULL;
         struct outcome expected = {0};
         for (int weight = 20; weight <= 20000 && expected.spikes < 2000; weight *= 10) {

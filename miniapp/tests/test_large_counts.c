@@ -36,13 +36,13 @@ static void assert_ends(void (*function)(void), const char *message) {
     assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 }
 
-/// An outbox for that many ranks, without words in it.
+/// Returns an outbox for that many ranks, without words in it.
 static struct outbox empty_outbox(int ranks, uint32_t capacity) {
     return (struct outbox){
         .ranks = ranks, .capacity = capacity, .count = ALLOC_ZERO(uint32_t, (size_t)ranks)};
 }
 
-/// The last rank's place in a send buffer of so many words for each rank.
+/// Returns the last rank's place in a send buffer of so many words for each rank.
 static int place_of_last(int ranks, uint32_t capacity) {
     struct outbox outbox = empty_outbox(ranks, capacity);
     struct departures out;
@@ -98,8 +98,8 @@ static void routes_beyond_an_int_are_refused(void **state) {
     assert_non_null(strstr(error.text, "network: 3000000000 routes from the neurons of a rank; allowed: at"));
 }
 
-/// What the limits say of a share: two populations on one rank, each neuron of b with `indegree` synapses
-/// from a.
+/// Returns what the limits say of a share: two populations on one rank, where each neuron of b has `indegree`
+/// synapses from a.
 static const char *limits_of(const char *a, const char *b, const char *indegree, const char *cycle,
                              int threads) {
     static const char *const text =

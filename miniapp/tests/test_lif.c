@@ -1,7 +1,7 @@
 /// \file
-/// The leaky integrate-and-fire models against closed forms: potentials at grid points, f-I curve, refractory
-/// period, adaptation. Potentials are probed by spikes: a neuron fires if a closed form says that it just
-/// reaches the threshold, and does not if it just fails to.
+/// The leaky integrate-and-fire models against closed forms: potentials at grid points, the f-I curve, the
+/// refractory period, adaptation. Spikes probe the potentials: a neuron must fire if a closed form says that
+/// it just reaches the threshold, and must not if it just fails to.
 
 #include "support.h"
 
@@ -31,7 +31,7 @@ static double *parameter(struct cell *cell, const char *name) {
     return NULL;
 }
 
-/// Runs one neuron and notes the steps of its first two spikes, `steps` where there is none.
+/// Runs one neuron and notes the steps of its first two spikes, or `steps` where there is none.
 static void run(const struct cell *cell, const int32_t *input, uint32_t spike[2]) {
     void *state = cell->model->open(&cell->setup);
     uint32_t fired, count = 0;
@@ -41,7 +41,7 @@ static void run(const struct cell *cell, const int32_t *input, uint32_t spike[2]
     cell->model->close(state);
 }
 
-/// The current of one input of 1 pA, t ms after it, integrated by the membrane, mV.
+/// Returns the current of one input of 1 pA, t ms after it, integrated by the membrane, in mV.
 static double psp(double t, double tau_m, double tau_syn, double C_m) {
     if (t <= 0) return 0;
     if (tau_m == tau_syn) return t * exp(-t / tau_m) / C_m;
@@ -90,7 +90,8 @@ static void nearly_equal_time_constants_lose_no_accuracy(void **state) {
     assert_int_equal(spike[0], 20);
 }
 
-/// Fires at step 0 by a large input, then gets `kick` at step `at`. \return whether it fires there.
+/// Lets the neuron fire at step 0 by a large input, and gives it `kick` at step `at`. \return whether it
+/// fires there.
 static bool fires_when_kicked(struct cell *cell, uint32_t at, double kick) {
     int32_t input[steps] = {[0] = 1 << 30};
     uint32_t spike[2];
@@ -102,7 +103,7 @@ static bool fires_when_kicked(struct cell *cell, uint32_t at, double kick) {
     return spike[1] == at;
 }
 
-/// The potential above E_L after the reset: t ms from the end of the refractory period.
+/// Returns the potential above E_L after the reset, t ms from the end of the refractory period.
 static double after_reset(double t, double reset, double tau_m, double g_c, double tau_c, double c) {
     double v = reset * exp(-t / tau_m);
     if (g_c == 0) return v;
@@ -141,8 +142,8 @@ static void lif_sfa_follows_the_closed_form(void **state) {
     check_after_reset(&cell, 0.3, 2, 70);
 }
 
-/// The number of steps between spikes under a constant input per step, once that has settled; 0 if the last
-/// intervals differ.
+/// Returns the number of steps between spikes under a constant input per step, once that has settled; 0 if
+/// the last intervals differ.
 static uint32_t settled_interval(struct cell *cell, double input_mV) {
     enum { long_run = 150000, last = 20 };
     static const int32_t one = 1;
@@ -159,8 +160,9 @@ static uint32_t settled_interval(struct cell *cell, double input_mV) {
     return spikes[n - 1] - spikes[n - 2];
 }
 
-/// The constant input per step, mV, that just takes a neuron to the threshold `after` steps after a spike, if
-/// it spikes every n steps: its adaptation after each spike is then alpha_c / (1 - exp(-n h / tau_c)).
+/// Returns the constant input per step, in mV, that just takes a neuron to the threshold `after` steps after
+/// a spike, if it spikes every n steps. Its adaptation after each spike is then alpha_c / (1 - exp(-n h /
+/// tau_c)).
 static double input_to_fire(struct cell *cell, double n, double after) {
     const double tau_c = *parameter(cell, "tau_c_ms"), t_ref = *parameter(cell, "t_ref_ms");
     const double E_L = *parameter(cell, "E_L_mV"), tau_m = *parameter(cell, "tau_m_ms");
@@ -203,8 +205,8 @@ static void lif_sfa_without_adaptation_is_lif_delta(void **state) {
     plain.model->close(p);
 }
 
-/// Steps between spikes under a constant current: the refractory period, then the first step in which the
-/// potential has reached the threshold (f-I curve of the leaky integrate-and-fire neuron, on the grid).
+/// Returns the steps between spikes under a constant current: the refractory period, and then those until the
+/// potential has reached the threshold (the f-I curve of the leaky integrate-and-fire neuron, on the grid).
 static uint32_t interval(struct cell *cell, double I_e) {
     const double tau_m = *parameter(cell, "tau_m_ms"), top = I_e * tau_m / *parameter(cell, "C_m_pF");
     const double E_L = *parameter(cell, "E_L_mV"), reset = *parameter(cell, "V_reset_mV") - E_L;

@@ -68,7 +68,7 @@ static struct meter_row row(const char *event, enum meter_status status, double 
     return made;
 }
 
-/// The entries that come of rows, as text.
+/// Returns, as text, the entries that rows become.
 static char *entries_of(const struct meter_row *rows, size_t count) {
     struct meter_sums sums = {0};
     json_t *list = json_array();
@@ -116,7 +116,8 @@ static void the_reading_thread_reads_and_ends(void **state) {
     fake_file(root, "cray/pm_counters/energy", "10 J\n");
     meter_open(handle, meter_find("pm_counters"), &(struct meter_request){.root = root});
     struct sampler *sampler;
-    // Longer and longer, until the machine, whatever else it does, has let the thread read once in between.
+    // The test waits longer and longer, until the machine, whatever else it does, has let the thread read in
+    // between.
     for (int wait_ms = 50, read = 0; !read; wait_ms *= 2) {
         sampler = sampler_start(handle, 0.002);
         assert_non_null(sampler);

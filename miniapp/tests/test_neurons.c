@@ -1,5 +1,5 @@
 /// \file
-/// Neuron models: all of them do not care how they are cut into blocks; each fires as it should.
+/// Neuron models: none of them depends on how it is cut into blocks, and each fires as it should.
 
 #include "support.h"
 
@@ -17,13 +17,13 @@ static struct neuron_setup setup_of(const struct neuron_model *model, struct sha
     return setup;
 }
 
-/// Input to neuron `gid` at `step`, the same however the neurons are cut.
+/// Returns the input to neuron `gid` at `step`, which is the same however the neurons are cut.
 static int32_t input_of(uint32_t gid, uint32_t step) {
     uint32_t word = rng_draw(1, rng_neuron, 99, gid, step).word[0];
     return word % 50 == 0 ? (int32_t)(word % 1000) : 0;
 }
 
-/// Runs one block and notes in fired[step][gid] who fires, in left[gid] what state is left.
+/// Runs one block, and notes in fired[step][gid] who fires and in left[gid] what state is left.
 static void run_block(const struct neuron_model *model, struct share share, bool (*fired)[neurons],
                       uint64_t *left) {
     struct neuron_setup setup = setup_of(model, share);

@@ -1,5 +1,5 @@
 /// \file
-/// The meter papi as it is where the program is built without PAPI: all is unavailable, with the reason.
+/// The meter papi of a program that is built without PAPI: everything is unavailable, with the reason.
 
 #include "support.h"
 

@@ -100,7 +100,7 @@ static void area_keeps_areas_and_needs_one_per_rank(void **state) {
     description_close(&d);
 }
 
-/// Most neurons on a rank.
+/// Returns the most neurons on a rank.
 static uint32_t fullest(const struct placement *placement) {
     uint32_t most = 0;
     for (int rank = 0; rank < placement->ranks; rank++) {
@@ -112,8 +112,9 @@ static uint32_t fullest(const struct placement *placement) {
 
 enum { most_areas = 8 };
 
-/// The fewest ranks on which none has more than `most` neurons: a large area has ranks of its own, small ones
-/// share (over all subsets of them: the fewest bins, and the least in the last one).
+/// Returns the fewest ranks on which none has more than `most` neurons. A large area has ranks of its own,
+/// small areas share ranks. (This goes over all subsets of them: the fewest bins, and the least in the last
+/// one.)
 static uint64_t fewest_ranks(const uint32_t size[most_areas], uint32_t most) {
     struct {
         uint64_t bins, last;

@@ -18,7 +18,7 @@ static void structure_aware_has_a_near_and_a_far_lane(void **state) {
     assert_string_equal(far->exchange.backend->name, "alltoallv");
     assert_int_equal(far->period, 3);
     assert_int_equal(far->shortest_delay, 6);
-    // Near are the projections within area a, and 9 of the 46 neurons of the mixed pool onto it.
+    // The near lane has the projections within area a, and 9 of the 46 neurons of the mixed pool onto it.
     uint64_t sum = near->n_synapses + far->n_synapses;
     assert_in_range(sum, network_synapses(&p->d.network) - 1, network_synapses(&p->d.network) + 1);
     assert_int_equal(p->d.network.projections[2].pool, 20 + 9 + 16 + 1);

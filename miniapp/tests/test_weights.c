@@ -88,7 +88,7 @@ static void without_spread_there_is_one_class(void **state) {
     description_close(&d);
 }
 
-/// P(a < Z < b) of the standard normal distribution.
+/// Returns P(a < Z < b) of the standard normal distribution.
 static double normal_between(double a, double b) {
     return 0.5 * (erfc(a * M_SQRT1_2) - erfc(b * M_SQRT1_2));
 }
@@ -96,7 +96,8 @@ static double normal_between(double a, double b) {
 static void quantiles_are_those_of_the_normal_distribution(void **state) {
     (void)state;
     struct normal *normal = normal_open();
-    // Tails at 0, 1, ... 6 sd, computed elsewhere; then between the points of the table, where it is worst.
+    // The tails are those at 0, 1, ... 6 sd, computed elsewhere; then those between the points of the table,
+    // where it is worst.
     static const double tails[] = {0.5,
                                    0.15865525393145707,
                                    0.02275013194817921,
@@ -138,7 +139,7 @@ static void check_own_weights(double mean, double sd, double limit) {
         int bin = (int)((deviation + 4) / 8 * bins);
         seen[bin < 0 ? 0 : bin < bins ? bin : bins - 1]++;
     }
-    // The mean is exact; the limit takes from the variance 2 limit density(limit) / inside.
+    // The mean is exact. The limit takes from the variance 2 limit density(limit) / inside.
     const double variance = 1 - 2 * limit * exp(-0.5 * limit * limit) / sqrt(2 * M_PI) / inside;
     assert_true(fabs(sum / n) < 4.5 / sqrt(n));
     assert_true(fabs(by_source / (double)low) < 4.5 / sqrt((double)low));

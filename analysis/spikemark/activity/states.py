@@ -10,7 +10,7 @@ from .trains import Rate
 #: SD of the Gaussian that smooths the rate first, ms.
 SMOOTH_MS = 20.0
 
-#: Least share of the variance between the two states; 2/3 and less for one mode, 0.75 for equal spread.
+#: Least share of the variance between the two states; one mode has 2/3 or less, equal spread 0.75.
 LEAST_BIMODALITY = 0.75
 
 #: Largest rate in down states over that in up states.
@@ -22,7 +22,10 @@ HYSTERESIS = 0.15
 
 @dataclass(frozen=True)
 class UpDown:
-    """The alternation, or `reason`: why there is none. Times since the start of the recording."""
+    """The alternation of two states, or the `reason` why there is none.
+
+    Times count from the start of the recording.
+    """
 
     frequency_hz: float | None  # of the starts of up states; None with a reason
     reason: str | None

@@ -35,7 +35,7 @@ class Rate:
 
     @property
     def start_ms(self) -> np.ndarray:
-        """[bin], since the start of the measured part."""
+        """Start of each bin since the start of the measured part, [bin]."""
         return self.bin_ms * np.arange(len(self.hz))
 
 

@@ -105,7 +105,7 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
 
 
 def title(host: Host) -> str:
-    """Of the profile of a host."""
+    """The title of the profile of a host."""
     virtual = ", virtual machine" if host.virtual_machine else ""
     return f"{host.cpu or 'unknown processor'}, {host.cores or '?'} cores{virtual}"
 

@@ -1,4 +1,8 @@
-"""What a cycle of the mini-app takes whatever is in it: with a network of next to nothing."""
+"""What a cycle of the mini-app takes whatever is in it, measured with a network of next to nothing.
+
+It is a median, unlike the kernel times: one interruption outweighs hundreds of such cycles, and what
+interruptions add to cycles of a usual length is in the kernel times already.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +29,14 @@ class Round:
 
 
 def one_round(cores: int, effort: Effort, folder: Path) -> Round:
-    """`folder`: a new one for the files of the runs. Raises RunFailed."""
+    """Runs the mini-app alone and on all cores; `folder` is made for its files. Raises RunFailed."""
     folder.mkdir()
     one = seconds(_run(1, cores, effort, folder / "one"))
     return Round(one, seconds(_run(cores, cores, effort, folder / "all")))
 
 
 def values(rounds: list[Round]) -> dict[str, Value]:
-    """By path, kernels.…."""
+    """Values by path, kernels.…."""
     return {
         f"kernels.{group}.cycle": repeated([1e9 * getattr(r, group) for r in rounds], "ns", DETAIL)
         for group in ("one_core", "full_node")
@@ -40,7 +44,7 @@ def values(rounds: list[Round]) -> dict[str, Value]:
 
 
 def seconds(run: record.Run) -> float:
-    """Of the compute phases in a cycle: median over cycles, mean over ranks."""
+    """Seconds of the compute phases in a cycle: median over cycles, mean over ranks."""
     return float(np.median(run.compute(), axis=1).mean())
 
 

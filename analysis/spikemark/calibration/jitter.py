@@ -1,4 +1,7 @@
-"""How cycle times of the mini-app fluctuate on all cores, and what the node draws meanwhile and when idle."""
+"""How cycle times of the mini-app fluctuate on all cores, and what power the node draws meanwhile and idle.
+
+What the values mean is said in machines/jitter.py; they are ratios, so that the mean stays with the kernels.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +18,17 @@ from . import mini_app
 from .effort import Effort
 from .values import measured, repeated
 
-NEURONS, INDEGREE = 20_000, 1000  # of an area, one on each core
+NEURONS, INDEGREE = 20_000, 1000  # an area on each core
 OUTLYING, ROBUST = 5, 1.4826  # standard deviations; one by the median absolute deviation of normal values
 
 
 @dataclass(frozen=True)
 class Fluctuation:
-    """Of the cycles of one run: `share` of long ones and how many times as long (None: there are none);
-    CV and integrated autocorrelation time, cycles, of the others."""
+    """How the cycles of one run fluctuate.
+
+    `share` of them are long, `factor` times as long as the others on average (None: there are none). The CV
+    and the integrated autocorrelation time (cycles) are those of the others.
+    """
 
     cv: float
     correlation_time: float
@@ -32,7 +38,7 @@ class Fluctuation:
 
 @dataclass(frozen=True)
 class Round:
-    """What a run says."""
+    """What a run tells."""
 
     record: Record
     fluctuation: Fluctuation
@@ -47,7 +53,7 @@ def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
 
 
 def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str, str]]:
-    """By path, jitter.…, power.… and software.…, and what is unknown."""
+    """Values by path, jitter.…, power.… and software.…, and what is unknown, with reasons."""
     first = rounds[0].record
     cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} us"
     detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
@@ -66,7 +72,7 @@ def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str,
 
 
 def commit(record: Record) -> str:
-    """What was built, in a few characters."""
+    """The commit that was built, in a few characters."""
     built = record.provenance
     return (built.commit or "unknown")[:9] + (" with changes" if built.dirty else "")
 
@@ -86,7 +92,7 @@ def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
 
 
 def fluctuation(times: np.ndarray) -> Fluctuation:
-    """Of the times of a run, [rank, cycle] in s, of each rank about its own mean, all ranks together.
+    """The fluctuation of times [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
     Long cycles are those beyond the valley between the two largest modes, or, where there is one mode,
     OUTLYING robust standard deviations above the median. They are mean times as long as the others: with
@@ -111,7 +117,7 @@ def fluctuation(times: np.ndarray) -> Fluctuation:
 
 
 def power(energies: list[Energy], reason: str | None, cores: int) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values, and what is unknown. `energies`: of runs; `reason`: why there are none, as the record says."""
+    """Values of power, and what is unknown. `energies`: those of runs; `reason`: why there are none."""
     known = [e for e in energies if e.gross_j is not None and e.idle_power_w is not None and e.duration_s > 0]
     card = {"power.card": "no meter of the network card"}
     if not known:

@@ -25,10 +25,10 @@ from .values import repeated
 
 BLOCK = 4096  # neurons that a thread updates
 COLLOCATED = 8  # spikes of a cycle
-ROUTES = 4  # ranks that each of them goes to, as in bench/kernels_network.c
+ROUTES = 4  # ranks that each of these spikes goes to (bench/kernels_network.c)
 EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
 DELIVER = "deliver_drawn"
-LISTS = 16  # that the size of it is the number of synapses of
+LISTS = 16  # lists that share the synapses of a size of DELIVER
 UPDATE = "update_"
 TRIAD = 64  # MiB
 #: Kernel and size -> ns per item.
@@ -50,7 +50,7 @@ def one_round(number: int, cpus: list[int], effort: Effort, folder: Path) -> Rou
 
 
 def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
-    """By path, kernels.… and node.…. Raises BenchFailed where delivery cannot be fitted."""
+    """Values by path, kernels.… and node.…. Raises BenchFailed where delivery cannot be fitted."""
     one, mean = [r.one_core for r in rounds], [_mean(r.full_node) for r in rounds]
     found = {}
     for condition, times in (("one_core", one), ("full_node", mean)):

@@ -41,7 +41,7 @@ def exchanges(cores: int, effort: Effort, folder: Path) -> pd.DataFrame | None:
 
 
 def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tables and selector by path, interconnect.…, and what is unknown of the whole of it."""
+    """Tables and selector by path, interconnect.…, and what of the interconnect is unknown, with reasons."""
     unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
     unknown["interconnect.eager"] = "not measured"
     if not rounds:
@@ -62,7 +62,7 @@ def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _rows(groups) -> Value:
-    """Medians in us, and how far repetitions are apart."""
+    """A table of medians in us, which says how far repetitions are apart."""
     low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
     rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
     detail = f"medians; single repetitions are {low:.2g} to {high:.2g} times as long"

@@ -13,7 +13,7 @@ LIMIT_S = 600
 
 
 def run(description: dict[str, Any], ranks: int, cores: int, out: Path) -> record.Run:
-    """One rank on each of so many cores, in the new folder `out`. Raises RunFailed, also without a record."""
+    """Runs one rank on each of so many cores, in the new folder `out`. Raises RunFailed without a record."""
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
     program = [str(places.miniapp()), str(out / "run.json"), "--out", str(out / "record")]

@@ -1,4 +1,4 @@
-"""What the node is made of, as hwloc and the kernel tell."""
+"""What the node is made of, as hwloc and the kernel tell it."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ HWLOC, SYSFS = "hwloc", "/sys"
 
 
 def default_name() -> str:
-    """Of the processor, such as `epyc-7742`, with `-vm` for a virtual machine; `host` where unknown."""
+    """The name of the processor, as `epyc-7742`, with `-vm` for a virtual machine; `host` if unknown."""
     try:
         text = CPUINFO.read_text()
     except OSError:
@@ -27,7 +27,7 @@ def default_name() -> str:
 
 
 def measure(host: Host, cpus: Path = CPUS) -> dict[str, Value]:
-    """node.… by path; what neither hwloc nor the kernel tells is left out."""
+    """Values by path, node.…; what neither hwloc nor the kernel tells is left out."""
     found: dict[str, Value | None] = {
         "sockets": _count(host.sockets),
         "cores": _count(host.cores),

@@ -18,7 +18,7 @@ def text(
     unknown: dict[str, str],
     warnings: list[str],
 ) -> str:
-    """The file. `values` by path; `unknown` and `warnings` become comments."""
+    """The text of the file. `values` go by path; `unknown` and `warnings` become comments."""
     tree: dict[str, Any] = {}
     for path in sorted(values, key=_place):
         value = values[path]
@@ -35,7 +35,7 @@ def text(
 
 
 def _place(path: str) -> int:
-    """As in the table of fields, in which a neuron model is part of `update`."""
+    """The place of a path in the table of fields, where a neuron model is part of `update`."""
     return PATHS.index(path if path in PATHS else path.rpartition(".")[0])
 
 
@@ -56,7 +56,7 @@ def _rounded(value: float | int | str) -> float | int | str:
 
 
 def _lines(branch: dict[str, Any], indent: str) -> list[str]:
-    """Branches indented, leaves on a line each."""
+    """Lines of YAML: branches are indented, each leaf has a line."""
     lines = []
     for name, value in branch.items():
         if isinstance(value, dict) and not {"value", "rows"} & set(value):

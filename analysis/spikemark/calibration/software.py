@@ -1,4 +1,4 @@
-"""Which tools this environment has."""
+"""The tools that this environment has."""
 
 import os
 import shutil

@@ -12,8 +12,8 @@ from scipy import special
 from spikemark.machines.profile import Value
 
 LEVEL = 0.95
-LEAST = 0.1  # of the least that was measured: times and bandwidths above 0 are not expected to be 0
-FEWEST = 3  # repetitions of which an interval can be told
+LEAST = 0.1  # share of the least measured value, since times and bandwidths are not expected to be 0
+FEWEST = 3  # repetitions that give an interval
 
 
 def measured(

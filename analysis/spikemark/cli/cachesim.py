@@ -9,10 +9,7 @@ import typer
 from .options import AsJson
 from .output import fail, print_json, print_lines, print_tables, short
 
-Size = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE,WAYS,LINE", help="In bytes, instead of that of the host or the machine."),
-]
+GEOMETRY = "SIZE,WAYS,LINE"
 
 
 def cachesim(
@@ -44,8 +41,16 @@ def cachesim(
         float | None,
         typer.Option(help="Length of the measured part instead of that of the description, in ms."),
     ] = None,
-    ll: Size = None,
-    d1: Size = None,
+    ll: Annotated[
+        str | None,
+        typer.Option(
+            metavar=GEOMETRY, help="Last cache, sizes in bytes, instead of the host's or machine's."
+        ),
+    ] = None,
+    d1: Annotated[
+        str | None,
+        typer.Option(metavar=GEOMETRY, help="First data cache, sizes in bytes, likewise."),
+    ] = None,
     machine: Annotated[
         str | None,
         typer.Option(help="Take the caches of a machine profile, a file in machines/ or a path."),

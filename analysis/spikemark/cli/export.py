@@ -7,13 +7,12 @@ import typer
 
 from spikemark.core.errors import BadInput
 
+from .options import Folder
 from .output import complain
 
 
 def export(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE.")
-    ],
+    folder: Folder,
     form: Annotated[str, typer.Option("--format", help="extra-p: JSON Lines for Extra-P.")],
     only: Annotated[
         list[str] | None,

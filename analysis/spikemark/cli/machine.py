@@ -12,7 +12,7 @@ from .output import print_json, print_tables
 
 def machine(
     name: Annotated[
-        str | None, typer.Argument(help="Name of a file in machines/, or a path.", show_default="all of them")
+        str | None, typer.Argument(metavar="NAME", help="Name of a file in machines/, or a path.")
     ] = None,
     filled: Annotated[
         bool, typer.Option("--filled", help="Add the values that predictions and simulations assume.")

@@ -20,7 +20,9 @@ Experiment = Annotated[
 ]
 Machine = Annotated[str | None, typer.Option(help="Name of the results folder instead of the host name.")]
 Root = Annotated[Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")]
-Folder = Annotated[Path, typer.Argument(help="A results folder: results/EXPERIMENT/MACHINE.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE.")
+]
 Where = Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder with a profile.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of a run: its record.")]
 Runs = Annotated[

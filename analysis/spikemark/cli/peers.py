@@ -15,7 +15,7 @@ def peers(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="[EXPERIMENT]",
+            metavar="EXPERIMENT",
             help="Experiment with one network on one rank: a name or the path of a file.",
         ),
     ] = "peers",

@@ -68,9 +68,7 @@ def other_schedule(
 
 
 def on_machine(
-    machine: Annotated[
-        str, typer.Option(help="Profile of the machine: a file in machines/, or a path; needed.")
-    ],
+    machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="RUN.json", help="Run description of the network, or give --preset."),

@@ -11,7 +11,8 @@ import typer
 from spikemark.presets import PRESETS, Preset
 
 app = typer.Typer(
-    help="Write a known network as a run description.",
+    help="Write a known network as a run description.\n\nIt goes to standard output, as in"
+    " `spikemark preset mam-benchmark > run.json`.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )

@@ -79,9 +79,10 @@ def simulate(
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
     except simulation.SimulationFailed as reason:
         fail(f"simulation failed: {reason}")
-    about = json.loads((folder / "simulation.json").read_text())
+    found = record.load(folder)
+    about = found.simulation
     list_lines([f"assumed: {line}" for line in about["assumptions"]])
-    print_lines([about["facts"], *_text(record.load(folder).record, about), str(short(folder))])
+    print_lines([about["facts"], *_text(found.record, about), str(short(folder))])
 
 
 def _host(name: str | None):

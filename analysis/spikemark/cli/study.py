@@ -14,7 +14,7 @@ WIDTH = 150  # of a table that goes to a file
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without it, the studies.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of a study.")] = None,
     as_json: AsJson = False,
     profile: Where = "laptop",
     machine: Machine = None,

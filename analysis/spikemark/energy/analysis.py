@@ -27,7 +27,7 @@ class PerEvent:
 
 @dataclass(frozen=True)
 class Energy:
-    """`kind`: measured or modelled; None where there is no energy, and every value says why.
+    """The energy of a run; `kind` is measured or modelled, or None where every value says why it is missing.
 
     gross = integral of the power over the measured part; idle = idle power x its duration; net = gross -
     idle. Gross comes first: procurement rules (EE HPC WG) do not let idle be subtracted. Intervals hold what
@@ -73,7 +73,7 @@ class Energy:
 
     @property
     def per_event(self) -> list[PerEvent]:
-        """For both definitions of an event; which one Simula et al. 2019 took, they do not say."""
+        """Energies for both definitions of an event; Simula et al. 2019 do not say which one they took."""
         totals = self.run.record.totals
         counts = {
             "recurrent": totals.synaptic_events,
@@ -89,7 +89,7 @@ def _per(energy: Quantity, events: int) -> Quantity:
 
 
 def measured(run: Run, source: Source) -> Energy:
-    """From readings that cover the measured part of the run."""
+    """Energy from readings that cover the measured part of the run."""
     start, end = source.timeline.measured
     trace = source.trace
     before, after = plateau.before(trace, source.timeline), plateau.after(trace, source.timeline)
@@ -109,7 +109,7 @@ def measured(run: Run, source: Source) -> Energy:
 
 
 def modelled(run: Run, model: PowerModel, busy_cores: int, cards: int = 0) -> Energy:
-    """From the parameters of a machine: constant power over the measured part; no intervals."""
+    """Energy from the parameters of a machine: constant power over the measured part, without intervals."""
     duration_s = run.record.timing.simulate_s
     power, idle = (
         Quantity(watts, unit="W", kind="modelled")
@@ -124,7 +124,7 @@ def none(run: Run, why: str) -> Energy:
 
 
 def of_run(run: Run) -> Energy:
-    """From the run's own readings, if it has any that cover the measured part; else the reason why not."""
+    """Energy from the run's own readings if they cover the measured part, or the reason why there is none."""
     if why := own.reason(run):
         return none(run, why)
     source = own.source(run)

@@ -18,7 +18,7 @@ from .analysis import Energy
 
 
 class Kept(BaseModel):
-    """`file`: its name as given; `csv`: as kept, beside this; the others: see outside.source."""
+    """A kept file: its name as given, its copy `csv` beside this one, and how outside.source places it."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid")
 
@@ -31,9 +31,10 @@ class Kept(BaseModel):
 
 
 def keep(run: Run, path: Path, **placed) -> Path:
-    """Copy the CSV at `path`, and how it was placed, into the results folder; runs share a copy.
+    """Copy the CSV at `path` and how it was placed into the results folder; runs share a copy.
 
-    `placed`: what `outside.source` took. Returns what was written last, without which the copy is not read.
+    `placed` is what `outside.source` took. Returns the file that was written last, without which the copy is
+    not read.
     Raises BadInput for a run that is in no results folder, and for what is no file.
     """
     at = _place(run)
@@ -51,7 +52,7 @@ def keep(run: Run, path: Path, **placed) -> Path:
 
 
 def of_run(run: Run) -> Energy:
-    """From what is kept for the run, else from its own readings. Raises BadInput for what cannot be used."""
+    """Energy from what is kept for the run, or else from its own readings. Raises BadInput for bad files."""
     at = _place(run)
     if at is None or not at.is_file():
         return analysis.of_run(run)

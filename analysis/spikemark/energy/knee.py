@@ -9,7 +9,7 @@ from .changes import Segment, segments
 from .timeline import Timeline
 from .trace import Trace
 
-#: Length of the pause before the run where the record does not tell: that of Simula et al. 2019, section IV.
+#: Pause before the run if the record does not tell its length: that of Simula et al. 2019, section IV.
 PAUSE_S = 5.0
 #: A second step that stands out this much as well leaves the place of the run open.
 RIVAL = 0.8
@@ -17,14 +17,14 @@ RIVAL = 0.8
 
 @dataclass(frozen=True)
 class Step:
-    """Where the run may begin; `stands_out`: power of the run there above that around it, W."""
+    """A place where the run may begin; `stands_out` is its power there above the power around it, in W."""
 
     at: float
     stands_out: float
 
 
 def align(trace: Trace, timeline: Timeline) -> Timeline:
-    """The timeline in the time of the trace: power is up while the run was busy, and lower around it.
+    """The timeline in the time of the trace, where power is up while the run was busy and lower around it.
 
     The step lies between two readings, so the place is known to half an interval. Raises BadInput if no step
     fits, or several do.

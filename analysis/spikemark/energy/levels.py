@@ -32,7 +32,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Reached:
-    """`level` is 0 below level 1."""
+    """The level that was reached, 0 for below level 1, and all criteria."""
 
     level: int
     criteria: list[Criterion]
@@ -43,14 +43,17 @@ class Reached:
 
     @property
     def lacking(self) -> list[Criterion]:
-        """Of the next level."""
+        """The criteria of the next level that are not met."""
         return [c for c in self.criteria if c.level == self.level + 1 and not c.met]
 
 
 def reached(
     sampling: Sampling, trace: Trace, timeline: Timeline, idle: bool, at_wall_percent: float | None
 ) -> Reached:
-    """`at_wall_percent`: accuracy of a meter of the whole machine, before power conversion; else None."""
+    """The level of a measurement.
+
+    `at_wall_percent` is the accuracy of a meter of the whole machine before power conversion, or None.
+    """
     apart, core_s = sampling.longest_s, timeline.duration_s
     whole = sampling.coverage >= 0.999
     wall = "part of the machine, or not stated (--at-wall)" if at_wall_percent is None else "whole machine"

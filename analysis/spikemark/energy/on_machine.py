@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
+from spikemark.records import run_files
 from spikemark.records.record import Run
 
 from . import analysis
@@ -20,7 +20,7 @@ WHY = "modelled energy"
 
 
 def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
-    """Of so many nodes. Raises BadInput where the profile does not say what they draw.
+    """The power of so many nodes. Raises BadInput where the profile does not say what they draw.
 
     Only a single node needs no interconnect card.
     """
@@ -36,15 +36,15 @@ def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
 
 
 def energy(run: Run, profile: "Profile", nodes: int | None = None) -> Energy:
-    """As if the run had taken as long on nodes of `profile`, every thread on a core that is always busy.
+    """Energy as if the run had taken as long on nodes of `profile`, with every thread on a core always busy.
 
-    `nodes`: by default those that a simulated run had, else as few as have the cores. Raises BadInput for
-    nodes that have too few and for a profile that does not tell the power.
+    `nodes` defaults to those of a simulated run, or else to as few as have the cores. Raises BadInput for
+    nodes that have too few cores and for a profile that does not tell the power.
     """
     ranks, threads = run.record.ranks, run.record.threads
-    placed = run.path / "simulation.json"
-    if placed.is_file():
-        each, threads = (_count(read_json(placed), name, placed) for name in ("ranks_per_node", "threads"))
+    if run.simulation is not None:
+        placed = run.path / run_files.SIMULATION
+        each, threads = (_count(run.simulation, name, placed) for name in ("ranks_per_node", "threads"))
         nodes = nodes or math.ceil(ranks / each)
     cores = int(profile.need("node.cores", WHY).value)
     busy = ranks * threads
@@ -58,8 +58,8 @@ def energy(run: Run, profile: "Profile", nodes: int | None = None) -> Energy:
     return analysis.modelled(run, model, busy, nodes if nodes > 1 else 0)
 
 
-def _count(about: Any, name: str, path: Path) -> int:
-    value = about.get(name) if isinstance(about, dict) else None
+def _count(about: dict[str, Any], name: str, path: Path) -> int:
+    value = about.get(name)
     if not isinstance(value, int) or value < 1:
         raise BadInput(f"{path}: {name}={value!r}; allowed: a whole number from 1 on")
     return value

@@ -109,7 +109,7 @@ def _check_covered(path: Path, trace: Trace, timeline: Timeline, run: Run) -> No
 
 
 def _when(seconds: float) -> str:
-    """As a date where it can be one, else in seconds."""
+    """A time as a date if it can be one, else in seconds."""
     if 1e8 < seconds < 1e10:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").replace("000Z", "Z")
     return f"{seconds:.6g} s"

@@ -7,6 +7,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
+from spikemark.records import run_files
 from spikemark.records.record import Run
 
 from .resolution import step_w
@@ -35,7 +36,7 @@ def source(run: Run) -> Source:
     timeline = of_run(run)
     if timeline is None:
         raise BadInput(f"{run.path / 'record.json'}: timing.simulate_started_s: missing")
-    path = run.path / "energy.csv"
+    path = run.path / run_files.ENERGY
     traces = {name: _trace(rows, path) for name, rows in _channels(path).items()}
     energy = run.record.energy
     notes = [f"reading took up to {100 * energy.sampling_cost:.2g} % of a processor"]
@@ -74,7 +75,7 @@ def _trace(rows: list[tuple[int, dict[str, str]]], path: Path) -> Trace:
 def _check(
     good: np.ndarray, name: str, words: str, rows: list[tuple[int, dict[str, str]]], path: Path
 ) -> None:
-    """Raises BadInput for the first reading that does not stand to the one before as it should."""
+    """Raises BadInput for the first reading that is not `words` the one before it."""
     if not good.all():
         line, row = rows[int(np.argmin(good)) + 1]
         raise BadInput(

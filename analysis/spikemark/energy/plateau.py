@@ -16,7 +16,7 @@ LEAST_READINGS = 3
 
 @dataclass(frozen=True)
 class Plateau:
-    """A level of power, W; `span` in the time of the trace, None where there is no level."""
+    """A level of power in W; its `span` is in the time of the trace, None where there is no level."""
 
     watts: Quantity
     span: Span | None
@@ -24,9 +24,9 @@ class Plateau:
 
 
 def before(trace: Trace, timeline: Timeline) -> Plateau:
-    """The longest level in the pause before the run; without a pause, that before the run, below its power.
+    """The longest level in the pause before the run; without a pause, the longest one below the run's power.
 
-    What has not settled at the beginning of the pause is a level of its own, and left out.
+    Power that has not settled at the beginning of the pause is a level of its own and is left out.
     """
     if timeline.idle_before is not None:
         return _within(trace, timeline.idle_before, "idle pause before the run")
@@ -37,7 +37,7 @@ def before(trace: Trace, timeline: Timeline) -> Plateau:
 
 
 def after(trace: Trace, timeline: Timeline) -> Plateau:
-    """The same in the pause after the run, to compare with."""
+    """The longest level in the pause after the run, to compare with."""
     if timeline.idle_after is None:
         return Plateau(missing("no idle pause after the run", "W"), None, "")
     return _within(trace, timeline.idle_after, "idle pause after the run")

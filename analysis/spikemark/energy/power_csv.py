@@ -20,7 +20,7 @@ Rows = list[tuple[int, list[str]]]  # line of the file, cells
 
 @dataclass(frozen=True)
 class PowerFile:
-    """`channels`: power in W by column name, or by what a column such as `node` says, or both.
+    """A file of power: `channels` are in W by column name, or by what a column such as `node` says, or both.
 
     `lines`: by channel, the line of the file of each reading.
     """
@@ -32,7 +32,7 @@ class PowerFile:
 
 
 def read_power(path: Path, channels: list[str] | None = None) -> PowerFile:
-    """All channels, or only `channels`. Empty lines and lines that begin with # are skipped.
+    """Reads all channels, or only `channels`. Empty lines and lines that begin with # are skipped.
 
     Raises BadInput naming the file, the line, the value and what is allowed.
     """

@@ -1,4 +1,4 @@
-"""What the columns of a CSV of power are, by their names."""
+"""Tells from their names what the columns of a CSV of power are."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _UNIT = re.compile(r"(?P<base>.*?)(?:\s*[\[(]\s*(?P<bracket>\w+)\s*[\])]|[_\s](?
 
 @dataclass(frozen=True)
 class Column:
-    """`factor` makes seconds or watts of its numbers."""
+    """A column; `factor` turns its numbers into seconds or watts."""
 
     index: int
     name: str
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Header:
-    """The columns used; `ignored` are the names of the others."""
+    """The columns that are used; `ignored` are the names of the others."""
 
     time: Column
     power: list[Column]
@@ -48,7 +48,7 @@ def row_label(names: list[str]) -> int | None:
 def read_header(
     names: list[str], where: str, channels: list[str] | None = None, meters: list[str] | None = None
 ) -> Header:
-    """`where`: file and line; `channels`: only these columns, by name with or without unit.
+    """Reads a header; `where` names file and line, `channels` the only columns to use, with or without unit.
 
     `meters`: what else a channel may be called, by the rows.
 

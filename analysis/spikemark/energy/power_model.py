@@ -24,9 +24,9 @@ class PowerModel:
                 raise BadInput(f"{name}={getattr(self, name)}: a power in W >= 0 is needed")
 
     def above_idle_w(self, busy_cores: int, cards: int = 0) -> float:
-        """Power above idle, W."""
+        """Power above idle in W."""
         return self.core_w * busy_cores + self.card_w * cards
 
     def power_w(self, busy_cores: int, cards: int = 0) -> float:
-        """Power with so many busy cores and cards that are in use, W."""
+        """Power in W with so many busy cores and cards in use."""
         return self.idle_w + self.above_idle_w(busy_cores, cards)

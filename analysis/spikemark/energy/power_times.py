@@ -13,7 +13,7 @@ ALLOWED = "a number, or a time as 2026-01-31T12:00:00.5+01:00"
 
 
 def parse(text: str, factor: float, where: str) -> tuple[float, bool]:
-    """Seconds, and whether the text left its time zone open, which is then taken as UTC.
+    """The time in seconds, and whether the text left its time zone open, which is then taken as UTC.
 
     `factor`: seconds per unit of a number. Raises BadInput for anything else.
     """

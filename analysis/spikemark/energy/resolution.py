@@ -1,4 +1,4 @@
-"""What rounding leaves open: meters such as IPMI's, and Slurm, tell whole watts or coarser steps."""
+"""What rounding leaves open: meters such as those of IPMI and Slurm tell whole watts or coarser steps."""
 
 import numpy as np
 
@@ -22,12 +22,12 @@ def step_w(watts: np.ndarray) -> float:
 
 
 def combined(steps: list[float]) -> float:
-    """The step whose rounding leaves as much open as that of several meters added up, each on its own."""
+    """The step whose rounding leaves as much open as that of several meters, rounded one by one and added."""
     return float(np.sqrt(np.sum(np.square(steps))))
 
 
 def widened(half_w: float, step: float) -> float:
-    """Half an interval of a mean of rounded readings, in W; `half_w` is what their scatter says.
+    """Half an interval in W of a mean of rounded readings; `half_w` is what their scatter says.
 
     Rounding may be off by half a step, in all readings alike if power is steady: a rectangular distribution
     with the variance step^2/12, whatever the number of readings (GUM, JCGM 100:2008, F.2.2.1). Its half

@@ -18,7 +18,7 @@ BLOCKS = 10
 
 @dataclass(frozen=True)
 class Sampling:
-    """Readings within a span; of several channels those of the one with the worst."""
+    """The readings within a span; for several channels the worst of each number."""
 
     readings: int
     interval_s: float  # median time between two
@@ -31,7 +31,7 @@ class Sampling:
 
 
 def sampling(traces: list[Trace], start: float, end: float) -> Sampling:
-    """Of the span from `start` to `end`, in the time of the traces."""
+    """Sampling of the span from `start` to `end`, in the time of the traces."""
     each = [_one(trace, start, end) for trace in traces]
     return Sampling(
         min(s.readings for s in each),
@@ -52,7 +52,7 @@ def _one(trace: Trace, start: float, end: float) -> Sampling:
 
 
 def energy(trace: Trace, start: float, end: float) -> Quantity:
-    """Joule from `start` to `end`, with what the sampling leaves open.
+    """Energy in J from `start` to `end`, with what the sampling leaves open.
 
     A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
     to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
@@ -81,13 +81,13 @@ def energy(trace: Trace, start: float, end: float) -> Quantity:
 
 
 def _open_j(trace: Trace, at: float) -> float:
-    """Joule by which the energy up to `at` may differ, if power changes in one step between two readings."""
+    """By how many J the energy up to `at` may differ if power changes in one step between two readings."""
     i = int(np.clip(np.searchsorted(trace.time_s, at), 1, len(trace.time_s) - 1))
     return float(abs(np.diff(trace.power_w)[i - 1]) * np.diff(trace.time_s)[i - 1] / 2)
 
 
 def _ends_j(trace: Trace, start: float, end: float) -> tuple[float, float] | tuple[None, None]:
-    """Joule between the outermost readings inside, and between those around them."""
+    """Energy in J between the outermost readings inside, and between those around them."""
     inside = np.flatnonzero((trace.time_s >= start) & (trace.time_s <= end))
     if len(inside) < 2 or inside[0] == 0 or inside[-1] == len(trace.time_s) - 1:
         return None, None

@@ -18,7 +18,7 @@ SHORTEST_S = 1e-9  # a phase of less did not take place
 
 
 def rows(energy: Energy) -> list[tuple[str, Quantity]]:
-    """What, and its value: gross first."""
+    """Every value with its name, gross energy first."""
     found = [
         ("gross energy", energy.gross_j),
         ("mean power", energy.mean_w),
@@ -110,7 +110,7 @@ def phases(source: Source) -> str:
 
 
 def content(energy: Energy) -> dict[str, Any]:
-    """For JSON. Times of `power` and `phases` count from the begin of the measured part, in s."""
+    """For JSON. Times of `power` and `phases` are in s from the beginning of the measured part."""
     made = {
         "run": str(energy.run.path),
         "kind": energy.kind,

@@ -9,7 +9,7 @@ from .trace import Trace, total
 
 @dataclass(frozen=True)
 class Source:
-    """`traces`: one per channel and node; `timeline` is that of the run, in the time of the traces."""
+    """Readings of a run: a trace per channel and node, and the run's timeline in the time of the traces."""
 
     name: str
     traces: dict[str, Trace]

@@ -21,18 +21,18 @@ class Timeline:
 
     @property
     def busy(self) -> Span:
-        """Between the pauses: warm-up and measured part."""
+        """The time between the pauses: warm-up and measured part."""
         start = self.idle_before[1] if self.idle_before else self.measured[0]
         return start, self.idle_after[0] if self.idle_after else self.measured[1]
 
     @property
     def known(self) -> Span:
-        """From the first pause to the last."""
+        """The time from the first pause to the last."""
         start = self.idle_before[0] if self.idle_before else self.measured[0]
         return start, self.idle_after[1] if self.idle_after else self.measured[1]
 
     def moved(self, seconds: float) -> "Timeline":
-        """Later by so many seconds."""
+        """The timeline moved to so many seconds later."""
 
         def move(span: Span | None) -> Span | None:
             return span and (span[0] + seconds, span[1] + seconds)
@@ -41,7 +41,7 @@ class Timeline:
 
 
 def of_run(run: Run) -> Timeline | None:
-    """None for a record from before these times were written."""
+    """The timeline of a run; None for a record from before these times were written."""
     timing = run.record.timing
     if timing.simulate_started_s is None or timing.simulate_ended_s is None:
         return None

@@ -52,11 +52,11 @@ class Trace:
         return float(np.median(np.diff(self.time_s)))
 
     def covers(self, start: float, end: float) -> bool:
-        """Within readings, or less than an interval beyond them?"""
+        """Does the trace cover this span, within its readings or less than an interval beyond them?"""
         return self.first - self.interval_s <= start and end <= self.last + self.interval_s
 
     def integral_j(self, at: np.ndarray) -> np.ndarray:
-        """Joule from the first reading to times `at`; power is linear between readings, constant beyond."""
+        """Energy in J from the first reading to `at`; power is linear between readings, constant beyond."""
         at = np.asarray(at, dtype=float)
         i = np.clip(np.searchsorted(self.time_s, at, side="right") - 1, 0, len(self.time_s) - 2)
         since = at - self.time_s[i]
@@ -70,26 +70,26 @@ class Trace:
         return np.where(at > self.last, after, np.where(at < self.first, before, inside))
 
     def energy_j(self, start: float, end: float) -> float:
-        """Joule from `start` to `end`."""
+        """Energy in J from `start` to `end`."""
         return float(np.subtract(*self.integral_j(np.array([end, start]))))
 
     def mean_w(self, start: float, end: float) -> float:
-        """Watt, mean from `start` to `end`."""
+        """Mean power in W from `start` to `end`."""
         return self.energy_j(start, end) / (end - start)
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
-        """Times in s, power in W, [m]: each reading, or of a counter the mean between two, at its middle."""
+        """Times in s and power in W, [m]: each reading, or a counter's mean between two, at its middle."""
         if not self.cumulative:
             return self.time_s, self.power_w
         return (self.time_s[1:] + self.time_s[:-1]) / 2, np.diff(self.counter_j) / np.diff(self.time_s)
 
     def moved(self, seconds: float) -> "Trace":
-        """Later by so many seconds."""
+        """The trace moved to so many seconds later."""
         return Trace(self.time_s + seconds, self.counter_j, self.power_w, self.step_w)
 
 
 def total(traces: list[Trace]) -> Trace:
-    """The sum of all, where all have readings; exact, as it has the readings of each.
+    """The sum of all traces where all have readings; it is exact, as it has the readings of each.
 
     Raises BadInput if there is no time at which all have readings.
     """

@@ -1,4 +1,4 @@
-"""One line for what is wrong with a profile: path, value, what is allowed."""
+"""One line that says what is wrong with a profile: path, value and what is allowed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ def _text(first: dict[str, Any], path: str, content: Any) -> str:
 
 
 def _allowed(place: tuple, content: Any) -> str:
-    """The fields of the group that has the unknown one."""
+    """The fields that the group of an unknown field allows."""
     at = ProfileFile
     for part in place[:-1]:
         at = at.model_fields[part].annotation if part in getattr(at, "model_fields", {}) else None
@@ -61,7 +61,7 @@ ORDERED = (
 
 
 def impossible(values: Mapping[str, Any]) -> str | None:
-    """What cannot be true of the values (by path) together; None if all can."""
+    """Says which values (by path) cannot be true together; None if all can."""
     for small, large in ORDERED:
         if small in values and large in values and values[small].value > values[large].value:
             both = ", ".join(f"{path}={values[path].value:g}" for path in (small, large))

@@ -49,10 +49,10 @@ FIELDS = [
     Field("node.bandwidth_core", "GB/s", POSITIVE, "memory bandwidth (triad), one core alone"),
     *_kernels("one_core", "one core at work"),
     *_kernels("full_node", "every core at work"),
-    Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of a cycle's compute time, long ones apart"),
-    Field("jitter.correlation_time", "cycles", NOT_NEGATIVE, "integrated autocorrelation time of that"),
-    Field("jitter.minor_share", "1", SHARE, "share of cycles in the mode of long ones"),
-    Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long those are"),
+    Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of ordinary cycles' compute times"),
+    Field("jitter.correlation_time", "cycles", NOT_NEGATIVE, "integrated autocorrelation time of these"),
+    Field("jitter.minor_share", "1", SHARE, "share of long cycles, which the means of the kernels hold"),
+    Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long as ordinary ones those are"),
     Field("jitter.node_spread", "1", NOT_NEGATIVE, "SD of the nodes' mean times over their mean"),
     Field(
         "interconnect.topology", None, TEXT, "how nodes are connected", ("fat_tree", "dragonfly", "star")

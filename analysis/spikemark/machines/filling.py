@@ -1,4 +1,4 @@
-"""What prediction and simulation need and a profile does not know, assumed by simple rules.
+"""Simple rules that assume what predictions and simulations need and a profile does not know.
 
 Kernel times come from a profile that was calibrated (`REFERENCE`):
 
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from .loader import load, names
 from .profile import Profile
 
-#: Written by `spikemark calibrate`.
+#: The profile that `spikemark calibrate` wrote.
 REFERENCE = "epyc-vm"
 REFERENCE_NETWORK = "jureca-dc"
 REFERENCE_JITTER = "dpsnn-westmere-ib"
@@ -44,12 +44,12 @@ JITTER = {
     "node_spread": (0, "nodes are taken to be alike"),
 }
 
-#: path, value, why
+#: Path, value and reason of each assumed value.
 Assumed = Iterator[tuple[str, float | str, str]]
 
 
 def filled(profile: Profile, reference: Profile | None = None) -> Profile:
-    """The profile with what is needed and unknown assumed; the reference of each value says the rule.
+    """The profile, in which values that are needed and unknown are assumed; their references say the rule.
 
     `reference`: a calibrated profile instead of `REFERENCE`. What even the rules do not give stays unknown.
     """
@@ -98,13 +98,13 @@ def _kernels(profile: Profile, reference: Profile) -> Assumed:
 
 
 def _clock(profile: Profile, reference: Profile) -> float:
-    """How many times slower by the clock; 1 where one of them is unknown."""
+    """How many times slower the profile is by its clock; 1 where a clock is unknown."""
     here, there = profile.get("node.clock"), reference.get("node.clock")
     return there.value / here.value if here and there else 1.0
 
 
 def _share(profile: Profile, path: str) -> float | None:
-    """Bandwidth per busy core, GB/s; of one core alone the whole of it."""
+    """Bandwidth per busy core in GB/s; one core alone has all of it."""
     bandwidth, cores = profile.get(path), profile.get("node.cores")
     if bandwidth is None or (cores is None and path == "node.bandwidth"):
         return None
@@ -112,7 +112,7 @@ def _share(profile: Profile, path: str) -> float | None:
 
 
 def _memory_ns(profile: Profile, path: str, bytes_: float | None = None) -> float:
-    """So many bytes of memory, or a line; 0 where unknown."""
+    """Nanoseconds that the memory takes for so many bytes, or for a line; 0 where unknown."""
     share, line = _share(profile, path), profile.get("node.line")
     size = bytes_ or (line.value if line else None)
     return size / share if share and size else 0.0

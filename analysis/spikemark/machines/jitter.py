@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spikemark.models.recursion import Truth
+from spikemark.models.injected import Truth
 from spikemark.models.serial import lumped_cv_ratio
 
 from .inputs import Inputs

@@ -10,12 +10,12 @@ from .profile import Profile, checked
 
 
 def folder() -> Path:
-    """Where the profiles of the project are."""
+    """The folder of the project's profiles."""
     return places.root() / "machines"
 
 
 def names() -> list[str]:
-    """Of all profiles in machines/, sorted."""
+    """Names of all profiles in machines/, sorted."""
     return sorted(path.stem for path in folder().glob("*.yaml"))
 
 

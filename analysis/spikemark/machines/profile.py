@@ -25,7 +25,7 @@ class UnknownValue(BadInput):
 
 @dataclass(frozen=True)
 class Value:
-    """`value` in `unit` (None for texts); of a table its rows (ranks, bytes, us).
+    """A leaf of a profile: `value` in `unit` (None for texts), or the rows (ranks, bytes, us) of a table.
 
     `kind`: measured | literature | assumed. `reference` says how or where, for assumed values why.
     """
@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Profile:
-    """A checked profile. What is unknown has no value. Made by `load`, `checked`, `assume`."""
+    """A checked profile, made by `load`, `checked` or `assume`. What is unknown has no value."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class Profile:
     where: str = ""  #: the file, for complaints
 
     def get(self, path: str) -> Value | None:
-        """The value at a path such as node.cores; None if unknown. Raises BadInput for no such path."""
+        """The value at a path such as node.cores; None if unknown. Raises BadInput for a wrong path."""
         if path not in self.values:
             _check_path(path)
         return self.values.get(path)
@@ -67,7 +67,7 @@ class Profile:
 
     @property
     def assumptions(self) -> dict[str, Value]:
-        """What is assumed, by path; the reference of each says why."""
+        """The assumed values by path; the reference of each says why."""
         return {path: value for path, value in self.values.items() if value.kind == "assumed"}
 
     def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
@@ -78,7 +78,7 @@ class Profile:
         return self._with({path: _leaf(path, value, unit, why, self.name)})
 
     def assume_all(self, found: dict[str, tuple[Any, str]]) -> "Profile":
-        """The same for several: path -> value, in the unit of its field, and why."""
+        """This profile with several assumed values: path -> value, in the unit of its field, and why."""
         return self._with(
             {path: _leaf(path, v, unit_of(path), why, self.name) for path, (v, why) in found.items()}
         )
@@ -97,7 +97,7 @@ class Profile:
 
 
 def unit_of(path: str) -> str | None:
-    """Of the values at a path; None for texts. Raises BadInput for no such path."""
+    """The unit of values at a path; None for texts. Raises BadInput where there is no such path."""
     _check_path(path)
     return FIELD[path.rpartition(".")[0] if _model(path) else path].unit
 

@@ -1,4 +1,4 @@
-"""The schema of machines/NAME.yaml, made from the table of fields; export as JSON Schema."""
+"""The schema of machines/NAME.yaml, made from the table of fields, and its export as JSON Schema."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ def _not_next_to_nothing(value: float) -> float:
     return value
 
 
-MOST, LEAST = 1e12, 1e-12  # of any value in its unit, and of one that must not be 0
+MOST, LEAST = 1e12, 1e-12  # limits of any value in its unit; the least of a value that must not be 0
 NUMBERS = {
     COUNT: Count,
     POSITIVE: Annotated[_number(gt=0, le=MOST), AfterValidator(_not_next_to_nothing)],
@@ -35,11 +35,11 @@ NUMBERS = {
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-Ranks = Annotated[int, Limits(strict=True, ge=2, le=10**9)]  # that exchange something
+Ranks = Annotated[int, Limits(strict=True, ge=2, le=10**9)]  # ranks that exchange something
 
 
 class Strict(BaseModel):
-    """Without fields that are not in the table."""
+    """A group that allows no fields but those of the table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +52,7 @@ class Leaf(Strict):
 
 
 class Number(Leaf):
-    """With the range in which it is expected."""
+    """A number, and the range in which it is expected."""
 
     @model_validator(mode="after")
     def _inside(self) -> "Number":
@@ -63,7 +63,7 @@ class Number(Leaf):
 
 
 class Table(Leaf):
-    """Rows of ranks, bytes from each rank to each other one, us."""
+    """Rows of ranks, bytes from each rank to each other rank, and microseconds."""
 
     rows: Annotated[
         list[tuple[Ranks, Annotated[int, Limits(strict=True, ge=0)], NUMBERS[POSITIVE]]],
@@ -126,14 +126,14 @@ ProfileFile = _schema()
 
 
 def json_schema() -> dict[str, Any]:
-    """As JSON Schema (2020-12), for editors."""
+    """The schema as JSON Schema (2020-12), for editors."""
     made = ProfileFile.model_json_schema()
     _complete(made)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "Machine profile"}
 
 
 def _complete(at: Any) -> None:
-    """What pydantic leaves out: absent is not null, and keys have to match their pattern."""
+    """Adds what pydantic leaves out: absent is not null, and keys have to match their pattern."""
     if isinstance(at, dict):
         if at.get("default", 0) is None:
             del at["default"]

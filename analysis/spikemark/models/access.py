@@ -70,7 +70,7 @@ def reduction(
 
 @dataclass(frozen=True)
 class Access:
-    """Expected irregular access of a network as run; expectations over the drawing of the network."""
+    """Expected irregular access of a network on its ranks, as means over all networks that may be drawn."""
 
     ratio: float | None  # first accesses per synaptic event; None if no spike meets a synapse
     ratio_by_lane: dict[str, float]  # the lanes' parts of it, over the events of all lanes

@@ -20,19 +20,19 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds; `spike` is None where it is part of `first`."""
+    """The three times in s; `spike` is None where it is part of `first`."""
 
     first: float
     next: float
     spike: float | None
 
     def predict(self, counts: np.ndarray) -> np.ndarray:
-        """Seconds for `counts` [point, (n_first, n_synapses, n_spikes)]."""
+        """Time in s for `counts` [point, (n_first, n_synapses, n_spikes)]."""
         return np.asarray(counts, dtype=float) @ [self.first, self.next, self.spike or 0.0]
 
     @property
     def enter(self) -> float:
-        """Of a spike that enters a list, t_first + t_spike."""
+        """Time of a spike that enters a list, t_first + t_spike."""
         return self.first + (self.spike or 0.0)
 
 
@@ -57,7 +57,7 @@ def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
 
 
 def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int) -> list[Times]:
-    """Fits to runs drawn with replacement; `groups`: of each configuration, counts and seconds of its runs.
+    """Fits to runs drawn with replacement; `groups`: counts and seconds of the runs of each configuration.
 
     Runs are drawn from all, and each configuration counts with the middle of those drawn. Draws that cannot
     be fitted are left out.
@@ -83,7 +83,7 @@ def middle(seconds: np.ndarray) -> float:
 
 
 def middles(owner: np.ndarray, counts: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One point per owner, of the mean counts and the middle of the times."""
+    """One point per owner: the mean counts and the middle of the times."""
     names = np.unique(owner)
     return (
         np.array([counts[owner == name].mean(axis=0) for name in names]),

@@ -38,7 +38,7 @@ SHORTEST_S = 1e-12  # no curve predicts less
 
 @dataclass(frozen=True)
 class Piece:
-    """t = latency + n seconds_per_byte for sizes n from `first` to `last` (bytes), both measured.
+    """A piece t = latency + n seconds_per_byte for sizes n from `first` to `last` (bytes), both measured.
 
     With a single repetition there are no intervals.
     """
@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class LatencyBandwidth:
-    """A fitted curve. `support`: share of the resamples of which the pieces end at the same sizes."""
+    """A fitted curve; `support` is the share of the resamples whose pieces end at the same sizes."""
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]

@@ -68,7 +68,7 @@ def modes(times: np.ndarray) -> list[Mode]:
 def _divide(
     values: np.ndarray, density: np.ndarray, peaks: np.ndarray, grid: np.ndarray, logarithmic: bool
 ) -> list[Mode]:
-    """The times between the lowest points beside each peak; modes of too few of them go to the next one."""
+    """Divides the times at the lowest points between peaks; modes of too few times join the next one."""
     while True:
         valleys = [a + np.argmin(density[a:b]) for a, b in pairwise(peaks)]
         cuts = np.searchsorted(values, grid[np.array(valleys, dtype=int)])

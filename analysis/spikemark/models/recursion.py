@@ -2,23 +2,22 @@
 
 Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This is
 the same for any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of all
-ranks the time F[m, k] at which rank m is done with window k is
+ranks the time F[m, k] at which rank m has computed window k is
 
-    F[m, k] = max(F[m, k-1] + C[m, k], max_j F[j, k-L] + t_exchange),
+    F[m, k] = max(F[m, k-1], max_j F[j, k-1-L] + t_exchange) + C[m, k],
 
-where C are the sums of the compute times over the P cycles of a window; on the right, F[j, k-L] is when rank
-j has computed window k-L. With L = 0 these are eqs 3-5; with a lag a rank waits only for ranks that are more
-than a window behind. `evaluate` gives the waiting of every rank in every cycle, `waits` its mean over
-ranks for long traces and many runs. All times are in seconds. Compute times are c[m, s] of shape
+C being the sums of the compute times over the P cycles of a window. With L = 0 these are eqs 3-5; with a lag
+a rank waits only for ranks that are more than a window behind.
+
+`evaluate` gives the waiting of every rank in every cycle, `waits` its mean over ranks for long traces and
+many runs. All times are in seconds. Compute times are c[m, s] of shape
 [..., rank, cycle]; leading axes, if any, are independent runs.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy import signal
 
 from spikemark.core.errors import BadInput
 
@@ -62,14 +61,14 @@ class Course:
 
     @property
     def excess(self) -> float:
-        """Time beyond the mean compute time, as a share of it: of the slowest rank, mean over runs."""
+        """Time of the slowest rank beyond the mean compute time, as a share of it; mean over runs."""
         cycles = self.waiting_s.shape[-1]
         return float(self.end_s.max(axis=-1).mean() / (cycles * self.compute_s) - 1)
 
 
 @dataclass
 class _Meeting:
-    """A lane while a run is evaluated. `begun`: when each rank's group had begun each of the last windows."""
+    """A lane while a run is evaluated; `begun` holds when the exchanges that are under way will arrive."""
 
     lane: Lane
     order: np.ndarray  # ranks sorted by group
@@ -82,13 +81,13 @@ class _Meeting:
         return (cycle + 1) % self.lane.period == 0 or cycle == last
 
     def last_of_group(self, at: np.ndarray) -> np.ndarray:
-        """Latest of the times `at` [..., rank] in the group of each rank."""
+        """The latest of the times `at` [..., rank] in the group of each rank."""
         if len(self.first) == 1:
             return at.max(axis=-1, keepdims=True)
         return np.maximum.reduceat(at[..., self.order], self.first, axis=-1)[..., self.place]
 
     def end_window(self, at: np.ndarray, drain: bool) -> np.ndarray:
-        """When the ranks, done at `at`, may go on; `drain`: nothing may stay on its way."""
+        """When ranks that have computed at `at` may go on; with `drain`, nothing may stay on its way."""
         self.begun.append(self.last_of_group(at) + self.lane.exchange_s)
         while len(self.begun) > (0 if drain else self.lane.lag):
             at = np.maximum(at, self.begun.pop(0))
@@ -127,7 +126,7 @@ class Waits:
     drain_error: np.ndarray  # [...], spread of the lead over time
 
     def per_window(self, windows: int) -> np.ndarray:
-        """Mean without the drain over a run of so many windows, [...]; those not run are as the last."""
+        """Mean without the drain over a run of so many windows, [...]; further windows are as the last."""
         ran = self.series.shape[-1]
         later = self.series[..., ran // 2 :].mean(axis=-1)
         return later + (self.series.mean(axis=-1) - later) * min(ran / windows, 1.0)
@@ -158,7 +157,7 @@ def waits(
 
 
 def _together(compute: np.ndarray, group: int, per_window: int) -> np.ndarray:
-    """Eqs 3-5 of windows whose end all ranks leave together, mean over ranks, [..., window]."""
+    """Eqs 3-5 for windows whose end all ranks leave together: mean over ranks, [..., window]."""
     *runs, ranks, steps = compute.shape
     slowest, mean = compute, compute.mean(axis=-2, dtype=np.float64)
     if per_window > 1:
@@ -170,9 +169,10 @@ def _together(compute: np.ndarray, group: int, per_window: int) -> np.ndarray:
 def _passed(
     compute: np.ndarray, meetings: list[_Meeting], last: int = -1
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The recursion, a block of cycles at a time: which, when each rank has computed them, when it goes on.
+    """The recursion, a block of cycles at a time.
 
-    Times are [cycle, ..., rank]. After the cycle `last`, nothing may stay on its way.
+    Yields which cycles, when each rank has computed them, and when it goes on, both [cycle, ..., rank]. After
+    the cycle `last`, nothing may stay on its way.
     """
     at = np.zeros(compute.shape[:-1])
     for first in range(0, compute.shape[-1], BLOCK):
@@ -215,50 +215,3 @@ def lanes_of(run) -> list[Lane]:
         group = tuple(rank // lane.ranks for rank in range(ranks))
         lanes.append(Lane(lane.period, lane.lag, group))
     return lanes
-
-
-def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Autoregressive series of first order along the last axis; normal, mean 0, variance 1."""
-    noise = rng.standard_normal(shape)
-    noise[..., 1:] *= np.sqrt(1 - correlation**2)
-    return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Compute times as the mini-app injects them (field `inject` of a run description), in seconds.
-
-    Normal about the rank's own mean, autoregressive of first order from cycle to cycle, with probability
-    `minor_share` `minor_factor` times as long, and not below 0.
-    """
-
-    mean_s: float
-    sd_s: float
-    correlation: float = 0.0
-    rank_sd_s: float = 0.0
-    minor_share: float = 0.0
-    minor_factor: float = 1.0
-
-    @classmethod
-    def of(cls, description: dict[str, Any]) -> "Truth":
-        """What a run description injects; nothing where it has no field `inject`."""
-        given = description.get("inject") or {}
-        minor = given.get("minor_mode") or {}
-        return cls(
-            mean_s=1e-6 * given.get("mean_us", 0),
-            sd_s=1e-6 * given.get("sd_us", 0),
-            correlation=given.get("correlation", 0.0),
-            rank_sd_s=1e-6 * given.get("rank_sd_us", 0),
-            minor_share=minor.get("share", 0.0),
-            minor_factor=minor.get("factor", 1.0),
-        )
-
-    def draw(self, rng: np.random.Generator, ranks: int, cycles: int, runs: int | None = None) -> np.ndarray:
-        """Compute times [rank, cycle], or [run, rank, cycle] for a number of `runs`."""
-        shape = (ranks, cycles) if runs is None else (runs, ranks, cycles)
-        deviation = ar1(self.correlation, shape, rng)
-        means = self.mean_s + self.rank_sd_s * rng.standard_normal((*shape[:-1], 1))
-        times = means + self.sd_s * deviation
-        if self.minor_share > 0:
-            times[rng.random(shape) < self.minor_share] *= self.minor_factor
-        return np.maximum(times, 0.0)

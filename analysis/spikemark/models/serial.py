@@ -49,8 +49,7 @@ def _normalise(covariance: np.ndarray, array: np.ndarray) -> np.ndarray:
 
 
 def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
-    """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 for independent
-    cycles.
+    """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 if independent.
 
     The sum stops at the first lag W >= c tau(W) (Sokal's automatic window), beyond which noise would
     dominate. Never below a hundredth of a cycle, so that a sample size can be divided by it.
@@ -66,7 +65,7 @@ def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
 
 
 def effective_sample_size(compute: np.ndarray) -> np.ndarray:
-    """Independent cycles that would fix the mean of a rank as well as its correlated ones do, [rank]."""
+    """How many independent cycles would tell the mean of a rank as well as its correlated ones, [rank]."""
     array = statistics.times(compute)
     return np.array([array.shape[1] / integrated_time(rho) for rho in autocorrelation(array)])
 

@@ -1,4 +1,4 @@
-"""Cycle statistics: what the compute times of a run look like, and what waiting they cause.
+"""Statistics of cycles: what the compute times of a run look like, and what waiting they cause.
 
 Arrays `compute` are c[m, s] of Lober et al. 2026 (L26), section 2.2: seconds, shape [rank, cycle], as
 `Run.compute()` returns them. Every function raises BadInput for an array of another shape or a window that
@@ -87,7 +87,7 @@ def measured_waiting_s(run) -> np.ndarray | None:
 
 
 def measured_waiting_per_cycle_s(run) -> np.ndarray | None:
-    """Mean over cycles of `measured_waiting_s`, [rank]."""
+    """The mean over cycles of `measured_waiting_s`, [rank]."""
     waiting = measured_waiting_s(run)
     return None if waiting is None else waiting.mean(axis=1)
 

@@ -15,7 +15,7 @@ from .rates import Rates
 
 @dataclass(frozen=True)
 class Network:
-    """A description, what it is called, and how its neurons fire."""
+    """A description, its title, and the rates at which its neurons fire."""
 
     title: str
     description: dict[str, Any]
@@ -44,7 +44,7 @@ def of_preset(
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
-    """A run description. Raises BadInput for a file that is none."""
+    """The run description in a file. Raises BadInput for a file that holds none."""
     description = read_json(path)
     read(description, f"{path}: ")
     return Network(path.name, description, rates.of(description, rate))

@@ -1,4 +1,4 @@
-"""What a synapse takes longer where the ring of input does not fit into the caches.
+"""How much longer a synapse takes where the ring of input does not fit into the caches.
 
 `t_next` of a profile was measured with a ring that fits into the second cache (miniapp/bench/kernels_drawn.c:
 5000 neurons, 21 slots of two bytes, 0.2 MB). Of a larger one a cache of C bytes misses 1 - C / ring
@@ -14,9 +14,9 @@ from spikemark.machines.inputs import Inputs
 
 from .loads import Loads
 
-CLOCK_HZ = 3.65e9  # of that machine
-MISS = (1.48e-9 - 0.97e-9) * CLOCK_HZ / (1 - 2**20 / 8.0e6)  # the second cache, clock cycles
-#: The last cache, beside that, clock cycles; the mean of both rings.
+CLOCK_HZ = 3.65e9  # the clock of that machine
+MISS = (1.48e-9 - 0.97e-9) * CLOCK_HZ / (1 - 2**20 / 8.0e6)  # clock cycles, of the second cache
+#: Further clock cycles, of the last cache; the mean of both large rings.
 FAR = CLOCK_HZ * np.mean([
     (ns * 1e-9 - 0.97e-9 - MISS / CLOCK_HZ * (1 - 2**20 / ring)) / (1 - 2**24 / ring)
     for ns, ring in ((6.13, 40.2e6), (7.26, 80.4e6))
@@ -29,7 +29,7 @@ ASSUMED = (
 
 
 def miss_s(loads: Loads, inputs: Inputs) -> np.ndarray:
-    """Seconds more per synapse, for the threads of each column, [column]; 0 where no cache is known."""
+    """Additional seconds per synapse for the threads of each column, [column]; 0 where no cache is known."""
     ring = loads.ring.neuron_bytes * np.maximum(loads.neurons.sum(axis=0), 1.0)
     last, sharing = inputs.get("node.l3", 0.0), inputs.get("node.l3_cores", 0.0)
     share = last / sharing if sharing else 0.0

@@ -19,10 +19,10 @@ TABLES = ("alltoall", "allgather", "barrier")
 
 @dataclass(frozen=True)
 class Traffic:
-    """What ranks of a group send each other in an exchange; [member from, member to], none to oneself."""
+    """What the ranks of a group send each other in an exchange, [sender, receiver]; nothing to oneself."""
 
     bytes: np.ndarray
-    messages: np.ndarray  # expected number that are not empty
+    messages: np.ndarray  # expected numbers of messages that are not empty
     node: np.ndarray  # [member]
 
     @property
@@ -31,12 +31,12 @@ class Traffic:
 
     @property
     def mean_bytes(self) -> float:
-        """To each other rank, of the rank that sends or receives most."""
+        """Bytes for each other rank, of the rank that sends or receives most."""
         most = max(self.bytes.sum(axis=0).max(), self.bytes.sum(axis=1).max())
         return float(most / max(1, self.ranks - 1))
 
     def dense(self, size: float) -> "Traffic":
-        """`size` bytes from everyone to everyone."""
+        """The same ranks, with `size` bytes from everyone to everyone."""
         other = 1.0 - np.eye(self.ranks)
         return Traffic(size * other, other, self.node)
 
@@ -50,13 +50,16 @@ class Collectives:
 
     @classmethod
     def of(cls, inputs: Inputs, nodes: int) -> "Collectives":
-        """Of a profile; what lies between nodes is not asked for where there is one. Raises BadInput."""
+        """The calls on a profile; what lies between nodes is not asked for where there is one node.
+
+        Raises BadInput naming the value that is unknown.
+        """
         found = {name: inputs.table(f"interconnect.tables.{name}") for name in TABLES}
         known = {name: rows for name, rows in found.items() if rows is not None}
         return cls(Interconnect.of(inputs, WHY, nodes), known)
 
     def messages(self, traffic: Traffic) -> float:
-        """All messages at once: the slowest rank, or the card of a node."""
+        """All messages leave at once; the slowest rank, or the card of a node, sets the time."""
         same = traffic.node[:, None] == traffic.node[None, :]
         inside = np.where(same, traffic.messages * self.net.latency_node_s / 2, 0) + np.where(
             same, traffic.bytes / self.net.bandwidth_node, 0
@@ -95,7 +98,7 @@ class Collectives:
         return self._measured("allgather", traffic.ranks, size, model)
 
     def barrier(self, traffic: Traffic) -> float:
-        """log2 of the ranks of a node and log2 of the nodes, a latency each."""
+        """A latency for every doubling of the ranks of a node, and then of the nodes."""
         return self._measured("barrier", traffic.ranks, 1.0, lambda p: self._rounds(traffic, p))
 
     def _rounds(self, traffic: Traffic, ranks: float | None = None) -> float:
@@ -108,7 +111,7 @@ class Collectives:
         )
 
     def _measured(self, name: str, ranks: int, size: float, model) -> float:
-        """From the table of the profile; at other numbers of ranks, its end times what the model grows."""
+        """The time from the table of the profile; beyond its ranks, its end times the growth of the model."""
         rows = self.tables.get(name)
         if rows is None:
             return model(float(ranks))
@@ -120,7 +123,7 @@ class Collectives:
 
 
 def _curve(rows: np.ndarray, size: float) -> float:
-    """Seconds from the rows of one number of ranks: log-linear between sizes, flat below, linear above."""
+    """Seconds from rows of one number of ranks: log-linear between sizes, constant below, linear above."""
     rows = rows[np.argsort(rows[:, 1])]
     sizes, times = np.maximum(rows[:, 1], 1.0), rows[:, 2]
     found = float(np.exp(np.interp(np.log(max(size, 1.0)), np.log(sizes), np.log(times))))

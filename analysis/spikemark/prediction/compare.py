@@ -20,7 +20,7 @@ SURE, PERHAPS, HARDLY, NO = "reached", "perhaps reached", "possible, not expecte
 
 @dataclass(frozen=True)
 class Candidate:
-    """A machine with all numbers of nodes that were tried; `refused`: nodes -> why it cannot be run there."""
+    """A machine, and all numbers of nodes that were tried. `refused`: nodes -> why they cannot run it."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class Candidate:
 
     @property
     def usable(self) -> list[Prediction]:
-        """What fits into memory, as far as that is known."""
+        """The predictions that fit into memory, as far as that is known."""
         return [p for p in self.tried if p.fits is not False]
 
     @property
@@ -62,13 +62,13 @@ class Candidate:
 
     @property
     def chosen(self) -> Prediction:
-        """What to look at: the nodes that are needed, else the fastest."""
+        """The prediction to look at: with the nodes that are needed, else the fastest one."""
         return self.needed or self.fastest
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All candidates for one network. `pareto`: not beaten in both time and energy by any other."""
+    """All candidates for one network. No other prediction beats those in `pareto` in both time and energy."""
 
     network: Network
     schedule: str
@@ -84,7 +84,7 @@ def compare(
     schedule: str | None = None,
     ranks_per_node: int = 1,
 ) -> Comparison:
-    """Try all machines with one to `NODES` nodes, `ranks_per_node` ranks on each, which share its cores.
+    """Try all machines with the numbers of nodes in `NODES`; `ranks_per_node` ranks share a node's cores.
 
     A placement that has too few areas for the ranks gives way to `area_group`. Raises BadInput for a machine
     that is named twice or has fewer cores than ranks on a node, a target that is not above 0, and where no
@@ -104,12 +104,12 @@ def compare(
 
 
 def factor(p: Prediction) -> float:
-    """Real-time factor."""
+    """The real-time factor."""
     return interval(p).value
 
 
 def interval(p: Prediction) -> Quantity:
-    """Real-time factor with its interval; it is never missing."""
+    """The real-time factor with its interval; it is never missing."""
     return p.figures["real_time_factor"]
 
 
@@ -121,7 +121,7 @@ def _candidate(network: Network, profile, target: float, schedule: str | None, e
             break
         try:
             tried.append(_try(network, profile, nodes * each, node, schedule))
-        except UnknownValue:  # which no other number of nodes would tell
+        except UnknownValue:  # with other numbers of nodes it is unknown, too
             raise
         except BadInput as reason:
             refused[nodes] = str(reason)
@@ -132,7 +132,7 @@ def _candidate(network: Network, profile, target: float, schedule: str | None, e
 
 
 def _try(network: Network, profile, ranks: int, node: Node, schedule: str | None) -> Prediction:
-    """A prediction for so many ranks; they share areas where there are fewer areas than ranks."""
+    """A prediction for so many ranks; several ranks share an area where there are fewer areas than ranks."""
     description = read(network.description)
     _, placement = lanes.chosen(description, schedule, None)
     if placement == "area" and ranks > len(description.network.areas):
@@ -141,7 +141,7 @@ def _try(network: Network, profile, ranks: int, node: Node, schedule: str | None
 
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:
-    """Those that no other beats in time and in energy; without energies only the fastest."""
+    """The predictions that no other beats in time and in energy; without energies only the fastest."""
 
     def energy(p: Prediction) -> float:
         found = p.figures["energy_j"]

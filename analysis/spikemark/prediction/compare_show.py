@@ -24,7 +24,7 @@ LIMITS = {
 
 
 def table(made: Comparison) -> Table:
-    """One row per machine, with the nodes it needs."""
+    """One row per machine, with the nodes that it needs."""
     columns = [Column("machine", ""), Column("nodes", "nodes"), Column("target", "target")]
     columns += [*show.columns_of(COLUMNS), Column("limited_by", "limited by")]
     wanted = f"real-time factor {number(made.target)}"
@@ -51,12 +51,12 @@ def _row(c: Candidate) -> dict[str, Cell]:
 
 
 def nodes(p: Prediction) -> str:
-    """How many there are, and ranks where each has several."""
+    """How many nodes there are, and how many ranks where each node has several."""
     return integer(p.nodes) if p.ranks == p.nodes else f"{integer(p.nodes)} ({counted(p.ranks, 'rank')})"
 
 
 def verdict(made: Comparison) -> str:
-    """One paragraph that a buyer can act on, or be warned by."""
+    """One paragraph on which a buyer can act, or that warns the buyer."""
     usable = [c for c in made.candidates if c.usable]
     if not usable:
         return "None of the machines has the memory for this network with the nodes that were tried."
@@ -141,7 +141,7 @@ def _interval(f: Quantity) -> str:
 
 
 def lines(made: Comparison) -> list[str]:
-    """What the numbers rest on: what holds for all machines first, then by machine."""
+    """What the numbers rest on: first what holds for all machines, then what holds for each."""
     own = {c.name: show.lines([c.chosen]) for c in made.candidates if c.usable}
     shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
     found = list(shared)
@@ -152,7 +152,7 @@ def lines(made: Comparison) -> list[str]:
 
 
 def content(made: Comparison) -> dict[str, Any]:
-    """For JSON."""
+    """The comparison for JSON."""
     return {
         "network": made.network.title, "rates": made.network.rates.source, "schedule": made.schedule,
         "target_rtf": made.target, "kind": "modelled", "verdict": verdict(made),

@@ -8,7 +8,7 @@ HOUR = 3600.0
 
 
 def power_w(inputs: Inputs, node: Node) -> float:
-    """Of all nodes together: idle, a share for every busy core, and the card where there are several nodes.
+    """Power of all nodes together in W: idle, every busy core, and the cards where there are several nodes.
 
     Cores wait busily, so that all of them are busy all the time.
     """

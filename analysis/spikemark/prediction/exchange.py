@@ -17,9 +17,9 @@ from spikemark.network.lanes import Lane
 from .collectives import Collectives, Traffic
 from .loads import Loads
 
-COUNT_BYTES = 4.0  # of a size that is sent ahead
+COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
-ROOM = 2.0  # of buffers of fixed size over what they carry on average
+ROOM = 2.0  # the size of fixed buffers over what they carry on average
 TWO_LEVEL, ALONE, BROADCASTS = "two_level", "self", ("allgather", "allgatherv", "rma_doubling")
 
 
@@ -84,7 +84,7 @@ EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
 
 
 def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
-    """What the ranks of every group of a lane send in a window; ranks alone are left out."""
+    """What the ranks of every group of a lane send in a window; groups of one rank are left out."""
     lane, words = loads.lanes[number], loads.words[number]
     found = []
     for group in np.unique(lane.group):
@@ -98,7 +98,7 @@ def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
 
 
 def check(lane: Lane) -> None:
-    """Raises BadInput for a back-end there is not, or not for so many ranks."""
+    """Raises BadInput for a back-end that does not exist, or that cannot serve so many ranks."""
     inner, outer, group = lane.composed
     asked, most = {"": lane.exchange}, int(lane.sizes.max())
     if lane.exchange == TWO_LEVEL:
@@ -113,15 +113,19 @@ def check(lane: Lane) -> None:
 
 
 def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
-    """An exchange of the slowest group; 0 for a lane without any."""
+    """Seconds of an exchange of the slowest group; 0 for a lane without groups."""
     if lane.exchange == TWO_LEVEL:
         return max((_two_level(net, lane, t) for t in traffic), default=0.0)
     return max((EXCHANGES[lane.exchange](net, t) for t in traffic), default=0.0)
 
 
 def _two_level(net: Collectives, lane: Lane, traffic: Traffic) -> float:
-    """Within blocks of ranks to the member with the number of the receiver's, then between those members; a
-    smaller last block does not count in the first step. Every run of words has a frame of two."""
+    """Seconds of an exchange within blocks of ranks and then between them.
+
+    The first step brings words to the member of the block that has the number of the receiver in its own
+    block; the second step brings them there. A smaller last block does not count in the first step. Every run
+    of words has a frame of two.
+    """
     ranks, (inner, outer, size) = traffic.ranks, lane.composed
     size = size or round(np.sqrt(ranks))
     framed = traffic.bytes + FRAME_BYTES * traffic.messages
@@ -140,17 +144,17 @@ def _two_level(net: Collectives, lane: Lane, traffic: Traffic) -> float:
 
 
 def _ones(number: np.ndarray) -> np.ndarray:
-    """1 where a rank has the number, [rank, number]."""
+    """1 where a rank has a number and else 0, [rank, number]."""
     return (number[:, None] == np.arange(number.max() + 1)).astype(float)
 
 
 def _moved(sent: np.ndarray, node: np.ndarray) -> Traffic:
-    """Bytes that members send each other; those to oneself stay."""
+    """The traffic of members that send each other these bytes; what a member keeps does not travel."""
     square = np.array(sent[: len(node), : len(node)], dtype=float)
     np.fill_diagonal(square, 0.0)
     return Traffic(square, -np.expm1(-square / COUNT_BYTES), node)
 
 
 def barrier(net: Collectives, traffic: list[Traffic]) -> float:
-    """The barrier before it."""
+    """Seconds of the barrier before an exchange, of the slowest group."""
     return max((net.barrier(t) for t in traffic), default=0.0)

@@ -1,8 +1,8 @@
-"""What every rank and thread has to do in a cycle, on average: counts, before any machine gives them a time.
+"""What every rank and thread has to do in a cycle on average: counts, to which a machine gives times.
 
-Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited
-by `network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes
-with as many neurons of every population are one column. All counts are expectations per cycle.
+Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited by
+`network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes with
+as many neurons of every population are one column. All counts are expectations per cycle.
 """
 
 from dataclasses import dataclass, field
@@ -20,22 +20,22 @@ from spikemark.network.schedules import Schedule
 
 @dataclass(frozen=True)
 class Loads:
-    """Counts per cycle; `column` [rank, thread] says which column a thread is."""
+    """Counts per cycle; `column` [rank, thread] says which column stands for a thread."""
 
     ranks: int
     threads: int
-    steps: int  # of a cycle
+    steps: int  # steps of a cycle
     cycle_s: float  # simulated time of a cycle
     lanes: list[Lane]
     column: np.ndarray
-    lists: np.ndarray  # [lane, column], entered
+    lists: np.ndarray  # [lane, column], lists entered
     events: np.ndarray  # [column], synapses visited
     neurons: np.ndarray  # [population, column]
     stored: np.ndarray  # [lane, rank], lists that the rank holds, by source (not by thread)
     synapses: np.ndarray  # [rank]
-    words: np.ndarray  # [lane, rank from, rank to], spikes sent
-    spikes: np.ndarray  # [rank], fired
-    external: float  # events from outside, whole network
+    words: np.ndarray  # [lane, sender, receiver], spikes sent
+    spikes: np.ndarray  # [rank], spikes fired
+    external: float  # events from outside in the whole network
     placement: str
     description: Description = field(repr=False)
     ring: Ring
@@ -90,7 +90,7 @@ class Loads:
 
     @property
     def collocated(self) -> np.ndarray:
-        """Words a rank writes into send buffers: one per rank that needs the spike, itself too; [rank]."""
+        """Words that a rank writes into send buffers, [rank]; one for every rank that needs a spike."""
         return self.words.sum(axis=(0, 2))
 
     @property
@@ -114,8 +114,10 @@ def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sp
 
 
 def _columns(local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Virtual processes [population, rank, thread] that agree, as one column: [rank, thread] and
-    [population, column]."""
+    """One column for all virtual processes [population, rank, thread] that agree.
+
+    Returns the column of each, [rank, thread], and the neurons of each column, [population, column].
+    """
     flat = local.reshape(len(local), -1)
     weights = np.random.default_rng(1).integers(1, 2**62, size=len(flat), dtype=np.uint64)
     with np.errstate(over="ignore"):

@@ -11,13 +11,13 @@ from spikemark.network.ring import synapse_bytes
 from .loads import Loads
 
 NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
-LARGEST_NEURON = 24  # of a model that is not listed
+LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
 BLOCK, BLOCK_BYTES = 4096, 8
 
 
 def bytes_of_ranks(loads: Loads) -> np.ndarray:
-    """Bytes, [rank]; lists and routes are expectations over the drawing of the network."""
+    """Bytes on every rank, [rank]; lists and routes are expectations over the drawing of the network."""
     network = loads.description.network
     each = [
         NEURON.get(p.neuron.model, LARGEST_NEURON) + EXTERNAL * (p.outside_hz > 0)

@@ -23,10 +23,8 @@ from .intervals import predicted
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
-BARRIERS = 2  # of threads per cycle
-ROUTES = (
-    4  # ranks that a spike goes to in the time per spike of a profile, as in miniapp/bench/kernels_network.c
-)
+BARRIERS = 2  # barriers of the threads in a cycle
+ROUTES = 4  # ranks that get a spike in the profile's time per spike (miniapp/bench/kernels_network.c)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
     "what a cycle takes beside its kernels (`cycle`) is unknown and left out: cycles of few"
@@ -37,7 +35,7 @@ THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
 @dataclass(frozen=True)
 class PhaseTimes:
-    """Mean seconds per cycle, [rank]; `low` and `high` limit their sum. `kind`: the worst of the inputs."""
+    """Mean seconds per cycle, [rank]. `low` and `high` limit their sum; `kind` is the worst of the inputs."""
 
     deliver_s: np.ndarray
     update_s: np.ndarray
@@ -49,7 +47,7 @@ class PhaseTimes:
 
     @property
     def compute_s(self) -> np.ndarray:
-        """All three phases, [rank]."""
+        """All three phases together, [rank]."""
         return self.deliver_s + self.update_s + self.collocate_s
 
 
@@ -73,7 +71,7 @@ def phase_times(
 
 
 def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) -> PhaseTimes:
-    """The same for counted loads."""
+    """Mean compute times of every rank, for loads that have been counted."""
     node = Node.of(inputs.profile, loads.ranks, loads.threads, ranks_per_node)
     deliver, update, collocate = seconds(loads, inputs, node)
 
@@ -87,7 +85,7 @@ def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) ->
 
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
-    """What the times take for granted: values of the profile that are assumed, then what the model does."""
+    """What the times take for granted: assumed values of the profile, then assumptions of the model."""
     values = {path: inputs.profile.get(path) for path, used in inputs.used.items() if used.kind == "assumed"}
     found = [
         f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
@@ -131,7 +129,7 @@ def _update(populations: list[Population], kernel) -> np.ndarray:
 
 
 def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, *other: float) -> float:
-    """Seconds, by how many cores are busy; `ask`: Inputs.get with what it gives for `other`, if unknown."""
+    """Seconds of a kernel by how many cores are busy. `ask`: Inputs.get gives `other` where unknown."""
     share = _share(node)
     why = other or (f"{node.busy} of {node.cores} busy cores",)
     times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(node)}
@@ -139,12 +137,12 @@ def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, 
 
 
 def _share(node: Node) -> float:
-    """Of the way from one busy core to all."""
+    """How far the node is on the way from one busy core (0) to all (1)."""
     return (node.busy - 1) / (node.cores - 1) if node.cores > 1 else 0.0
 
 
 def _groups(node: Node) -> list[str]:
-    """The kernel times that count."""
+    """The groups of kernel times that count."""
     return [ONE] * (_share(node) < 1) + [FULL] * (_share(node) > 0)
 
 

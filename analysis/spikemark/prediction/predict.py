@@ -50,7 +50,7 @@ STRUCTURES = "memory is that of the mini-app's own structures"
 
 @dataclass(frozen=True)
 class Prediction:
-    """`figures` by the names of FIGURES; missing, with the reason, where the profile lacks what it takes."""
+    """`figures` goes by the names of FIGURES; a figure is missing where the profile lacks what it takes."""
 
     machine: str
     title: str
@@ -61,8 +61,8 @@ class Prediction:
     placement: str
     figures: dict[str, Quantity]
     assumptions: list[str]
-    outside: list[str]  # in what the question is outside the validated range
-    fits: bool | None  # in the memory of a node; None: unknown
+    outside: list[str]  # how the question goes beyond the validated range
+    fits: bool | None  # whether the ranks of a node fit into its memory; None: unknown
     slowest: str  # the part that takes longest
     loads: Loads = field(repr=False, compare=False)
 
@@ -119,7 +119,7 @@ def predict(
 
 @dataclass
 class _Question:
-    """What is asked of a machine; times are kept while only values of power and price are moved."""
+    """What is asked of a machine. Times are kept while only values of power and price are moved."""
 
     loads: Loads
     node: Node
@@ -132,7 +132,7 @@ class _Question:
         return (self.loads.total_events + self.loads.external) / self.loads.cycle_s
 
     def lacking(self, inputs: Inputs) -> dict[str, str]:
-        """The figures that the profile does not tell, and why."""
+        """The names of the figures that the profile does not tell, and why it does not."""
         for names, ask in ((POWER, energy.power_w), (COST, energy.cost_per_s)):
             try:
                 ask(inputs, self.node)
@@ -160,7 +160,7 @@ class _Question:
         return found
 
     def _times(self, inputs: Inputs) -> dict[str, float]:
-        """Seconds per simulated second."""
+        """Seconds per simulated second, by part and in all."""
         loads = self.loads
         parts = phases.seconds(loads, inputs, self.node)
         seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, self.node)]
@@ -171,7 +171,7 @@ class _Question:
 def numbers(
     loads: Loads, profile, ranks_per_node: int | None = None, factors: dict | None = None
 ) -> dict[str, float]:
-    """The figures as plain numbers, without intervals and refusals: for fits that ask often."""
+    """The figures as plain numbers, without intervals and refusals, for fits that ask often."""
     inputs = Inputs(profile, factors=factors or {})
     question = _Question(loads, Node.of(profile, loads.ranks, loads.threads, ranks_per_node))
     question.lacking(inputs)

@@ -1,4 +1,4 @@
-"""At which rates a network fires that nobody has run: as asked, as described, or as published."""
+"""The rates at which a network fires that nobody has run: those given, described, or published."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from spikemark.presets import published_rates
 
 @dataclass(frozen=True)
 class Rates:
-    """`hz` [population], spikes per neuron and second, and where they come from."""
+    """`hz` [population] are spikes per neuron and second; `source` says where they come from."""
 
     hz: np.ndarray
     source: str
@@ -25,8 +25,11 @@ def of(
     preset: str | None = None,
     options: dict | None = None,
 ) -> Rates:
-    """Rates of all populations: `given` ones, in Hz, for all or by name, before the description's own, before
-    those published for the preset with these options. Raises BadInput where none says, or one is negative."""
+    """Rates of all populations.
+
+    `given` ones, in Hz, for all or by name, come before the description's own, and these before those
+    published for the preset with these options. Raises BadInput where there are none, or one is impossible.
+    """
     known = read(description)
     populations = known.network.populations
     if isinstance(given, dict):

@@ -30,7 +30,7 @@ def table(predictions: list[Prediction]) -> Table:
 
 
 def columns_of(names: Any) -> list[Column]:
-    """Columns for figures of these names, each cell with its interval and kind."""
+    """Columns for the figures of these names; each cell says its interval and kind."""
     return [Column(name, head(name), each=True) for name in names]
 
 
@@ -41,7 +41,7 @@ def head(name: str) -> str:
 
 
 def lines(predictions: list[Prediction]) -> list[str]:
-    """What must be known to read the numbers: unknown, outside, dependent on, assumed."""
+    """What a reader of the numbers must know: what is extrapolated, unknown, assumed, or matters most."""
     found = []
     for p in predictions:
         found += [f"extrapolated: {line}" for line in p.outside]
@@ -60,7 +60,7 @@ def lines(predictions: list[Prediction]) -> list[str]:
 
 
 def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
-    """For JSON."""
+    """Predictions for JSON."""
     return [
         {
             "machine": p.machine, "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
@@ -74,7 +74,7 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
 
 
 def figure_content(figure: Quantity) -> dict[str, Any] | None:
-    """A number with unit, interval, kind, and the values it depends on most."""
+    """A number with unit, interval, kind and the values it depends on most; None where it is missing."""
     if not figure:
         return None
     return {

@@ -1,4 +1,4 @@
-"""For which questions predictions were held against something that was measured; beyond, they say so.
+"""The questions for which predictions were held against measurements; beyond these, predictions say so.
 
 Within: up to what published runs had that predictions held for (docs/prediction.md). Beyond, a prediction is
 labelled extrapolated; `FAR` times beyond, it is refused.
@@ -16,7 +16,7 @@ FAR = 16
 
 
 def outside(description: dict, ranks: int, threads: int) -> list[str]:
-    """In what a question is outside the validated range. Raises BadInput where it is far outside."""
+    """How a question goes beyond the validated range. Raises BadInput where it goes far beyond."""
     neurons = read(description).neurons
     found = []
     for name, value, most in (

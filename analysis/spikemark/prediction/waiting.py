@@ -26,7 +26,7 @@ WHY = "waiting for the slowest rank"
 
 
 def lockstep(mean_s: np.ndarray, jitter: Jitter, window: int, ranks_per_node: int = 1) -> float:
-    """Mean waiting per cycle, s, of ranks with mean compute times [rank] that meet every `window` cycles."""
+    """Mean waiting per cycle in s of ranks with mean compute times [rank] that meet every `window` cycles."""
     if len(mean_s) == 1:
         return 0.0
     minors = np.arange(window + 1)
@@ -52,8 +52,10 @@ def lockstep(mean_s: np.ndarray, jitter: Jitter, window: int, ranks_per_node: in
 
 
 def _levels(jitter: Jitter, ranks_per_node: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean times of nodes over that of all, and how probable they are; where a node has one rank, its
-    deviation counts into the rank's own and every node has the mean."""
+    """Mean times of nodes over the mean of all nodes, and their probabilities.
+
+    Where a node has one rank, its deviation counts as that of the rank, and every node has the mean.
+    """
     if ranks_per_node == 1 or jitter.node_spread == 0:
         return np.ones(1), np.ones(1)
     normal = np.linspace(-BEYOND / 2, BEYOND / 2, LEVELS)
@@ -62,7 +64,7 @@ def _levels(jitter: Jitter, ranks_per_node: int) -> tuple[np.ndarray, np.ndarray
 
 
 def _nodes(mean_s: np.ndarray, ranks_per_node: int) -> Counter[tuple[float, ...]]:
-    """How many nodes hold ranks of these means."""
+    """The means of the ranks of a node -> how many nodes hold such ranks."""
     return Counter(
         tuple(mean_s[first : first + ranks_per_node].tolist())
         for first in range(0, len(mean_s), ranks_per_node)
@@ -86,7 +88,7 @@ def _binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
 
 
 def through_lanes(mean_s: np.ndarray, jitter: Jitter, lanes: list[Lane], ranks_per_node: int = 1) -> float:
-    """Mean waiting per cycle, s, of times that are drawn; with a lag it holds what an exchange is late."""
+    """Mean waiting per cycle in s, of drawn times; with a lag it includes waiting for a late exchange."""
     if len(mean_s) == 1:
         return 0.0
     periods = [lane.period for lane in lanes] or [1]
@@ -99,7 +101,7 @@ def through_lanes(mean_s: np.ndarray, jitter: Jitter, lanes: list[Lane], ranks_p
 
 @lru_cache(maxsize=4)
 def _relative(jitter: Jitter, ranks: int, cycles: int, ranks_per_node: int) -> np.ndarray:
-    """Drawn cycle times over the rank's mean, [run, rank, cycle]; the same draws for every jitter."""
+    """Drawn cycle times over the mean of the rank, [run, rank, cycle]; every jitter has the same seed."""
     of_cycles, of_nodes = (np.random.default_rng([SEED, number]) for number in range(2))
     level = jitter.level(of_nodes.standard_normal((RUNS, -(-ranks // ranks_per_node), 1)))
     each = np.repeat(level, ranks_per_node, axis=1)[:, :ranks]

@@ -139,11 +139,9 @@ class Table:
 
 
 def _plain(cell: Cell) -> Any:
-    """A cell for JSON: a quantity with an interval as value, low and high."""
+    """A cell for JSON: of a quantity value, low and high; null where it has no number."""
     if isinstance(cell, tuple):
         return list(cell)
     if not isinstance(cell, Quantity):
         return cell
-    if cell.low is None:
-        return cell.value
-    return {"value": cell.value, "low": cell.low, "high": cell.high}
+    return {"value": cell.value, "low": cell.low, "high": cell.high} if cell else None

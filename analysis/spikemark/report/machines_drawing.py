@@ -20,7 +20,7 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<")
 def pareto(
     curves: dict[str, list[tuple[float, float]]], best: list, target: float, name: str, alt: str
 ) -> str:
-    """`curves`: by machine, (real-time factor, joule) of each number of nodes; `best`: those not beaten."""
+    """Energy against time. `curves`: machine -> (real-time factor, J) by nodes; `best`: points not beaten."""
     with drawing(height=3.4) as (figure, (axes,)):
         handles = []
         for number, (machine, points) in enumerate(curves.items()):
@@ -46,7 +46,7 @@ def pareto(
 
 
 def parts(bars: dict[str, dict[str, float]], target: float, name: str, alt: str) -> str:
-    """`bars`: by machine, seconds per simulated second of each part."""
+    """Where the time goes. `bars`: machine -> seconds per simulated second by part."""
     names = list(next(iter(bars.values())))
     with drawing(height=1.25 + 0.4 * len(bars)) as (figure, (axes,)):
         at, left, handles = np.arange(len(bars))[::-1], np.zeros(len(bars)), []

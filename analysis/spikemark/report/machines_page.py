@@ -1,6 +1,5 @@
 """The page of a comparison of machines, for a buyer: verdict, picture, table, assumptions."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +8,7 @@ from spikemark.prediction import compare_show, show
 from spikemark.prediction.compare import Comparison, factor, interval
 from spikemark.prediction.predict import PARTS
 from spikemark.quantities.elements import Figure, KeyFigure, Section
+from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 
@@ -29,7 +29,7 @@ def write(made: Comparison, path: Path) -> None:
 
 
 def render(made: Comparison) -> str:
-    """One HTML document that loads nothing."""
+    """The page as one HTML document that loads nothing."""
     names = ", ".join(c.name for c in made.candidates)
     return page.document(
         what="comparison of machines for",
@@ -52,7 +52,7 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
     found = []
     for c in made.candidates:
         if not c.usable:
-            found.append(KeyFigure(c.name, "missing", "", "does not fit into memory", missing=True))
+            found.append(KeyFigure(c.name, missing("does not fit into memory")))
             continue
         p = c.chosen
         note = f"real-time factor {Column('', '').text(interval(p))}, {c.certainty}"
@@ -62,9 +62,7 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
 
 def _comparison(made: Comparison) -> Section:
     needs = "What each machine needs"
-    return Section(
-        "machines", needs, [ASKED], tables=[replace(compare_show.table(made), title="")], figures=_parts(made)
-    )
+    return Section("machines", needs, [ASKED], tables=[compare_show.table(made)], figures=_parts(made))
 
 
 def _parts(made: Comparison) -> list[Figure]:
@@ -114,8 +112,8 @@ def _tried(made: Comparison) -> Section:
     for c in made.candidates:
         rows = [{"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest} for p in c.tried]
         tables.append(Table(columns, rows, c.title))
-    missing = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
-    return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=missing)
+    refused = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
+    return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=refused)
 
 
 def _assumed(made: Comparison) -> Section:

@@ -46,14 +46,16 @@ def due(results: Results, run: str) -> tuple[Plan, Planned]:
     return plan, planned
 
 
-def carry_out(results: Results, planned: Planned, work: Callable[[], dict[str, Any]]) -> Path:
-    """Have `work` leave a record in `results.unchecked(ID)`, and move it to its place, which is returned.
+def carry_out(
+    planned: Planned, unchecked: Path, place: Path, failure: Path, work: Callable[[], dict[str, Any]]
+) -> Path:
+    """Have `work` fill the folder `unchecked`, and move that to its place, which is returned.
 
-    `work` returns what launch.json shall say and raises RunFailed. A failure leaves `failed/ID.log` behind,
-    whose first line is the reason, and passes on; so does a fault of the program, with its trace.
+    The folder above `unchecked` is made before and gone afterwards. `work` returns what launch.json shall say
+    and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the reason, and
+    passes on; so does a fault of the program, with its trace.
     """
-    unchecked, place = results.unchecked(planned.id), results.run(planned.id)
-    workspace, failure = unchecked.parent, results.failure(planned.id)
+    workspace = unchecked.parent
     about = f"run: {planned.label}\nid: {planned.id}\n"
     try:
         shutil.rmtree(workspace, ignore_errors=True)  # left by one that was killed

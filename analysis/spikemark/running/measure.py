@@ -32,7 +32,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
         run_to_record(start, plan.experiment.time_limit_s, out, planned)
         return {"command": start.command, "environment": start.environment}
 
-    return carry_out(results, planned, work)
+    return carry_out(planned, out, results.run(run), results.failure(run), work)
 
 
 def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned) -> Finished:

@@ -31,4 +31,4 @@ def simulate(results: Results, run: str) -> Path:
         check_record(out, planned)
         return launched
 
-    return carry_out(results, planned, work)
+    return carry_out(planned, out, results.run(run), results.failure(run), work)

@@ -50,7 +50,7 @@ def simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> d
 
 @contextlib.contextmanager
 def limited(limit_s: float) -> Iterator[None]:
-    """Raise TimeoutError inside the block after `limit_s` seconds; only in the main thread."""
+    """Raises TimeoutError inside the block after `limit_s` seconds; works in the main thread only."""
 
     def over(*_: object) -> None:
         raise TimeoutError(f"not finished within the time limit of {limit_s:g} s")

@@ -2,17 +2,16 @@
 
 import contextlib
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
 from spikemark.core.launch import launch
 from spikemark.records.results import Results
 from spikemark.records.run_files import whole
-from spikemark.running.carry_out import RunFailed
+from spikemark.running.carry_out import RunFailed, carry_out
 from spikemark.running.measure import log_text, run_to_record
 
 #: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
@@ -38,10 +37,9 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     if whole(target / "record"):
         raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
     results.read_description(run)
-    record = results.unchecked(f"{run}.scorep")
-    workspace, measurement = record.parent, record.parent / "scorep"
-    description = results.description(run).resolve()
-    program = [str(places.miniapp_scorep()), str(description), "--out", str(record.resolve())]
+    measurement = results.unchecked(f"{run}.scorep")
+    record, description = measurement.parent / "run", results.description(run)
+    program = [str(places.miniapp_scorep()), str(description.resolve()), "--out", str(record.resolve())]
     start = launch(launcher, program, planned.ranks, planned.threads)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
@@ -49,24 +47,14 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     for empty in (target / "record", target):  # made by Snakemake; anything else is an error here
         with contextlib.suppress(FileNotFoundError):
             empty.rmdir()
-    failure = results.failure(f"{run}.scorep")
-    try:
-        shutil.rmtree(workspace, ignore_errors=True)
-        workspace.mkdir(parents=True)
-        failure.unlink(missing_ok=True)
-        try:
-            finished = run_to_record(start, plan.experiment.time_limit_s, record, planned)
-            for name in FILES:
-                if not (measurement / name).is_file():
-                    reason = f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
-                    raise RunFailed(reason, log_text(start, finished))
-        except RunFailed as failed:
-            about = f"run: {planned.label}\nid: {planned.id}\n"
-            write_atomically(failure, f"{failed}\n\n{about}{failed.log}")
-            raise
+
+    def work() -> dict[str, Any]:
+        finished = run_to_record(start, plan.experiment.time_limit_s, record, planned)
+        for name in FILES:
+            if not (measurement / name).is_file():
+                reason = f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
+                raise RunFailed(reason, log_text(start, finished))
         os.rename(record, measurement / "record")
-        target.parent.mkdir(exist_ok=True)
-        os.rename(measurement, target)
-    finally:
-        shutil.rmtree(workspace, ignore_errors=True)
-    return target
+        return {"command": start.command, "environment": start.environment}
+
+    return carry_out(planned, measurement, target, results.failure(f"{run}.scorep"), work)

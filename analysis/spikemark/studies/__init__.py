@@ -1,4 +1,4 @@
-"""Studies: published comparisons repeated here. A study is one file with a `STUDY`, listed here."""
+"""Studies: published comparisons repeated here. Each is one module with a `STUDY` and is listed below."""
 
 from . import (
     delivery,

@@ -1,6 +1,5 @@
-"""Carrying a study out: measure what is missing of its experiment, read the runs, write tables and page."""
+"""Carries a study out: measures what is missing of its experiment, reads the runs, writes tables and page."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -11,7 +10,6 @@ from spikemark.records.cases import Case, View, timed
 from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
 from spikemark.report.sections import correctness, literature, provenance, runs
-from spikemark.report.simulated import worded
 from spikemark.running import experiments, sweeps
 
 from . import STUDIES
@@ -34,8 +32,7 @@ class Done:
         """What stands in study.json."""
         runs = {"planned": len(self.sweep.planned), "complete": len(self.sweep.runs)}
         machine = {"study": self.study.name, "machine": self.sweep.machine, "runs": runs}
-        content = {**machine, **self.findings.content()}
-        return json.loads(worded(self.sweep, json.dumps(content, ensure_ascii=False)))
+        return {**machine, **self.findings.content()}
 
 
 def find(name: str) -> Study:
@@ -49,24 +46,25 @@ def carry_out(
     study: Study,
     machine: str | None = None,
     root: Path | None = None,
-    profile: str = "laptop",
+    profile: str = LOCAL,
     stream: TextIO | None = None,
 ) -> tuple[Done, sweeps.Outcome]:
     """Sweep the experiment of the study, then write study.json and study.html beside its runs.
 
-    Raises what `sweeps.sweep` raises. The same call goes on after an interruption.
+    The records are read once, at the end of the sweep. Raises what `sweeps.sweep` raises. The same call
+    goes on after an interruption.
     """
     experiment = experiments.load(study.experiment)
     folder = sweeps.folder(experiment, machine, root)
     outcome = sweeps.sweep(experiment, experiments.expand(experiment), folder, conclude, profile, stream)
     if study.prepare and profile == LOCAL:
-        outcome.complaints.extend(study.prepare(folder))
+        outcome.complaints.extend(study.prepare(outcome.sweep))
     return write(study, outcome.sweep), outcome
 
 
 def write(study: Study, sweep: Sweep) -> Done:
     """Write study.json and study.html of a gathered sweep into its results folder."""
-    done = Done(study, sweep, study.read(sweep.runs), sweep.path / "study.html", sweep.path / "study.json")
+    done = Done(study, sweep, study.read(sweep), sweep.path / "study.html", sweep.path / "study.json")
     write_json(done.tables, done.content())
     write_atomically(done.page, render(done))
     return done
@@ -75,7 +73,6 @@ def write(study: Study, sweep: Sweep) -> Done:
 def render(done: Done) -> str:
     """The page as one HTML document that loads nothing."""
     view = View(done.sweep, Case(timed(done.sweep.runs)))
-    own = [part.section() for part in done.findings.parts]
     common = [kind.section(view) for kind in (correctness, provenance, runs, literature)]
-    made = page.fill(view, done.findings.sentence, done.findings.key_figures, [*own, *common])
-    return worded(done.sweep, made)
+    findings = done.findings
+    return page.fill(view, findings.sentence, findings.key_figures, [*findings.sections, *common])

@@ -1,70 +1,77 @@
 """Simula et al. 2019, Tables II to IV: energy to solution and per synaptic event, beside this machine."""
 
-from spikemark.energy import analysis
+from collections.abc import Callable
+
+import numpy as np
+
+from spikemark import machines
+from spikemark.energy import analysis, on_machine
 from spikemark.energy.analysis import Energy
-from spikemark.published import papers
-from spikemark.quantities.elements import Box, KeyFigure
-from spikemark.quantities.quantity import Quantity
+from spikemark.energy.power_model import PowerModel
+from spikemark.published import papers, simula
+from spikemark.published.simula import ARM, ETHERNET, INFINIBAND, X86, Point
+from spikemark.quantities.elements import Box, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, mean, missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, span
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+from spikemark.records.gather import Measured, Sweep
 
-from . import simula
-from .runs import NOT_RUN, group, mean, say_crowded, timed
-from .simula import ARM, ETHERNET, INFINIBAND, X86, Point
-from .study import Findings, Part, Study
+from .runs import NOT_RUN, group, mean_time, say_crowded, timed
+from .study import Findings, Study
 
+#: The machine profiles of the interconnects of Table II; as many nodes as the largest run had. How many
+#: there were was not published.
+PROFILES = {ETHERNET: "dpsnn-westmere-eth", INFINIBAND: "dpsnn-westmere-ib"}
+NODES = 4
 EXPLAINED = (
-    "Simula et al. ran 20 480 neurons for 10 s on a cluster of x86 servers and on boards with ARM cores, and "
-    "measured the power from outside: energy is the time of the run times its power above the baseline, the "
-    "plateau of the pause at its start. Here every energy is computed again from the printed time and power. "
-    "The gross energy adds the baseline that the paper subtracts (564 W for the whole cluster, 49.2 W for"
-    " both boards at the wall); it moves the best point to more cores, since what idles all the while costs"
-    " least when the run is short."
+    "How much energy did published simulations take? Simula et al. ran 20 480 neurons for 10 s on a cluster "
+    "of x86 servers and on boards with ARM cores, and measured the power from outside. Their energy is the "
+    "time of the run times its power above the baseline, the plateau of the pause at its start. Here every "
+    "energy is computed again from the printed time and power. The gross energy adds the baseline that the "
+    "paper subtracts: 564 W for the whole cluster, 49.2 W for both boards at the wall. It moves the best "
+    "point to more cores, because a machine that idles all the while costs least when the run is short."
 )
 CARDS = (
-    "Power of the cluster as a model: the baseline, so much per busy core, and so much per interconnect card"
-    f" in use, one for {simula.CORES_PER_NODE} cores (how runs were spread over nodes was not published)."
-    " They stand in the machine profiles dpsnn-westmere-eth and dpsnn-westmere-ib, fitted to full nodes: one"
-    " core alone draws 48 W above the baseline, sixteen 166 W, so that power does not follow the number of"
-    " busy cores within a node. Energy is that power, without the baseline, times the printed time."
+    "What does an interconnect draw? The power of the cluster is modelled as the baseline, so much per busy "
+    f"core, and so much per interconnect card in use, one for {simula.CORES_PER_NODE} cores. How runs were "
+    "spread over nodes was not published. The numbers stand in the machine profiles dpsnn-westmere-eth and "
+    "dpsnn-westmere-ib and are fitted to full nodes. One core alone draws 48 W above the baseline, sixteen "
+    "draw 166 W: power does not follow the number of busy cores within a node. Energy is that power, without "
+    "the baseline, times the printed time."
 )
 HERE = (
-    "The same network on this machine. Synaptic events are counted, recurrent and external apart. Energy is"
-    " that of the measured part; net is gross minus the idle power of the pause before."
+    "This is the same network on our machine. Synaptic events are counted, recurrent and external ones "
+    "apart. Energy is that of the timed part of a run. Net is gross minus the idle power of the pause before."
 )
 UNREAD = "no meter was read during the runs (the table says why)"
-NO_BASELINE = Missing("no baseline was published for one board behind its supply")
-NO_ENERGY = Missing("the energy behind it was not published")
+NO_BASELINE = missing("no baseline was published for one board behind its supply")
+NO_ENERGY = missing("the energy behind it was not published")
 QUANTITIES = {
     "time": lambda p: p.time_s, "net energy": lambda p: p.energy_j, "gross energy": lambda p: p.gross_j,
     "energy × delay": lambda p: p.delay_js,
 }  # fmt: skip
 #: Keys of Table IV by what counts as an event, in the order of simula.definitions().
 RECOMPUTED = ("recomputed_recurrent_uj", "recomputed_all_uj", "recomputed_all_at_3_uj")
-Runs = dict[int, list[Measured]]  # by ranks
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """The published tables, computed again, and the runs of this machine beside them."""
-    found = group(runs, lambda m: m.run.record.ranks)
-    energies = {m.planned.id: analysis.of_run(m.run) for m in runs}
-    here = _here(found, energies)
-    say_crowded(here.rows, runs)
+    here = _here(group(sweep.runs, lambda m: m.run.record.ranks), sweep)
+    say_crowded(here.rows, sweep.runs)
     parts = [
-        Part("x86", "x86 servers", [EXPLAINED], tables=[_published("table2", "Table II: x86", X86)]),
-        Part("arm", "ARM boards", tables=[_published("table3", "Table III: ARM", ARM)]),
-        Part("events", "Energy per synaptic event", boxes=[Box("wary", line) for line in simula.slips()],
-             tables=[_per_event(here)]),
-        Part("interconnect", "Ethernet and InfiniBand", [CARDS], tables=[_interconnect()]),
-        Part("here", "This machine", [HERE], tables=[here]),
+        Section("x86", "x86 servers", [EXPLAINED], tables=[_published("table2", "Table II: x86", X86)]),
+        Section("arm", "ARM boards", tables=[_published("table3", "Table III: ARM", ARM)]),
+        Section("events", "Energy per synaptic event", boxes=[Box("wary", line) for line in simula.slips()],
+                tables=[_per_event(here, sweep.kind)]),
+        Section("interconnect", "Ethernet and InfiniBand", [CARDS], tables=[_interconnect()]),
+        Section("here", sweep.where.capitalize(), [HERE], tables=[here]),
     ]  # fmt: skip
-    return Findings(_sentence(here), _key_figures(here), parts)
+    return Findings(_sentence(here), _key_figures(here, sweep.kind), parts)
 
 
-def _published(name: str, title: str, table: str) -> StudyTable:
+def _published(name: str, title: str, table: str) -> Table:
     points = simula.points(table)
-    best = simula.optima(points, **QUANTITIES)
+    best = optima(points, **QUANTITIES)
     rows = [
         {
             "cores": p.label,
@@ -92,10 +99,10 @@ def _published(name: str, title: str, table: str) -> StudyTable:
         Column("energy_delay_js", "energy × delay (J s)", "literature", 4),
         Column("least", "least"),
     ]
-    return StudyTable(name, f"{title}, energy to solution", columns, rows)
+    return Table(columns, rows, f"{title}, energy to solution", name)
 
 
-def _per_event(here: StudyTable) -> StudyTable:
+def _per_event(here: Table, kind: str) -> Table:
     """Table IV, and what the energies of Tables II and III give under each definition of an event."""
     definitions = dict(zip(RECOMPUTED, simula.definitions(), strict=True))
     rows = []
@@ -123,14 +130,14 @@ def _per_event(here: StudyTable) -> StudyTable:
         Column("energy_j", "net energy (J)", "", 5),
         Column("published_uj", "published (µJ)", "literature", 2),
         *(Column(key, f"{d.name} (µJ)", "literature") for key, d in definitions.items()),
-        Column("here_recurrent_uj", "here, recurrent (µJ)", "measured"),
-        Column("here_all_uj", "here, recurrent + external (µJ)", "measured"),
+        Column("here_recurrent_uj", "here, recurrent (µJ)", kind),
+        Column("here_all_uj", "here, recurrent + external (µJ)", kind),
     ]
-    return StudyTable("table4", "Table IV: energy per synaptic event", columns, rows)
+    return Table(columns, rows, "Table IV: energy per synaptic event", "table4")
 
 
-def _interconnect() -> StudyTable:
-    models = simula.interconnects()
+def _interconnect() -> Table:
+    models = interconnects()
     rows = []
     for p in simula.points(X86):
         if p.cores < simula.CORES_PER_NODE:
@@ -157,19 +164,24 @@ def _interconnect() -> StudyTable:
         f"{m.name}: {number(m.idle_w)} W baseline, {number(m.core_w)} W a core, {number(m.card_w)} W a card"
         for m in models.values()
     )
-    return StudyTable("interconnect", "Interconnects as models of power", columns, rows, [f"{note}."])
+    return Table(columns, rows, "Interconnects as models of power", "interconnect", [f"{note}."])
 
 
-def _here(found: Runs, energies: dict[str, Energy]) -> StudyTable:
+def interconnects() -> dict[str, PowerModel]:
+    """Ethernet and InfiniBand as models of the whole cluster's power, from their machine profiles."""
+    return {name: on_machine.power_model(machines.load(p), NODES) for name, p in PROFILES.items()}
+
+
+def _here(found: dict[int, list[Measured]], sweep: Sweep) -> Table:
     """One row per number of ranks."""
     rows = []
     for ranks, runs in sorted(found.items()):
-        totals, own = runs[0].run.record.totals, [energies[m.planned.id] for m in timed_runs(runs)]
+        totals, own = runs[0].run.record.totals, [analysis.of_run(m.run) for m in timed(runs)]
         rows.append({
             "ranks": ranks,
             "neurons": totals.neurons,
-            "time_s": mean(runs, lambda m: m.run.record.timing.simulate_s),
-            "real_time_factor": mean(runs, lambda m: m.real_time_factor),
+            "time_s": mean_time(runs, lambda m: m.run.record.timing.simulate_s),
+            "real_time_factor": mean_time(runs, lambda m: m.real_time_factor),
             "recurrent_events": totals.synaptic_events,
             "external_events": totals.external_events,
             "gross_j": _energy(own, lambda e: e.gross_j),
@@ -179,55 +191,53 @@ def _here(found: Runs, energies: dict[str, Energy]) -> StudyTable:
             "energy_delay_js": _energy(own, lambda e: e.net_delay_js),
             "source": ", ".join(dict.fromkeys(e.source.name for e in own if e.source)) or "none",
         })  # fmt: skip
-    best = simula.optima(
-        rows, time=lambda r: _number(r["time_s"]), **{
-            "net energy": lambda r: _number(r["net_j"]), "gross energy": lambda r: _number(r["gross_j"]),
-            "energy × delay": lambda r: _number(r["energy_delay_js"])},
-    )  # fmt: skip
+    least = {"time": "time_s", "net energy": "net_j", "gross energy": "gross_j",
+             "energy × delay": "energy_delay_js"}  # fmt: skip
+    best = optima(rows, **{name: lambda row, key=key: row[key].value for name, key in least.items()})
     for i, row in enumerate(rows):
         row["least"] = ", ".join(best.get(i, []))
     columns = [
         Column("ranks", "ranks", "given"),
         Column("neurons", "neurons", "given"),
-        Column("time_s", "time (s)", "measured"),
-        Column("real_time_factor", "real-time factor", "measured"),
+        Column("time_s", "time (s)", sweep.kind),
+        Column("real_time_factor", "real-time factor", sweep.kind),
         Column("recurrent_events", "recurrent events", "counted"),
         Column("external_events", "external events", "counted"),
-        Column("gross_j", "gross energy (J)", "measured", 4),
-        Column("net_j", "net energy (J)", "measured", 4),
-        Column("recurrent_uj", "per recurrent event (µJ)", "measured"),
-        Column("all_uj", "per recurrent or external event (µJ)", "measured"),
-        Column("energy_delay_js", "net energy × delay (J s)", "measured"),
+        Column("gross_j", "gross energy (J)", sweep.kind, 4),
+        Column("net_j", "net energy (J)", sweep.kind, 4),
+        Column("recurrent_uj", "per recurrent event (µJ)", sweep.kind),
+        Column("all_uj", "per recurrent or external event (µJ)", sweep.kind),
+        Column("energy_delay_js", "net energy × delay (J s)", sweep.kind),
         Column("source", "source of energy"),
         Column("least", "least"),
     ]
-    return StudyTable("here", "This machine, by ranks", columns, rows)
+    return Table(columns, rows, f"{sweep.where.capitalize()}, by ranks", "here")
 
 
-def timed_runs(runs: list[Measured]) -> list[Measured]:
-    """Those whose times count; none where more ranks than cores ran."""
-    found = timed(runs)
-    return [] if isinstance(found, Missing) else found
+def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
+    """By place in the list, the quantities that are least there; what not all points have is left out."""
+    found: dict[int, list[str]] = {}
+    for name, value in quantities.items():
+        values = [value(p) for p in points]
+        if values and None not in values:
+            found.setdefault(int(np.argmin(values)), []).append(name)
+    return found
 
 
-def _energy(energies: list[Energy], value) -> Estimate | Missing:
+def _energy(energies: list[Energy], value: Callable[[Energy], Quantity]) -> Quantity:
     """Mean over repetitions; missing, with the reason of the first, where one of them has none."""
-    found: list[Quantity] = [value(energy) for energy in energies]
-    lacking = [v for v in found if not v]
-    if not found:
+    if not energies:
         return NOT_RUN
-    return Missing(lacking[0].reason) if lacking else estimate([v.value for v in found])
-
-
-def _number(cell: Estimate | Missing) -> float | None:
-    return cell.value if isinstance(cell, Estimate) else None
+    found = [value(energy) for energy in energies]
+    lacking = next((v for v in found if not v), None)
+    return missing(lacking.reason) if lacking is not None else mean(v.value for v in found)
 
 
 def _all_points() -> list[Point]:
     return [p for table in (X86, ARM) for p in simula.points(table)]
 
 
-def _sentence(here: StudyTable) -> str:
+def _sentence(here: Table) -> str:
     everything = _all_points()
     agree = sum(p.consistent for p in everything)
     best = {q: min(simula.points(X86), key=value) for q, value in QUANTITIES.items()}
@@ -235,11 +245,11 @@ def _sentence(here: StudyTable) -> str:
         f"Of {len(everything)} published energies {agree} are time × power; on x86 the net energy was least"
         f" on {_name(best['net energy'])}, the time and the gross energy on {_name(best['gross energy'])}."
     )
-    ours = [row for row in here.rows if isinstance(row["time_s"], Estimate)]
+    ours = [row for row in here.rows if row["time_s"]]
     if not ours:
         return f"Nothing to compare yet: no run with as many ranks as cores is complete. {words}"
     times = ", ".join(f"{number(row['time_s'].value)} s on {counted(row['ranks'], 'rank')}" for row in ours)
-    known = [row for row in ours if isinstance(row["all_uj"], Estimate)]
+    known = [row for row in ours if row["all_uj"]]
     energy = (
         f"{span([row['all_uj'].value for row in known], 2)} µJ per synaptic event, recurrent or external"
         if known
@@ -252,7 +262,7 @@ def _name(p: Point) -> str:
     return f"{p.label} cores" + (f" with {p.note}" if p.cards else "")
 
 
-def _key_figures(here: StudyTable) -> list[KeyFigure]:
+def _key_figures(here: Table, kind: str) -> list[KeyFigure]:
     everything = _all_points()
     agree = sum(p.consistent for p in everything)
     many = {p.note: p for p in simula.points(X86) if p.cores == 32}
@@ -261,11 +271,11 @@ def _key_figures(here: StudyTable) -> list[KeyFigure]:
         KeyFigure("Published energies that are time × power", f"{agree} of {len(everything)}", "literature"),
         KeyFigure("Energy on Ethernet over InfiniBand", number(ratio), "literature", "on 32 cores"),
     ]
-    known = [row["all_uj"].value for row in here.rows if isinstance(row["all_uj"], Estimate)]
+    known = [row["all_uj"].value for row in here.rows if row["all_uj"]]
     title = "Energy per synaptic event here"
     if known:
         note = "net, recurrent and external events; published: 1.1 (ARM), 3.4 (x86)"
-        return [*figures, KeyFigure(title, f"{span(known, 2)} µJ", "measured", note)]
+        return [*figures, KeyFigure(title, f"{span(known, 2)} µJ", kind, note)]
     reason = UNREAD if here.rows else NOT_RUN.reason
     return [*figures, KeyFigure(title, "missing", "", reason, missing=True)]
 

@@ -1,29 +1,31 @@
 """Brocke & Djurfeldt (MUSIC): collective against point-to-point communication, by who sends to whom."""
 
-from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.elements import Box, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, span
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, StudyTable
+from spikemark.records.gather import Measured, Sweep
 
-from .runs import NOT_RUN, connections, exchange, exchange_us, factor, group, mean, per_window
-from .study import Findings, Part, Study
+from .runs import NOT_RUN, connections, exchange, exchange_us, factor, group, mean_time, per_window
+from .study import Findings, Study
 
 COLLECTIVE, DIRECT = "allgatherv", "p2p"
 #: By the structure parameter s; 0.5 reaches as far as one patch on each side, so nine patches of the 16.
 CONNECTIVITY = {0: "all to all", 1: "one to one", 0.5: "nearest neighbours"}
 EXPLAINED = (
-    "MUSIC joined applications by point-to-point messages; Brocke & Djurfeldt added collective "
-    "communication: an allgather of sizes, then of spikes, so every rank gets everything. Here two "
-    "applications of 16 processes each send to each other; they are areas of one program, and each direction "
-    "is a lane of its own with the exchange allgatherv or p2p (messages to those ranks that have synapses of "
-    "ours, received from any source)."
+    "When is a collective exchange faster than messages from point to point? MUSIC joined applications by "
+    "point-to-point messages. Brocke & Djurfeldt added collective communication: an allgather of sizes, then "
+    "of spikes, so every rank gets everything. Here two applications of 16 processes each send to each "
+    "other. They are areas of one program. Each direction is a lane of its own with the exchange allgatherv "
+    "or p2p. With p2p a rank sends to those ranks that have synapses of its neurons, and receives from any "
+    "source."
 )
 DIFFERS = (
-    "What differs from the published benchmark: 4096 cells of 100 connections instead of 2 097 152 of 1000 "
-    "or 262 144 of 10 000; every cell receives the same number of connections, drawn with repetition, "
-    "instead of sending 1000 or 10 000 ± 50; cells only fire (30 Hz, delay 1 ms: as published); the "
-    "applications are parts of one program, which advance together, and both directions wait for each other; "
-    "with fewer than 32 ranks several processes share one, so with two ranks each application is on one."
+    "What differs from the published benchmark: there are 4096 cells of 100 connections instead of 2 097 152 "
+    "of 1000 or 262 144 of 10 000. Every cell receives the same number of connections, drawn with "
+    "repetition, instead of sending 1000 or 10 000 ± 50. Cells only fire (30 Hz, delay 1 ms: as published). "
+    "The applications are parts of one program; they advance together, and both directions wait for each "
+    "other. With fewer than 32 ranks several processes share one, so with two ranks each application has one."
 )
 # quantity, published figure, where in the paper, how it compares with what is here
 CLAIMS = (
@@ -37,21 +39,16 @@ Key = tuple[str, int, str]  # connectivity, ranks, exchange
 Runs = dict[Key, list[Measured]]
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Times on as many ranks as there are cores, counts on all."""
-    found = group(runs, _key)
-    main = _main(found)
+    found = group(sweep.runs, _key)
+    main = _main(found, sweep.kind)
     parts = [
-        Part(
-            "exchange",
-            "Time, messages and bytes",
-            text=[EXPLAINED],
-            boxes=[Box("plain", line) for line in _sends_more(main)],
-            tables=[main, _sent(main)],
-        ),
-        Part("published", "The published claims", text=[DIFFERS], tables=[_claims(main)]),
-    ]
-    return Findings(_sentence(main), _key_figures(found), parts)
+        Section("exchange", "Time, messages and bytes", [EXPLAINED],
+                [Box("plain", line) for line in _sends_more(main)], tables=[main, _sent(main)]),
+        Section("published", "The published claims", [DIFFERS], tables=[_claims(main)]),
+    ]  # fmt: skip
+    return Findings(_sentence(main, sweep.where), _key_figures(found, sweep.kind), parts)
 
 
 def _key(m: Measured) -> Key:
@@ -63,7 +60,7 @@ def connectivity(m: Measured) -> str:
     return CONNECTIVITY.get(m.planned.fields.get("preset.structure"), "other")
 
 
-def _main(found: Runs) -> StudyTable:
+def _main(found: Runs, kind: str) -> Table:
     rows = []
     for name, ranks in sorted(
         {key[:2] for key in found}, key=lambda k: ([*CONNECTIVITY.values(), "other"].index(k[0]), k)
@@ -71,7 +68,7 @@ def _main(found: Runs) -> StudyTable:
         collective, direct = (found.get((name, ranks, e), []) for e in (COLLECTIVE, DIRECT))
         row = {"connectivity": name, "ranks": ranks}
         for prefix, runs in (("collective", collective), ("p2p", direct)):
-            row[f"{prefix}_us"] = mean(runs, exchange_us)
+            row[f"{prefix}_us"] = mean_time(runs, exchange_us)
             row[f"{prefix}_connections"] = connections(runs[0]) if runs else NOT_RUN
             row[f"{prefix}_messages"] = per_window(runs[0], "messages") if runs else NOT_RUN
             row[f"{prefix}_bytes"] = per_window(runs[0], "bytes_sent") if runs else NOT_RUN
@@ -84,15 +81,15 @@ def _main(found: Runs) -> StudyTable:
         rows.append(row)
     columns = [
         *PLACE,
-        Column("collective_us", "allgatherv (µs per window)", "measured"),
-        Column("p2p_us", "p2p (µs per window)", "measured"),
-        Column("time_ratio", "time, allgatherv / p2p", "measured"),
+        Column("collective_us", "allgatherv (µs per window)", kind),
+        Column("p2p_us", "p2p (µs per window)", kind),
+        Column("time_ratio", "time, allgatherv / p2p", kind),
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
-    return StudyTable("exchange", "Collective and point-to-point exchange", columns, rows)
+    return Table(columns, rows, "Collective and point-to-point exchange", "exchange")
 
 
-def _sent(main: StudyTable) -> StudyTable:
+def _sent(main: Table) -> Table:
     """The counts of the same rows."""
     columns = [
         *PLACE,
@@ -104,21 +101,21 @@ def _sent(main: StudyTable) -> StudyTable:
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
     note = (
-        "Connections (the most of any rank), messages and bytes (means) are per rank, messages and bytes "
-        "also per window of 1 ms simulated; both directions together."
+        "All counts are per rank and of both directions together. Connections are the most of any rank. "
+        "Messages and bytes are means, per window of 1 ms simulated."
     )
-    return StudyTable("sent", "What is sent", columns, main.rows, [note])
+    return Table(columns, main.rows, "What is sent", "sent", [note])
 
 
-def _claims(main: StudyTable) -> StudyTable:
-    two = {row["connectivity"]: row for row in main.rows if isinstance(row["collective_us"], Estimate)}
+def _claims(main: Table) -> Table:
+    two = {row["connectivity"]: row for row in main.rows if row["collective_us"]}
     ours = []
     for structure in (0, 1):
         row = two.get(CONNECTIVITY[structure])
         ours.append(
             f"{row['ranks']} ranks: p2p {number(row['p2p_us'].value)} µs, collective "
             f"{number(row['collective_us'].value)} µs"
-            if row and isinstance(row["p2p_us"], Estimate)
+            if row and row["p2p_us"]
             else "missing: no such run is complete"
         )
     near = [row for row in main.rows if row["connectivity"] == CONNECTIVITY[0.5]]
@@ -139,10 +136,10 @@ def _claims(main: StudyTable) -> StudyTable:
         Column("where", "section"),
         Column("here", "here"),
     ]
-    return StudyTable("published", "Published claims", columns, rows)
+    return Table(columns, rows, "Published claims", "published")
 
 
-def _sends_more(main: StudyTable) -> list[str]:
+def _sends_more(main: Table) -> list[str]:
     """Where every rank gets what it does not need."""
     more = [
         f"{row['connectivity']}, {row['ranks']} ranks: {number(row['bytes_ratio'], 2)} times the bytes and "
@@ -153,7 +150,7 @@ def _sends_more(main: StudyTable) -> list[str]:
     return [f"The collective sends more than is needed: {'; '.join(more)}."] if more else []
 
 
-def _times(ratio: Estimate) -> str:
+def _times(ratio: Quantity) -> str:
     """How many times as long, with the interval; an interval that holds 1 leaves it undecided."""
     if ratio.low is None:
         return f"{number(ratio.value, 2)} times as long"
@@ -161,8 +158,8 @@ def _times(ratio: Estimate) -> str:
     return f"{number(ratio.value, 2)} times as long, {span([ratio.low, ratio.high], 2)}{open_}"
 
 
-def _sentence(main: StudyTable) -> str:
-    timed = [row for row in main.rows if isinstance(row["time_ratio"], Estimate)]
+def _sentence(main: Table, where: str) -> str:
+    timed = [row for row in main.rows if row["time_ratio"]]
     if not timed:
         return "Nothing to compare yet: no pair of runs with as many ranks as cores is complete."
     words = [f"{_times(row['time_ratio'])} ({row['connectivity']})" for row in timed]
@@ -175,22 +172,20 @@ def _sentence(main: StudyTable) -> str:
         else ""
     )
     return (
-        f"On {timed[0]['ranks']} ranks of this machine the collective takes, against point to point, "
+        f"On {timed[0]['ranks']} ranks of {where} the collective takes, against point to point, "
         f"{', '.join(words)}; published, all to all on many ranks: half as long.{bytes_}"
     )
 
 
-def _key_figures(found: Runs) -> list[KeyFigure]:
+def _key_figures(found: Runs, kind: str) -> list[KeyFigure]:
     figures = []
     for name in (COLLECTIVE, DIRECT):
         times = [
-            t.value
-            for (_, _, e), runs in found.items()
-            if e == name and isinstance(t := mean(runs, exchange_us), Estimate)
+            t.value for (_, _, e), runs in found.items() if e == name and (t := mean_time(runs, exchange_us))
         ]
         title = f"Exchange by {name}"
         figures.append(
-            KeyFigure(title, f"{span(times)} µs", "measured", "per window")
+            KeyFigure(title, f"{span(times)} µs", kind, "per window")
             if times
             else KeyFigure(title, "missing", "", NOT_RUN.reason, missing=True)
         )

@@ -1,10 +1,11 @@
 """Shehzad & Bozkus 2016: MPI_Allgather against recursive doubling by one-sided puts, Tables 1 to 3."""
 
 from spikemark.published import papers
-from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.quantities.elements import Box, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, span
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from spikemark.records.gather import Measured, Sweep
 
 from .runs import (
     NOT_RUN,
@@ -12,48 +13,43 @@ from .runs import (
     exchange,
     exchange_us,
     group,
-    mean,
+    mean_time,
     per_window,
     reduction_percent,
     say_crowded,
     share_percent,
     simulated_ms,
 )
-from .study import Findings, Part, Study
+from .study import Findings, Study
 
 BASE, OTHER = "allgather", "rma_doubling"
 COMPUTING = ("deliver", "update", "inject", "collocate")
-NOT_PRINTED = Missing("the paper has no such row")
+NOT_PRINTED = missing("the paper has no such row")
 TSTOP_MS, CELLS = 5000, 2525  # simulated time of Tables 1 and 3, cells of Table 2
 EXPLAINED = (
-    "Shehzad & Bozkus replaced the MPI_Allgather of NEURON by recursive doubling with one-sided puts: each "
-    "spike to every rank, in log2(ranks) steps. Here both are exchanges of one program that send every "
-    "spike to every rank: allgather and rma_doubling. Cells and simulated times are those of the paper; "
-    "cells, connections and machine are not, so shares and reductions compare, seconds do not."
+    "Is recursive doubling by one-sided puts faster than MPI_Allgather? Shehzad & Bozkus replaced the one by "
+    "the other in NEURON: each spike goes to every rank, in log2(ranks) steps. Here both are exchanges of "
+    "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper. "
+    "The cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
 )
 Key = tuple[int, int, int, str]  # cells, simulated time in ms, ranks, exchange
 Runs = dict[Key, list[Measured]]
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Shares, run times and counts, with the published figures beside ours."""
-    found = group(runs, _key)
-    shares, by_time, by_cells, counts = _shares(found), _by_time(found), _by_cells(found), _counts(found)
+    found, kind = group(sweep.runs, _key), sweep.kind
+    shares, by_time, by_cells = (table(found, kind) for table in (_shares, _by_time, _by_cells))
     for table in (shares, by_time, by_cells):
-        say_crowded(table.rows, runs)
+        say_crowded(table.rows, sweep.runs)
     parts = [
-        Part(
-            "run-time",
-            "Run time with both, and what is saved",
-            text=[EXPLAINED],
-            boxes=[_verdict(by_cells)],
-            tables=[by_cells, by_time],
-        ),
-        Part("share", "Share of communication", tables=[shares]),
-        Part("counts", "What is sent", tables=[counts]),
-        Part("published", "The published figures", boxes=[Box("wary", line) for line in slips()]),
-    ]
-    return Findings(_sentence(by_cells, by_time), _key_figures(found, by_cells), parts)
+        Section("run-time", "Run time with both, and what is saved", [EXPLAINED], [_verdict(by_cells)],
+                tables=[by_cells, by_time]),
+        Section("share", "Share of communication", tables=[shares]),
+        Section("counts", "What is sent", tables=[_counts(found, kind)]),
+        Section("published", "The published figures", boxes=[Box("wary", line) for line in slips()]),
+    ]  # fmt: skip
+    return Findings(_sentence(sweep, by_cells, by_time), _key_figures(found, by_cells, kind), parts)
 
 
 def _key(m: Measured) -> Key:
@@ -93,7 +89,7 @@ def _rows_of(table: str, first: str, found: Runs, ours: list[tuple[int, int]]) -
     return [(*key, rows.get(key, {})) for key in sorted({*rows, *ours})]
 
 
-def _shares(found: Runs) -> StudyTable:
+def _shares(found: Runs, kind: str) -> Table:
     ours = [(c, r) for c, t, r, e in found if t == TSTOP_MS and e == BASE and c != CELLS]
     rows = []
     for cells, ranks, theirs in _rows_of("shehzad_table1", "cells", found, ours):
@@ -104,74 +100,74 @@ def _shares(found: Runs) -> StudyTable:
             ("waiting_percent", ("synchronise",)),
             ("computation_percent", COMPUTING),
         ):
-            row[name] = mean(runs, lambda m, phases=phases: share_percent(m, *phases))
+            row[name] = mean_time(runs, lambda m, phases=phases: share_percent(m, *phases))
         row["published_allgather_percent"] = _theirs(theirs, "mpi_allgather_pct")
         row["published_computation_percent"] = _theirs(theirs, "computation_pct")
         rows.append(row)
     columns = [
         Column("cells", "cells", "given"),
         Column("ranks", "ranks", "given"),
-        Column("exchange_percent", "allgather (%)", "measured"),
-        Column("waiting_percent", "waiting (%)", "measured"),
-        Column("computation_percent", "computation (%)", "measured"),
+        Column("exchange_percent", "allgather (%)", kind),
+        Column("waiting_percent", "waiting (%)", kind),
+        Column("computation_percent", "computation (%)", kind),
         Column("published_allgather_percent", "MPI_Allgather (%)", "literature"),
         Column("published_computation_percent", "computation (%)", "literature"),
     ]
     note = (
-        "As Table 1: shares of the run time with allgather, 5000 ms simulated. Ours tell waiting for the "
-        "slowest rank from the exchange; the published share of MPI_Allgather holds both."
+        "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours tell "
+        "waiting for the slowest rank from the exchange. The published share of MPI_Allgather includes both."
     )
-    return StudyTable("share", "Table 1: share of communication and computation", columns, rows, [note])
+    return Table(columns, rows, "Table 1: share of communication and computation", "share", [note])
 
 
-def _by_time(found: Runs) -> StudyTable:
+def _by_time(found: Runs, kind: str) -> Table:
     ours = [(t, r) for c, t, r, _ in found if c == CELLS]
     rows = [
         {"simulated_ms": t, **_times(found, (CELLS, t, ranks), theirs)}
         for t, ranks, theirs in _rows_of("shehzad_table2", "tstop_ms", found, ours)
     ]
-    columns = [Column("simulated_ms", "simulated (ms)", "given"), *_time_columns()]
-    return StudyTable("run_time_by_simulated_time", f"Table 2: run time, {CELLS} cells", columns, rows)
+    columns = [Column("simulated_ms", "simulated (ms)", "given"), *_time_columns(kind)]
+    return Table(columns, rows, f"Table 2: run time, {CELLS} cells", "run_time_by_simulated_time")
 
 
-def _by_cells(found: Runs) -> StudyTable:
+def _by_cells(found: Runs, kind: str) -> Table:
     ours = [(c, r) for c, t, r, _ in found if t == TSTOP_MS and c != CELLS]
     rows = [
         {"cells": cells, **_times(found, (cells, TSTOP_MS, ranks), theirs)}
         for cells, ranks, theirs in _rows_of("shehzad_table3", "cells", found, ours)
     ]
-    columns = [Column("cells", "cells", "given"), *_time_columns()]
-    return StudyTable("run_time_by_cells", f"Table 3: run time, {TSTOP_MS} ms simulated", columns, rows)
+    columns = [Column("cells", "cells", "given"), *_time_columns(kind)]
+    return Table(columns, rows, f"Table 3: run time, {TSTOP_MS} ms simulated", "run_time_by_cells")
 
 
-def _time_columns() -> list[Column]:
+def _time_columns(kind: str) -> list[Column]:
     return [
         Column("ranks", "ranks", "given"),
-        Column("allgather_s", "allgather (s)", "measured"),
-        Column("rma_doubling_s", "rma_doubling (s)", "measured"),
-        Column("reduction_percent", "reduction (%)", "measured", 2),
-        Column("communication_percent", "allgather and waiting (%)", "measured", 2),
+        Column("allgather_s", "allgather (s)", kind),
+        Column("rma_doubling_s", "rma_doubling (s)", kind),
+        Column("reduction_percent", "reduction (%)", kind, 2),
+        Column("communication_percent", "allgather and waiting (%)", kind, 2),
         Column("published_mpi_s", "MPI (s)", "literature", 5),
         Column("published_rma_s", "RMA (s)", "literature", 5),
         Column("published_reduction_percent", "reduction (%)", "literature"),
     ]
 
 
-def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict:
+def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict[str, Cell]:
     base, other = (found.get((*case, name), []) for name in (BASE, OTHER))
     return {
         "ranks": case[2],
-        "allgather_s": mean(base, _simulate_s),
-        "rma_doubling_s": mean(other, _simulate_s),
+        "allgather_s": mean_time(base, _simulate_s),
+        "rma_doubling_s": mean_time(other, _simulate_s),
         "reduction_percent": reduction_percent(base, other, _simulate_s),
-        "communication_percent": mean(base, lambda m: share_percent(m, "exchange", "synchronise")),
+        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "synchronise")),
         "published_mpi_s": _theirs(theirs, "mpi_s"),
         "published_rma_s": _theirs(theirs, "rma_s"),
         "published_reduction_percent": _theirs(theirs, "reduction_pct"),
     }
 
 
-def _counts(found: Runs) -> StudyTable:
+def _counts(found: Runs, kind: str) -> Table:
     """One row per cells, ranks and exchange, of the shortest simulated time: counts are per window."""
     chosen = {(c, r, e): found[c, t, r, e] for c, t, r, e in sorted(found, reverse=True) if r > 1}
     rows = [
@@ -182,7 +178,7 @@ def _counts(found: Runs) -> StudyTable:
             "connections": connections(runs[0]),
             "messages": per_window(runs[0], "messages"),
             "bytes": per_window(runs[0], "bytes_sent"),
-            "exchange_us": mean(runs, exchange_us),
+            "exchange_us": mean_time(runs, exchange_us),
         }
         for (cells, ranks, name), runs in sorted(chosen.items())
     ]
@@ -193,36 +189,35 @@ def _counts(found: Runs) -> StudyTable:
         Column("connections", "connections per rank", "counted"),
         Column("messages", "messages per rank and window", "counted"),
         Column("bytes", "bytes per rank and window", "counted"),
-        Column("exchange_us", "exchange per window (µs)", "measured"),
+        Column("exchange_us", "exchange per window (µs)", kind),
     ]
     note = (
-        "Counted is what the exchange hands to MPI for other ranks. An allgather counts one message to "
-        "every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
+        "The counts are of what the exchange hands to MPI for other ranks. An allgather counts one message "
+        "to every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
         "itself."
     )
-    return StudyTable("counts", "Messages, bytes and connections", columns, rows, [note])
+    return Table(columns, rows, "Messages, bytes and connections", "counts", [note])
 
 
 def _simulate_s(m: Measured) -> float:
     return m.run.record.timing.simulate_s
 
 
-def _theirs(row: dict, name: str) -> float | Missing:
+def _theirs(row: dict, name: str) -> float | Quantity:
     return float(row[name]) if row else NOT_PRINTED
 
 
-def _compared(*tables: StudyTable) -> list[tuple[Estimate, Estimate]]:
+def _compared(*tables: Table) -> list[tuple[Quantity, Quantity]]:
     """Reduction and share of communication of every row on several ranks that has both."""
     return [
         (row["reduction_percent"], row["communication_percent"])
         for table in tables
         for row in table.rows
-        if row["ranks"] > 1
-        and all(isinstance(row[n], Estimate) for n in ("reduction_percent", "communication_percent"))
+        if row["ranks"] > 1 and all(row[n] for n in ("reduction_percent", "communication_percent"))
     ]
 
 
-def _verdict(table: StudyTable) -> Box:
+def _verdict(table: Table) -> Box:
     """Could ours save what they say they save?"""
     pairs = _compared(table)
     if not pairs:
@@ -235,7 +230,7 @@ def _verdict(table: StudyTable) -> Box:
     )
 
 
-def _sentence(*tables: StudyTable) -> str:
+def _sentence(sweep: Sweep, *tables: Table) -> str:
     pairs = _compared(*tables)
     theirs = [float(r["reduction_pct"]) for t in ("2", "3") for r in papers.rows(f"shehzad_table{t}")]
     if not pairs:
@@ -244,26 +239,26 @@ def _sentence(*tables: StudyTable) -> str:
     more = sum(s.high is not None and s.high < 0 for s, _ in pairs)
     ours = span([1 - s.value / 100 for s, _ in pairs])
     return (
-        f"On two ranks of this machine a run with recursive doubling by one-sided puts lasts {ours} times as "
-        f"long as with MPI_Allgather (shorter in {less}, longer in {more} of "
+        f"On two ranks of {sweep.where} a run with recursive doubling by one-sided puts lasts {ours} times "
+        f"as long as with MPI_Allgather (shorter in {less}, longer in {more} of "
         f"{counted(len(pairs), 'setup')}, undecided in the others); published, on 2 to 32: "
         f"{span([1 - x / 100 for x in theirs])} times."
     )
 
 
-def _key_figures(found: Runs, table: StudyTable) -> list[KeyFigure]:
+def _key_figures(found: Runs, table: Table, kind: str) -> list[KeyFigure]:
     figures = []
     for name in (BASE, OTHER):
         cases = [runs for (_, t, r, e), runs in found.items() if e == name and r > 1 and t == TSTOP_MS]
-        times = [t.value for runs in cases if isinstance(t := mean(runs, exchange_us), Estimate)]
+        times = [t.value for runs in cases if (t := mean_time(runs, exchange_us))]
         if times:
-            figures.append(KeyFigure(f"Exchange by {name}", f"{span(times)} µs", "measured", "per window"))
+            figures.append(KeyFigure(f"Exchange by {name}", f"{span(times)} µs", kind, "per window"))
         else:
             figures.append(KeyFigure(f"Exchange by {name}", "missing", "", NOT_RUN.reason, missing=True))
     shares = [share.value for _, share in _compared(table)]
     if shares:
         figures.append(
-            KeyFigure("Share of allgather and waiting", f"{number(max(shares), 2)} %", "measured", "at most")
+            KeyFigure("Share of allgather and waiting", f"{number(max(shares), 2)} %", kind, "at most")
         )
     exceeding, compared = _savings_above_share()
     note = "cells in which the published saving exceeds the published share"

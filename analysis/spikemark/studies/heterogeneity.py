@@ -1,14 +1,21 @@
 """Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
 
-from spikemark.quantities.elements import Figure, KeyFigure
+from spikemark.quantities.elements import KeyFigure, Section
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from spikemark.records.gather import Measured, Sweep
 
-from . import lines_figure
-from .lines_figure import Axis, Line
-from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
-from .study import Findings, Part, Study
+from .on_machine import (
+    Place,
+    partner,
+    phase_cells,
+    phase_columns,
+    places,
+    reduction_percent,
+    speed_figure,
+)
+from .study import Findings, Study
 
 #: What is varied: option of the preset, head, words.
 VARIED = {
@@ -16,28 +23,30 @@ VARIED = {
     "area_rate_cv": "spread of area rates (SD / mean)",
 }
 EXPLAINED = (
-    "One area per node; areas differ in their number of neurons, or in their mean rate. Compute times are "
-    "those of areas of the published mean size. A larger area computes longer in every cycle, which no "
-    "window makes up for, so structure-awareness turns from an advantage into a disadvantage where areas "
-    "differ enough: the conventional schedule deals all neurons to all ranks evenly. Times are seconds per "
-    "simulated second."
+    "How unequal may areas be? Each node has one area; areas differ in their number of neurons, or in their "
+    "mean rate. Compute times are those of areas of the published mean size. A larger area computes longer "
+    "in every cycle, and no window makes up for that. The conventional schedule deals all neurons to all "
+    "ranks evenly. So structure-awareness turns from an advantage into a disadvantage where areas differ "
+    "enough. Times are seconds per simulated second."
 )
-NONE = Missing("no conventional run of these areas")
+NONE = missing("no conventional run of these areas")
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Real-time factors and phases over each spread, and over D."""
-    found = places(runs, _setting)
+    found = places(sweep.runs, _setting)
     spreads = {name: [p for p in found if _varies(p, name) and _headline_ratio(found, p)] for name in VARIED}
     parts = []
     for name, head in VARIED.items():
         table = _spread(found, spreads[name], name, head)
-        figures = _figures(spreads[name], name, head, table)
-        text = [] if parts else [EXPLAINED]
-        parts.append(
-            Part(name.replace("_", "-"), f"By {head.split(' (')[0]}", text, tables=[table], figures=figures)
+        id, short = name.replace("_", "-"), head.split(" (")[0]
+        title = f"Real-time factor by {short}"
+        figures = speed_figure(
+            spreads[name], head, lambda p, name=name: _value(p, name), title, f"heterogeneity-{id}", table
         )
-    parts.append(Part("delay-ratio", "By D", tables=[_ratios(found)]))
+        text = [] if parts else [EXPLAINED]
+        parts.append(Section(id, f"By {short}", text, figures=figures, tables=[table]))
+    parts.append(Section("delay-ratio", "By D", tables=[_ratios(found)]))
     return Findings(_sentence(found, spreads), _key_figures(spreads), parts)
 
 
@@ -64,7 +73,7 @@ def _headline_ratio(found: list[Place], p: Place) -> bool:
     return p.configuration.delay_ratio == max(dict.fromkeys(ratios), key=ratios.count)
 
 
-def _spread(found: list[Place], own: list[Place], name: str, head: str) -> StudyTable:
+def _spread(found: list[Place], own: list[Place], name: str, head: str) -> Table:
     rows = []
     for p in own:
         base = partner(found, p, "conventional")
@@ -81,10 +90,10 @@ def _spread(found: list[Place], own: list[Place], name: str, head: str) -> Study
         *phase_columns(),
         Column("saved_percent", "less run time than conventional (%)", "simulated"),
     ]
-    return StudyTable(name, f"Seconds per simulated second by {head.split(' (')[0]}", columns, rows)
+    return Table(columns, rows, f"Seconds per simulated second by {head.split(' (')[0]}", name)
 
 
-def _ratios(found: list[Place]) -> StudyTable:
+def _ratios(found: list[Place]) -> Table:
     rows = [
         {
             "size_cv": _value(p, "size_cv"),
@@ -102,7 +111,7 @@ def _ratios(found: list[Place]) -> StudyTable:
         Column("delay_ratio", "D", "given"),
         *phase_columns(),
     ]
-    return StudyTable("delay_ratio", "Seconds per simulated second by D", columns, rows)
+    return Table(columns, rows, "Seconds per simulated second by D", "delay_ratio")
 
 
 def _same(row: dict, other: dict) -> bool:
@@ -115,7 +124,7 @@ def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
     before = float("nan")
     for setting in sorted({p.setting for p in own}):
         plain, other = (factors.get((setting, name)) for name in ("conventional", schedule))
-        if isinstance(plain, Estimate) and isinstance(other, Estimate):
+        if plain and other:
             if other.value > plain.value:
                 return max(setting), before
             before = max(setting)
@@ -156,7 +165,7 @@ def _still_saved(own: list[Place], name: str) -> str:
         base = partner(own, p, "conventional")
         if p.configuration.schedule == "structure_aware" and base is not None:
             saved = reduction_percent(base, p)
-            if isinstance(saved, Estimate):
+            if saved:
                 return f" ({number(saved.value, 2)} % less run time)"
     return ""
 
@@ -173,7 +182,7 @@ def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
             ):
                 continue
             saved = reduction_percent(base, p)
-            if isinstance(saved, Estimate):
+            if saved:
                 label = f"Run time, structure-aware, {VARIED[name].split(' (')[0]} {percent(_value(p, name))}"
                 change = f"{number(100 - saved.value)} %"
                 figures.append(KeyFigure(label, change, "simulated", "of the conventional one"))
@@ -182,28 +191,6 @@ def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
 
 def _largest(own: list[Place], name: str) -> float:
     return max(_value(p, name) for p in own)
-
-
-def _figures(own: list[Place], name: str, head: str, table: StudyTable) -> list[Figure]:
-    known = [p for p in own if isinstance(p.real_time_factor, Estimate)]
-    values = sorted({_value(p, name) for p in known})
-    if len(values) < 2:
-        return []
-    lines = [
-        Line(
-            c.label,
-            c.schedule,
-            [(_value(p, name), p.real_time_factor.value) for p in known if p.configuration == c],
-        )
-        for c in dict.fromkeys(p.configuration for p in known)
-    ]
-    alt = f"Real-time factor against {head}. " + " ".join(
-        f"{p.configuration.label}, {_value(p, name):g}: {number(p.real_time_factor.value)}." for p in known
-    )
-    id = f"heterogeneity-{name.replace('_', '-')}"
-    svg = lines_figure.draw(lines, Axis(head, values), "real-time factor", id, alt, {}, log=False)
-    caption = "Wall-clock time of the simulated machine per simulated time."
-    return [Figure(id, f"Real-time factor by {head.split(' (')[0]}", svg, alt, caption, table.shown())]
 
 
 STUDY = Study(

@@ -1,16 +1,17 @@
 """DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
 
 from spikemark.published import papers
-from spikemark.quantities.elements import Figure, KeyFigure
+from spikemark.quantities.elements import Figure, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from spikemark.records.gather import Sweep
 
 from . import lines_figure
 from .lines_figure import Axis, Line
 from .on_machine import Place, places, spent
-from .runs import mean
-from .study import Findings, Part, Study
+from .runs import mean_time
+from .study import Findings, Study
 
 NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
 PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
@@ -20,39 +21,39 @@ PARTS = {
     "barrier": ("waiting",),
 }
 EXPLAINED = (
-    "One rank per core; all ranks exchange the spikes of every millisecond, first how many there are, then "
-    "the spikes. The more ranks, the less there is to compute and the more messages there are, nearly all of "
-    "them short: what counts is what a message costs. Spikes go round a ring, from each rank to one other at "
-    "a time. Times are seconds per simulated second, mean over ranks."
+    "On how many ranks is a small network fastest? There is one rank per core. All ranks exchange the spikes "
+    "of every millisecond: first how many there are, then the spikes. With more ranks there is less to "
+    "compute, and there are more messages, nearly all of them short. So the cost of a message decides. "
+    "Spikes go round a ring, from each rank to one other at a time. Times are seconds per simulated second, "
+    "mean over ranks."
 )
 TABLE_I = (
-    "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds; "
-    "its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper, of "
-    "which less is known than is needed: what was assumed stands under Provenance, and shapes are to be "
-    "compared, not seconds."
+    "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds. "
+    "Its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper. "
+    "Less is known of them than is needed: Provenance says what was assumed. Compare shapes, not seconds."
 )
-NOT_PUBLISHED = Missing("Table I has 4, 32 and 256 processes, with InfiniBand", "")
+NOT_YET = missing("not simulated yet")
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Times and shares over ranks and interconnects, beside Table I."""
-    found = places(runs)
+    found = places(sweep.runs)
     main = _main(found)
     parts = [
-        Part("interconnect", "Computation and communication by number of ranks", [EXPLAINED, TABLE_I],
-             figures=_figures(found, main), tables=[main]),
-        Part("published", "Beside Table I", tables=[_published(found)]),
+        Section("interconnect", "Computation and communication by number of ranks", [EXPLAINED, TABLE_I],
+                figures=_figures(found, main), tables=[main]),
+        Section("published", "Beside Table I", tables=[_published(found)]),
     ]  # fmt: skip
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def share_percent(p: Place, part: str) -> Estimate | Missing:
+def share_percent(p: Place, part: str) -> Quantity:
     """Of the run time, one of `PARTS`."""
     every = [name for names in PARTS.values() for name in names]
-    return mean(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
+    return mean_time(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
 
 
-def _main(found: list[Place]) -> StudyTable:
+def _main(found: list[Place]) -> Table:
     rows = [
         {
             "machine": p.machine,
@@ -70,10 +71,10 @@ def _main(found: list[Place]) -> StudyTable:
         *(Column(f"{part}_s", part, "simulated") for part in PARTS),
         *(Column(f"{part}_percent", f"{part} (%)", "simulated") for part in PARTS),
     ]
-    return StudyTable("interconnect", "Seconds per simulated second", columns, rows)
+    return Table(columns, rows, "Seconds per simulated second", "interconnect")
 
 
-def _published(found: list[Place]) -> StudyTable:
+def _published(found: list[Place]) -> Table:
     rows = []
     for line in papers.rows("simula_table1"):
         if line["network"] != NETWORK:
@@ -82,11 +83,11 @@ def _published(found: list[Place]) -> StudyTable:
         own = next((p for p in found if (p.machine, p.ranks) == (PUBLISHED_ON, ranks)), None)
         row = {
             "ranks": ranks,
-            "real_time_factor": own.real_time_factor if own else Missing("not simulated yet"),
+            "real_time_factor": own.real_time_factor if own else NOT_YET,
             "published": float(line["wallclock_s"]) / SECONDS,
         }
         for part in PARTS:
-            row[f"{part}_percent"] = share_percent(own, part) if own else Missing("not simulated yet")
+            row[f"{part}_percent"] = share_percent(own, part) if own else NOT_YET
             row[f"published_{part}_percent"] = float(line[f"{part}_pct"])
         rows.append(row)
     columns = [
@@ -97,11 +98,11 @@ def _published(found: list[Place]) -> StudyTable:
     for part in PARTS:
         columns.append(Column(f"{part}_percent", f"{part} (%)", "simulated"))
         columns.append(Column(f"published_{part}_percent", "published", "literature"))
-    return StudyTable("table1", f"{PUBLISHED_ON} beside Table I of Simula et al. 2019", columns, rows)
+    return Table(columns, rows, f"{PUBLISHED_ON} beside Table I of Simula et al. 2019", "table1")
 
 
 def _fastest(found: list[Place], machine: str) -> Place | None:
-    own = [p for p in found if p.machine == machine and isinstance(p.real_time_factor, Estimate)]
+    own = [p for p in found if p.machine == machine and p.real_time_factor]
     return min(own, key=lambda p: p.real_time_factor.value, default=None)
 
 
@@ -126,7 +127,7 @@ def _verdict(found: list[Place]) -> str:
     lines = [line for line in papers.rows("simula_table1") if line["network"] == NETWORK]
     times = {int(line["procs"]): float(line["wallclock_s"]) for line in lines}
     own = {p.ranks: p.real_time_factor for p in found if p.machine == PUBLISHED_ON and p.ranks in times}
-    if own.keys() != times.keys() or not all(isinstance(x, Estimate) for x in own.values()):
+    if own.keys() != times.keys() or not all(own.values()):
         return ""
     best, theirs = min(own, key=lambda ranks: own[ranks].value), min(times, key=times.get)
     among = f" Of {', '.join(map(str, sorted(times)))} ranks of {PUBLISHED_ON}, {best} are fastest"
@@ -143,7 +144,7 @@ def _key_figures(found: list[Place]) -> list[KeyFigure]:
     return figures or [KeyFigure("Best real-time factor", "missing", "", "no such runs", missing=True)]
 
 
-def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
+def _figures(found: list[Place], main: Table) -> list[Figure]:
     figures = []
     for machine in dict.fromkeys(p.machine for p in found):
         own = [p for p in found if p.machine == machine]
@@ -163,7 +164,7 @@ def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
         up = "s per simulated s"
         svg = lines_figure.draw(lines, Axis("ranks", ranks), up, name, alt, {})
         caption = "Parts of the real-time factor, mean over ranks, logarithmic."
-        figures.append(Figure(name, machine, svg, alt, caption, main.shown()))
+        figures.append(Figure(name, machine, svg, alt, caption, main))
     return figures
 
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.elements import KeyFigure, Section
+from spikemark.quantities.quantity import mean, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import number
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+from spikemark.records.gather import Sweep
 
 from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
-from .study import Findings, Part, Study
+from .study import Findings, Study
 
 PLACEMENTS = {
     "round_robin": "neurons dealt out",
@@ -16,29 +17,30 @@ PLACEMENTS = {
     "area_group": "area on its ranks",
 }
 EXPLAINED = (
-    "The 32 areas of the model differ in size. With whole areas on ranks, the largest one sets the pace, and "
-    "more than 32 ranks are of no use. Spread over as many ranks as its size deserves, an area needs an "
-    "exchange in every cycle, but only among its own ranks. Compute times are those of the full model at the "
-    "rate of its ground state; spikes and messages are those of a hundredth of the neurons, so that "
-    "exchanges carry fewer bytes than those of the full model. Times are seconds per simulated second."
+    "Does it pay to spread an area over several ranks? The 32 areas of the model differ in size. With whole "
+    "areas on ranks the largest one sets the pace, and more than 32 ranks are of no use. An area that is "
+    "spread over as many ranks as its size deserves needs an exchange in every cycle, but only among its own "
+    "ranks. Compute times are those of the full model at the rate of its ground state. Spikes and messages "
+    "are those of a hundredth of the neurons, so exchanges carry fewer bytes than in the full model. Times "
+    "are seconds per simulated second."
 )
-WHOLE = Missing("more ranks than areas, or not simulated yet", "–")
-NONE = Missing("no conventional run of these ranks")
+WHOLE = missing("more ranks than areas, or not simulated yet", mark="–")
+NONE = missing("no conventional run of these ranks")
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Phases and imbalance by ranks, schedule and placement."""
-    found = places(runs)
+    found = places(sweep.runs)
     main = _main(found)
     parts = [
-        Part("mam", "Phases by number of ranks", [EXPLAINED], tables=[main]),
-        Part("groups", "One rank per area, or several", tables=[_groups(found)]),
-        Part("imbalance", "How unequal ranks are", tables=[_imbalance(found)]),
+        Section("mam", "Phases by number of ranks", [EXPLAINED], tables=[main]),
+        Section("groups", "One rank per area, or several", tables=[_groups(found)]),
+        Section("imbalance", "How unequal ranks are", tables=[_imbalance(found)]),
     ]
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def _label(p: Place) -> dict:
+def _label(p: Place) -> dict[str, Cell]:
     return {
         "ranks": p.ranks,
         "schedule": p.configuration.label,
@@ -53,7 +55,7 @@ LABELS = [
 ]
 
 
-def _main(found: list[Place]) -> StudyTable:
+def _main(found: list[Place]) -> Table:
     rows = []
     for p in found:
         base = partner(found, p, "conventional")
@@ -62,10 +64,10 @@ def _main(found: list[Place]) -> StudyTable:
         rows.append({**_label(p), **phase_cells(p), "saved_percent": saved})
     columns = [*LABELS, *phase_columns()]
     columns.append(Column("saved_percent", "less run time than conventional (%)", "simulated"))
-    return StudyTable("mam", "Seconds per simulated second", columns, rows)
+    return Table(columns, rows, "Seconds per simulated second", "mam")
 
 
-def _groups(found: list[Place]) -> StudyTable:
+def _groups(found: list[Place]) -> Table:
     """Both placements of areas, of the same schedule on as many ranks."""
     rows = []
     for p in found:
@@ -85,7 +87,7 @@ def _groups(found: list[Place]) -> StudyTable:
         Column("area_group", "area on its ranks", "simulated"),
         Column("saved_percent", "less run time (%)", "simulated"),
     ]
-    return StudyTable("groups", "Areas whole and areas spread", columns, rows)
+    return Table(columns, rows, "Areas whole and areas spread", "groups")
 
 
 def _same_but_placement(p: Place, q: Place) -> bool:
@@ -94,27 +96,27 @@ def _same_but_placement(p: Place, q: Place) -> bool:
     return same and b.placement == "area"
 
 
-def _imbalance(found: list[Place]) -> StudyTable:
+def _imbalance(found: list[Place]) -> Table:
     """Slowest over mean rank, of the time that a rank computes over the whole run."""
     rows = []
     for p in found:
         computed = [m.run.compute().sum(axis=1) for m in p.runs if m.run.cycles is not None]
         rows.append({
             **_label(p),
-            "imbalance": estimate(float(np.max(c) / np.mean(c)) for c in computed),
-            "spread": estimate(float(np.std(c) / np.mean(c)) for c in computed),
+            "imbalance": mean(float(np.max(c) / np.mean(c)) for c in computed),
+            "spread": mean(float(np.std(c) / np.mean(c)) for c in computed),
         })  # fmt: skip
     columns = [
         *LABELS,
         Column("imbalance", "slowest rank / mean", "simulated"),
         Column("spread", "SD over ranks / mean", "simulated"),
     ]
-    return StudyTable("imbalance", "Compute time by rank", columns, rows)
+    return Table(columns, rows, "Compute time by rank", "imbalance")
 
 
 def _best(found: list[Place]) -> dict[int, Place]:
     """The fastest of each number of ranks."""
-    known = [p for p in found if isinstance(p.real_time_factor, Estimate)]
+    known = [p for p in found if p.real_time_factor]
     ranks = sorted({p.ranks for p in known})
     return {n: min((p for p in known if p.ranks == n), key=lambda p: p.real_time_factor.value) for n in ranks}
 
@@ -140,7 +142,7 @@ def _verdict(found: list[Place]) -> str:
         return ""
     p, q = max(pairs, key=lambda pair: pair[0].ranks)
     saved = reduction_percent(q, p)
-    if isinstance(saved, Missing):
+    if not saved:
         return ""
     words = "saves" if saved.value >= 0 else "costs"
     return (

@@ -1,55 +1,58 @@
 """The networks of the papers: what they do, and how fast they run here, beside what was published."""
 
+from collections.abc import Callable
+
 from spikemark.core.errors import BadInput
 from spikemark.presets import cortex
 from spikemark.published import papers
-from spikemark.quantities.elements import KeyFigure
+from spikemark.quantities.elements import KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, percent, span
-from spikemark.records.gather import Measured
+from spikemark.records.gather import Sweep
+from spikemark.report.columns import known
 from spikemark.report.sections.activity.networks import Network, networks
 from spikemark.report.sections.activity.section import EXPLAINED, figure, reasons
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
 
-from .runs import mean
-from .study import Findings, Part, Study
+from .runs import mean_time
+from .study import Findings, Study
 
-UNPUBLISHED = Missing("not published, or not for this network", "–")
+UNPUBLISHED = missing("not published, or not for this network", mark="–")
 NONE = "none"  # a finding: looked for, and not there
-OTHER_SIZE = Missing("not run at the published size")
+OTHER_SIZE = missing("not run at the published size")
 SCALED = (
     "The networks run at the scale of a laptop, the microcircuit also at its published size. A scaled "
-    "network has fewer neurons and synapses, with weights and a constant current that keep mean and variance "
-    "of the input at the published rates; correlations grow as networks shrink (van Albada et al. 2015), so "
-    "that rates differ."
+    "network has fewer neurons and synapses. Weights and a constant current keep mean and variance of the "
+    "input as they are at the published rates. But correlations grow as networks shrink (van Albada et al. "
+    "2015), so rates differ."
 )
 TIMES = (
-    "Real-time factor: wall-clock time over simulated time, below 1 is faster than real time. Only networks "
-    "of one size compare. Published ones are as their abstracts or tables print them, on machines of their "
-    "own; here it is one rank with as many threads as the experiment says."
+    "The real-time factor is wall-clock time over simulated time: below 1 is faster than real time. Only "
+    "networks of the same size compare. Published factors are those of the papers' abstracts or tables, on "
+    "machines of their own. Here it is one rank with as many threads as the experiment says."
 )
 #: Neurons of a preset at its published size.
 PUBLISHED_NEURONS = {"microcircuit": int(cortex.NEURONS.sum()), "dpsnn": 20_480}
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Every network with spikes: rates, rhythms, picture; then times."""
-    found = networks(runs, "network")
+    found = networks(sweep.runs, "network")
     firing = [n for n in found if n.recording.spikes.size]
-    main, speed = _main(found), _real_time(found)
-    without = sum(m.run.spikes is None for m in runs)
-    missing = [line for n in found for line in reasons(n)]
+    without = sum(m.run.spikes is None for m in sweep.runs)
+    lacking = [line for n in found for line in reasons(n)]
     if without:
-        missing.append(f"{counted(without, 'run')} without recorded spikes.")
+        lacking.append(f"{counted(without, 'run')} without recorded spikes.")
     parts = [
-        Part("networks", "The networks", [EXPLAINED, SCALED], tables=[main], missing=missing,
-             figures=[figure(n, i) for i, n in enumerate(firing)]),
-        Part("rates", "Rates by population", tables=[_rates(found)]),
-        Part("real-time", "How fast they run", [TIMES], tables=[speed]),
+        Section("networks", "The networks", [EXPLAINED, SCALED], tables=[_main(found, sweep.kind)],
+                missing=lacking, figures=[figure(n, i) for i, n in enumerate(firing)]),
+        Section("rates", "Rates by population", tables=[_rates(found)]),
+        Section("real-time", "How fast they run", [TIMES], tables=[_real_time(found, sweep.kind)]),
     ]  # fmt: skip
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def _main(found: list[Network]) -> StudyTable:
+def _main(found: list[Network], kind: str) -> Table:
     rows = []
     for n in found:
         everyone, totals = n.everyone, n.measured.run.record.totals
@@ -58,11 +61,11 @@ def _main(found: list[Network]) -> StudyTable:
             "neurons": everyone.neurons,
             "synapses": totals.synapses,
             "rate_hz": everyone.rate_hz,
-            "published_hz": _known(everyone.published_hz),
-            "cv": _number(everyone.irregularity.cv, "no neuron fired four times"),
+            "published_hz": _published(everyone.published_hz),
+            "cv": known(everyone.irregularity.cv, "no neuron fired four times"),
             "peak_hz": _or_missing(lambda n=n: n.spectrum.peak_hz or NONE),
             "up_down_hz": _or_missing(lambda n=n: n.alternation.states.frequency_hz or NONE),
-            "real_time_factor": mean(n.runs, lambda m: m.real_time_factor),
+            "real_time_factor": mean_time(n.runs, lambda m: m.real_time_factor),
         })  # fmt: skip
     columns = [
         Column("network", "network", "given"),
@@ -73,22 +76,22 @@ def _main(found: list[Network]) -> StudyTable:
         Column("cv", "CV of intervals", "counted"),
         Column("peak_hz", "spectrum peak (Hz)", "counted"),
         Column("up_down_hz", "up/down (Hz)", "counted"),
-        Column("real_time_factor", "real-time factor", "measured"),
+        Column("real_time_factor", "real-time factor", kind),
     ]
-    return StudyTable("networks", "The networks of the papers", columns, rows)
+    return Table(columns, rows, "The networks of the papers", "networks")
 
 
-def _rates(found: list[Network]) -> StudyTable:
+def _rates(found: list[Network]) -> Table:
     rows = [
         {
             "network": n.title,
             "population": g.label,
             "neurons": g.neurons,
             "rate_hz": g.rate_hz,
-            "published_hz": _known(g.published_hz),
+            "published_hz": _published(g.published_hz),
             "ratio": g.rate_hz / g.published_hz if g.published_hz else UNPUBLISHED,
-            "cv": _number(g.irregularity.cv, "no neuron fired four times"),
-            "synchrony": _number(g.synchrony, "no spike, or shorter than a bin"),
+            "cv": known(g.irregularity.cv, "no neuron fired four times"),
+            "synchrony": known(g.synchrony, "no spike, or shorter than a bin"),
         }
         for n in found
         for g in n.groups
@@ -106,10 +109,10 @@ def _rates(found: list[Network]) -> StudyTable:
     folded = [f"{n.title}: {n.folding}" for n in found if n.folding]
     sources = dict.fromkeys(f"{n.title}: {n.published.source}." for n in found if n.published)
     notes = [*folded, *([f"Published rates: {' '.join(sources)}"] if sources else [])]
-    return StudyTable("rates", "Rates by population", columns, rows, notes)
+    return Table(columns, rows, "Rates by population", "rates", notes)
 
 
-def _real_time(found: list[Network]) -> StudyTable:
+def _real_time(found: list[Network], kind: str) -> Table:
     """Published real-time factors, each network followed by its own here."""
     rows = []
     printed = papers.rows("real_time")
@@ -127,7 +130,7 @@ def _real_time(found: list[Network]) -> StudyTable:
         for n in own:
             record = n.measured.run.record
             where = f"here, {counted(record.ranks, 'rank')} × {counted(record.threads, 'thread')}"
-            factor = mean(n.runs, lambda m: m.real_time_factor)
+            factor = mean_time(n.runs, lambda m: m.real_time_factor)
             rows.append({"network": n.title, "who": "mini-app", "machine": where, "here": factor})
         if not own:
             rows.append({"network": name, "who": "mini-app", "machine": "here", "here": OTHER_SIZE})
@@ -136,10 +139,10 @@ def _real_time(found: list[Network]) -> StudyTable:
         Column("who", "program"),
         Column("machine", "machine"),
         Column("published", "published", "literature"),
-        Column("here", "here", "measured"),
+        Column("here", "here", kind),
         Column("source", "source"),
     ]
-    return StudyTable("real_time", "Real-time factor of networks of the published size", columns, rows)
+    return Table(columns, rows, "Real-time factor of networks of the published size", "real_time")
 
 
 def full_size(n: Network) -> bool:
@@ -147,19 +150,15 @@ def full_size(n: Network) -> bool:
     return n.published is not None and n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
 
 
-def _known(value: float | None) -> float | Missing:
-    return UNPUBLISHED if value is None else value
+def _published(hz: float | None) -> float | Quantity:
+    return UNPUBLISHED if hz is None else hz
 
 
-def _number(value: float | None, reason: str) -> float | Missing:
-    return Missing(reason) if value is None else value
-
-
-def _or_missing(value):
+def _or_missing(value: Callable[[], Cell]) -> Cell:
     try:
         return value()
     except BadInput as error:
-        return Missing(str(error))
+        return missing(str(error))
 
 
 def _off(n: Network) -> float | None:
@@ -170,20 +169,22 @@ def _off(n: Network) -> float | None:
 def _sentence(found: list[Network]) -> str:
     if not found:
         return "Nothing to compare yet: no run with recorded spikes is complete."
-    known = [n for n in found if _off(n) is not None]
-    words = [f"{n.title} within {percent(_off(n))} of the published rates of all populations" for n in known]
+    compared = [n for n in found if _off(n) is not None]
+    words = [
+        f"{n.title} within {percent(_off(n))} of the published rates of all populations" for n in compared
+    ]
     words += [
         f"{n.title} at {number(n.everyone.rate_hz)} Hz, published {number(n.everyone.published_hz)} Hz"
         for n in found
-        if n.everyone.published_hz is not None and n not in known
+        if n.everyone.published_hz is not None and n not in compared
     ]
-    fires = f": {'; '.join(words)}" if words else ", for none of which rates were published"
+    fires = f": {'; '.join(words)}" if words else ". No rates of them were published"
     sentence = f"{counted(len(found), 'network')} fired{fires}."
     for n in found:
-        factor = mean(n.runs, lambda m: m.real_time_factor)
+        factor = mean_time(n.runs, lambda m: m.real_time_factor)
         theirs = [float(r["real_time_factor"]) for r in papers.rows("real_time")
                   if r["network"] == n.measured.preset]  # fmt: skip
-        if full_size(n) and theirs and isinstance(factor, Estimate):
+        if full_size(n) and theirs and factor:
             sentence += (
                 f" At the published size, {n.title} took {number(factor.value)} s per simulated second "
                 f"here; published: {span(theirs, 2)}."

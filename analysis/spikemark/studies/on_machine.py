@@ -1,20 +1,25 @@
-"""What studies of simulated machines share: which runs belong together, and their phases."""
+"""What studies of simulated machines share: which runs belong together, their phases and their speed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from spikemark.records.gather import Configuration, Measured
-from spikemark.studies.table import Column, Estimate, Missing
+from spikemark.quantities.elements import Figure
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import number
+from spikemark.records.gather import SIMULATED, Configuration, Measured
 
-from .runs import factor, group, mean
+from . import lines_figure, runs
+from .lines_figure import Axis, Line
 
 WAITING = ("synchronise", "overlap_wait")
-#: Column name, head and phases of a run, in the order of a cycle.
+#: Phases of a run by the name of their column, in the order of a cycle.
 PHASES = {
-    "deliver": ("deliver", ("deliver",)),
-    "update": ("update", ("update",)),
-    "collocate": ("collocate", ("collocate",)),
-    "waiting": ("waiting", WAITING),
-    "exchange": ("exchange", ("exchange",)),
+    "deliver": ("deliver",),
+    "update": ("update",),
+    "collocate": ("collocate",),
+    "waiting": WAITING,
+    "exchange": ("exchange",),
 }
 
 
@@ -28,29 +33,29 @@ class Place:
     setting: tuple = ()
     runs: list[Measured] = field(default_factory=list, compare=False, repr=False)
 
-    def time(self, *names: str) -> Estimate | Missing:
+    def time(self, *names: str) -> Quantity:
         """Seconds per simulated second in some of `PHASES`, mean over ranks and runs."""
-        return mean(self.runs, lambda m: spent(m, *names))
+        return runs.mean_time(self.runs, lambda m: spent(m, *names))
 
     @property
-    def real_time_factor(self) -> Estimate | Missing:
-        return mean(self.runs, lambda m: m.real_time_factor)
+    def real_time_factor(self) -> Quantity:
+        return runs.mean_time(self.runs, lambda m: m.real_time_factor)
 
 
 def spent(m: Measured, *names: str) -> float:
     """Seconds per simulated second in some of `PHASES`, mean over ranks."""
     found = m.phases()
-    return sum(found.get(phase) or 0.0 for name in names for phase in PHASES[name][1])
+    return sum(found.get(phase) or 0.0 for name in names for phase in PHASES[name])
 
 
-def places(runs: list[Measured], setting=lambda m: ()) -> list[Place]:
-    """In the order of machines, settings, ranks and schedules; simulated runs only."""
+def places(members: list[Measured], setting: Callable[[Measured], tuple] = lambda m: ()) -> list[Place]:
+    """The simulated ones of some runs, in the order of machines, settings, ranks and schedules."""
 
     def key(m: Measured) -> Place:
         return Place(m.planned.machine.name, m.run.record.ranks, m.configuration, setting(m))
 
-    grouped = group([m for m in runs if m.planned.machine is not None], key)
-    found = [Place(k.machine, k.ranks, k.configuration, k.setting, members) for k, members in grouped.items()]
+    grouped = runs.group([m for m in members if m.simulated], key)
+    found = [Place(k.machine, k.ranks, k.configuration, k.setting, own) for k, own in grouped.items()]
     return sorted(found, key=lambda p: (p.machine, p.setting, p.ranks, p.configuration.order))
 
 
@@ -67,24 +72,45 @@ def partner(found: list[Place], p: Place, schedule: str) -> Place | None:
     )
 
 
-def reduction_percent(base: Place, other: Place, *names: str) -> Estimate | Missing:
+def reduction_percent(base: Place, other: Place, *names: str) -> Quantity:
     """By how many per cent `other` spends less time in the phases than `base`; without names, in all."""
 
     def value(m: Measured) -> float:
         return spent(m, *names) if names else m.real_time_factor
 
-    found = factor(other.runs, base.runs, value)
-    if isinstance(found, Missing):
-        return Missing("no time was spent there") if base.runs and other.runs else found
-    return Estimate(*(None if x is None else 100 * (1 - x) for x in (found.value, found.high, found.low)))
+    found = runs.reduction_percent(base.runs, other.runs, value)
+    return found if found or not (base.runs and other.runs) else missing("no time was spent there")
 
 
-def phase_columns(kind: str = "simulated") -> list[Column]:
+def phase_columns() -> list[Column]:
     """Real-time factor and its parts."""
-    columns = [Column("real_time_factor", "real-time factor", kind)]
-    return columns + [Column(f"{name}_s", head, kind) for name, (head, _) in PHASES.items()]
+    columns = [Column("real_time_factor", "real-time factor", SIMULATED)]
+    return columns + [Column(f"{name}_s", name, SIMULATED) for name in PHASES]
 
 
-def phase_cells(p: Place) -> dict:
+def phase_cells(p: Place) -> dict[str, Cell]:
     """The cells of `phase_columns`."""
     return {"real_time_factor": p.real_time_factor} | {f"{name}_s": p.time(name) for name in PHASES}
+
+
+def speed_figure(
+    found: list[Place], across: str, at: Callable[[Place], float], title: str, name: str, table: Table
+) -> list[Figure]:
+    """Real-time factors over a number, `at`, with the head `across`: a line for each schedule.
+
+    Empty where there are fewer than two numbers to draw; `table` holds what is drawn.
+    """
+    known = [(p, factor.value) for p in found if (factor := p.real_time_factor)]
+    numbers = sorted({at(p) for p, _ in known})
+    if len(numbers) < 2:
+        return []
+    lines = [
+        Line(c.label, c.schedule, [(at(p), factor) for p, factor in known if p.configuration == c])
+        for c in dict.fromkeys(p.configuration for p, _ in known)
+    ]
+    alt = f"{title}, lines over {across}. " + " ".join(
+        f"{p.configuration.label}, {at(p):g}: {number(factor)}." for p, factor in known
+    )
+    svg = lines_figure.draw(lines, Axis(across, numbers), "real-time factor", name, alt, {}, log=False)
+    caption = "Wall-clock time of the simulated machine per simulated time."
+    return [Figure(name, title, svg, alt, caption, table)]

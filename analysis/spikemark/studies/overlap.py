@@ -1,84 +1,70 @@
 """Waiting of the schedules on 128 simulated nodes over the serial correlation of the cycle times."""
 
-from spikemark.models.recursion import Truth
+from spikemark.models.injected import Truth
 from spikemark.published import papers
-from spikemark.quantities.elements import Box, Figure, KeyFigure
+from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import NARROW, number, percent
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from spikemark.records.gather import Sweep
 
-from . import held_out, lines_figure
+from . import held_out, lines_figure, waits
 from .lines_figure import Axis, Line
-from .runs import group
-from .schedules import setup
-from .study import Findings, Part, Study
+from .study import Findings, Study
 from .waits import Waits
 
 HEADLINE, OTHERWISE = 0.9, 0.0  # serial correlations of which the sentence speaks, the first choice first
 MARKERS = {1: "o", 2: "s", 4: "D"}  # by lag
 CLOSE = 0.05  # of the bare loop, where chance allows to tell
-NO_LOOP = Missing("no such bare loop (128 ranks, D = 10, lag 1, correlations 0, 0.9, 0.99)", "")
-NO_PARTNER = Missing("no structure-aware run of that D")
+NO_LOOP = missing("no such bare loop (128 ranks, D = 10, lag 1, correlations 0, 0.9, 0.99)", mark="")
+NO_PARTNER = missing("no structure-aware run of that D")
 EXPLAINED = (
-    "Every rank waits in every simulated cycle for a time drawn at random, beside which the network takes no "
-    "time, and exchanges the spikes that the network has: what schedules differ in is waiting. Correlation "
-    "is that of a rank's time from one cycle to the next. Independent times cancel out within a window, "
-    "correlated ones do not, which is what the published theory leaves out; overlapped windows let a rank "
-    "be late in one and early in the next."
+    "Does the advantage of rare exchanges last when cycle times drift? In every simulated cycle each rank "
+    "waits for a time drawn at random, beside which the network takes no time. The ranks exchange the spikes "
+    "that the network has. So the schedules differ in waiting only. The correlation is that of a rank's "
+    "time from one cycle to the next. Independent times cancel out within a window; correlated ones do not, "
+    "and the published theory leaves them out. With overlapped windows a rank can be late in one and early "
+    "in the next."
 )
 COLUMNS = (
-    "Recursion, run's times: F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + C[m,k] on the compute "
-    "times of the run with t = 0, so what is simulated beyond it is transport. Monte Carlo: the same on "
-    "times drawn anew, a prediction that has seen no run; its interval holds 95 % of runs of this length, "
-    "which at high correlation hold few independent times. Bare loop: a barrier and an all-to-all exchange "
-    "without a network on SimGrid's model of a fat tree of 128 nodes, compute times of 1000 ± 100 µs, "
-    "D = 10. A run ends with all ranks together, which an overlapped schedule pays for once, 2 to 3 ms "
-    "here: without correlation its waiting per cycle falls with the length of the run."
+    "Recursion, runs' times: F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + C[m,k] on the compute "
+    "times of the runs with t = 0. What is simulated beyond it is transport. Recursion, drawn times: the "
+    "same on times drawn anew (Monte Carlo), a prediction that has seen no run. Its interval holds 95 % of "
+    "runs of this length, which at high correlation hold few independent times. Bare loop: a barrier and an "
+    "all-to-all exchange without a network on SimGrid's model of a fat tree of 128 nodes, with compute times "
+    "of 1000 ± 100 µs and D = 10. A run ends with all ranks together. An overlapped schedule pays for that "
+    "once, 2 to 3 ms here, so without correlation its waiting per cycle falls with the length of the run."
 )
-FITTED = "The predictors know nothing but the conventional run of a correlation."
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Waiting of every setup, what lag it takes, and what the predictors make of the conventional run."""
-    usable = [m for m in runs if m.run.cycles is not None and Truth.of(m.description).mean_s > 0]
-    waits = {key: Waits(key, members) for key, members in group(usable, setup).items()}
-    ordered = [waits[key] for key in sorted(waits, key=lambda s: s.order) if key.sd_us > 0]
-    main, predicted = _main(ordered), held_out.table(ordered)
-    left_out = len(runs) - len(usable)
-    missing = [f"{left_out} runs without recorded cycles or injected waits."] if left_out else []
+    found, lacking = waits.of_runs(sweep.runs)
+    skewed = [w for w in found if w.setup.sd_us > 0]
+    main = _main(skewed, sweep.kind)
     parts = [
-        Part("waiting", "Waiting by schedule", [EXPLAINED, COLUMNS], boxes=_verdict(main), tables=[main],
-             figures=_figures(ordered, main), missing=missing),
-        Part("lag", "More windows on their way", tables=[_lags(ordered)]),
-        Part("held-out", "Predicted from the conventional run", [FITTED], boxes=held_out.boxes(predicted),
-             tables=[predicted, held_out.table(ordered, every=2)]),
+        Section("waiting", "Waiting by schedule", [EXPLAINED, COLUMNS], _verdict(main),
+                _figures(skewed, main, sweep.kind), [main], lacking),
+        Section("lag", "More windows on their way", tables=[_lags(skewed, sweep.kind)]),
+        held_out.section(skewed, sweep.kind),
     ]  # fmt: skip
-    return Findings(_sentence(ordered) + _as_the_loop(main), _key_figures(ordered), parts)
+    return Findings(_sentence(skewed) + _as_the_loop(main), _key_figures(skewed, sweep.kind), parts)
 
 
-def _main(waits: list[Waits]) -> StudyTable:
+def _main(skewed: list[Waits], kind: str) -> Table:
     rows = []
-    for w in waits:
+    for w in skewed:
         loop = bare_loop_us(w)
-        rows.append({
-            "correlation": w.setup.correlation,
-            "schedule": w.setup.configuration.label,
-            "waiting_us": w.measured,
-            "waiting_us_replayed": w.replayed,
-            "waiting_us_drawn": w.drawn,
-            "bare_loop_us": NO_LOOP if loop is None else loop,
-            "off_percent": NO_LOOP if loop is None else 100 * (w.measured.value / loop - 1),
-        })  # fmt: skip
+        off = NO_LOOP if loop is None else 100 * (w.measured.value / loop - 1) if w.measured else w.measured
+        rows.append(w.cells() | {"bare_loop_us": NO_LOOP if loop is None else loop, "off_percent": off})
     columns = [
         Column("correlation", "serial correlation", "given", 2),
         Column("schedule", "schedule", "given"),
-        Column("waiting_us", "waiting (µs per cycle)", "simulated"),
-        Column("waiting_us_replayed", "recursion, run's times", "modelled"),
-        Column("waiting_us_drawn", "Monte Carlo", "modelled"),
+        *waits.columns("waiting_us", "waiting (µs per cycle)", kind),
         Column("bare_loop_us", "bare loop", "simulated"),
         Column("off_percent", "mini-app − bare loop (%)", "", 2),
     ]
-    return StudyTable("waiting", "Waiting per cycle, mean over ranks", columns, rows)
+    return Table(columns, rows, "Waiting per cycle, mean over ranks", "waiting")
 
 
 def bare_loop_us(w: Waits) -> float | None:
@@ -93,15 +79,15 @@ def bare_loop_us(w: Waits) -> float | None:
     return None
 
 
-def _lags(waits: list[Waits]) -> StudyTable:
+def _lags(skewed: list[Waits], kind: str) -> Table:
     """Waiting of the overlapped schedule by lag, beside the structure-aware one of the same correlation."""
     rows = []
-    for w in waits:
+    for w in skewed:
         c = w.setup.configuration
         if c.schedule != "overlapped":
             continue
-        plain = _of(waits, w.setup.correlation, "structure_aware", c.delay_ratio)
-        share = w.measured / plain.measured.value if _positive(plain) else NO_PARTNER
+        plain = _of(skewed, w.setup.correlation, "structure_aware", c.delay_ratio)
+        share = w.measured.times(1 / plain.measured.value) if _positive(plain) else NO_PARTNER
         rows.append({
             "correlation": w.setup.correlation,
             "delay_ratio": c.delay_ratio,
@@ -116,30 +102,30 @@ def _lags(waits: list[Waits]) -> StudyTable:
         Column("delay_ratio", "D", "given"),
         Column("lag", "lag L", "given"),
         Column("window", "window D / (L + 1), cycles", "given"),
-        Column("waiting_us", "waiting (µs per cycle)", "simulated"),
-        Column("waiting_us_drawn", "Monte Carlo", "modelled"),
-        Column("share", "overlapped / structure-aware", "simulated"),
+        Column("waiting_us", "waiting (µs per cycle)", kind),
+        Column("waiting_us_drawn", "recursion, drawn times", "modelled"),
+        Column("share", "overlapped / structure-aware", kind),
     ]
-    note = "At one D, a larger lag means shorter windows, of which more are on their way."
-    return StudyTable("lag", "Overlapped schedules by lag", columns, rows, [note])
+    note = "At one D, a larger lag means shorter windows, and more of them are on their way."
+    return Table(columns, rows, "Overlapped schedules by lag", "lag", [note])
 
 
-def _compared_with_loop(main: StudyTable) -> tuple[list[dict], int]:
+def _compared_with_loop(main: Table) -> tuple[list[dict], int]:
     """Rows with a bare loop, and in how many the mini-app waits as it does, as far as such runs can tell."""
-    rows = [row for row in main.rows if isinstance(row["bare_loop_us"], float)]
+    rows = [row for row in main.rows if isinstance(row["off_percent"], float)]
     near = [row for row in rows if abs(row["waiting_us"].value - row["bare_loop_us"]) <= _chance_us(row)]
     return rows, len(near)
 
 
-def _verdict(main: StudyTable) -> list[Box]:
+def _verdict(main: Table) -> list[Box]:
     rows, near = _compared_with_loop(main)
     if not rows:
         return []
     worst = max(rows, key=lambda row: abs(row["off_percent"]))
     text = (
-        f"The mini-app waits as the bare loop does, within {percent(CLOSE)} or what chance makes of two runs "
-        f"of this length (95 %), in {near} of {len(rows)} setups; furthest from it: "
-        f"{worst['schedule']} at correlation {worst['correlation']:g}, {number(worst['off_percent'], 2)} %."
+        f"In {near} of {len(rows)} setups the mini-app waits as the bare loop does, within {percent(CLOSE)} "
+        f"or what chance makes of two runs of this length (95 %). It is furthest from it with "
+        f"{worst['schedule']} at correlation {worst['correlation']:g}: {number(worst['off_percent'], 2)} %."
     )
     return [Box("good" if near == len(rows) else "bad", text)]
 
@@ -150,8 +136,8 @@ def _chance_us(row: dict) -> float:
     return max(CLOSE * row["bare_loop_us"], 2**0.5 * (drawn.high - drawn.low) / 2)
 
 
-def _of(waits: list[Waits], correlation: float, schedule: str, delay_ratio: int) -> Waits | None:
-    for w in waits:
+def _of(skewed: list[Waits], correlation: float, schedule: str, delay_ratio: int) -> Waits | None:
+    for w in skewed:
         c = w.setup.configuration
         if (w.setup.correlation, c.schedule, c.delay_ratio, c.lag) == (correlation, schedule, delay_ratio, 1):
             return w
@@ -159,16 +145,16 @@ def _of(waits: list[Waits], correlation: float, schedule: str, delay_ratio: int)
 
 
 def _positive(w: Waits | None) -> bool:
-    return w is not None and isinstance(w.measured, Estimate) and w.measured.value > 0
+    return w is not None and bool(w.measured) and w.measured.value > 0
 
 
-def _compared(waits: list[Waits], correlation: float) -> list[Waits]:
+def _compared(skewed: list[Waits], correlation: float) -> list[Waits]:
     """Conventional, structure-aware and overlapped of one D, the one nearest to 10; empty where one lacks."""
-    configurations = [w.setup.configuration for w in waits]
+    configurations = [w.setup.configuration for w in skewed]
     ratios = {c.delay_ratio for c in configurations if c.schedule == "overlapped"}
     for ratio in sorted(ratios, key=lambda d: abs(d - 10)):
         found = [
-            _of(waits, correlation, schedule, d)
+            _of(skewed, correlation, schedule, d)
             for schedule, d in (("conventional", 1), ("structure_aware", ratio), ("overlapped", ratio))
         ]
         if all(_positive(w) for w in found):
@@ -176,18 +162,18 @@ def _compared(waits: list[Waits], correlation: float) -> list[Waits]:
     return []
 
 
-def _sentence(waits: list[Waits]) -> str:
+def _sentence(skewed: list[Waits]) -> str:
     words = []
     for correlation in (HEADLINE, OTHERWISE):
-        if found := _compared(waits, correlation):
+        if found := _compared(skewed, correlation):
             plain, aware, lagging = (w.measured.value for w in found)
             words.append(
                 f"at serial correlation {correlation:g} {number(plain)} µs per cycle with the conventional, "
                 f"{number(aware)} with the structure-aware and {number(lagging)} with the overlapped schedule"
             )
     if not words:
-        return "Nothing to compare yet: no conventional, structure-aware and overlapped runs alike."
-    first = _compared(waits, HEADLINE) or _compared(waits, OTHERWISE)
+        return "Nothing to compare yet: it takes conventional, structure-aware and overlapped runs alike."
+    first = _compared(skewed, HEADLINE) or _compared(skewed, OTHERWISE)
     ranks = first[0].runs[0].run.record.ranks
     return (
         f"On {ranks} simulated nodes ranks wait {'; '.join(words)} "
@@ -195,27 +181,27 @@ def _sentence(waits: list[Waits]) -> str:
     )
 
 
-def _as_the_loop(main: StudyTable) -> str:
+def _as_the_loop(main: Table) -> str:
     rows, near = _compared_with_loop(main)
     return f" In {near} of {len(rows)} setups a bare loop without a network waits as long." if rows else ""
 
 
-def _key_figures(waits: list[Waits]) -> list[KeyFigure]:
+def _key_figures(skewed: list[Waits], kind: str) -> list[KeyFigure]:
     figures = []
     for correlation in (OTHERWISE, HEADLINE):
-        found = _compared(waits, correlation)
+        found = _compared(skewed, correlation)
         for name, w in zip(("structure-aware", "overlapped"), found[1:], strict=False):
             share = w.measured.value / found[0].measured.value
             label = f"Waiting left, {name}, correlation {correlation:g}"
-            note = f"of the conventional {number(found[0].measured.value)}{NARROW}µs; Monte Carlo " + percent(
-                w.drawn.value / found[0].drawn.value
-            )
-            figures.append(KeyFigure(label, percent(share), "simulated", note))
+            drawn = percent(w.drawn.value / found[0].drawn.value)
+            plain = number(found[0].measured.value)
+            note = f"of the conventional {plain}{NARROW}µs; by the recursion {drawn}"
+            figures.append(KeyFigure(label, percent(share), kind, note))
     return figures or [KeyFigure("Waiting left", "missing", "", "no such runs", missing=True)]
 
 
-def _figures(waits: list[Waits], main: StudyTable) -> list[Figure]:
-    shown = [w for w in waits if isinstance(w.measured, Estimate)]
+def _figures(skewed: list[Waits], main: Table, kind: str) -> list[Figure]:
+    shown = [w for w in skewed if w.measured]
     correlations = sorted({w.setup.correlation for w in shown})
     if len(correlations) < 2:
         return []
@@ -224,20 +210,20 @@ def _figures(waits: list[Waits], main: StudyTable) -> list[Figure]:
         for w in shown
     )
     caption = (
-        "Waiting in µs per cycle (mean over ranks), logarithmic. Dots: simulated; dashed: Monte Carlo; "
-        "crosses: bare loop. Of each schedule and lag the D nearest to 10."
+        f"Waiting in µs per cycle (mean over ranks), logarithmic. Dots: {kind}; dashed: recursion on drawn "
+        "times; crosses: bare loop (simulated). Each schedule and lag has the D nearest to 10."
     )
     across = Axis("serial correlation of the cycle times", correlations)
-    words = {"model": "Monte Carlo", "marks": "bare loop"}
+    words = {"model": "recursion, drawn times", "marks": "bare loop"}
     name = "overlap-waiting"
     svg = lines_figure.draw(_lines(shown), across, "waiting (µs per cycle)", name, alt, words)
-    return [Figure(name, "Waiting by serial correlation", svg, alt, caption, main.shown())]
+    return [Figure(name, "Waiting by serial correlation", svg, alt, caption, main)]
 
 
-def _lines(waits: list[Waits]) -> list[Line]:
+def _lines(shown: list[Waits]) -> list[Line]:
     """One for each schedule and lag, with the D nearest to 10."""
     found: dict[tuple, dict[int, list[Waits]]] = {}
-    for w in waits:
+    for w in shown:
         c = w.setup.configuration
         found.setdefault((c.schedule, c.lag), {}).setdefault(c.delay_ratio, []).append(w)
     lines = []
@@ -254,7 +240,7 @@ def _lines(waits: list[Waits]) -> list[Line]:
 
 STUDY = Study(
     "overlap",
-    "waiting on 128 simulated nodes by schedule and serial correlation, beside Monte Carlo and predictors",
+    "waiting on 128 simulated nodes by schedule and serial correlation, beside recursion and predictors",
     "overlap",
     read,
 )

@@ -3,32 +3,41 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 
+from spikemark.quantities import quantity
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.cases import ratio
 from spikemark.records.gather import Measured
-from spikemark.studies.table import Estimate, Missing, estimate
 
-CROWDED = Missing("more ranks than cores: evidence of counts, not of times", "not shown")
-NOT_RUN = Missing("no such run is complete")
-NO_BARRIER = Missing("waiting was not measured on its own (record.barrier is false)")
+CROWDED = missing("more ranks than cores: evidence of counts, not of times", mark="not shown")
+NOT_RUN = missing("no such run is complete")
+NO_BARRIER = missing("waiting was not timed on its own (record.barrier is false)")
 
 
 def group(runs: list[Measured], key: Callable[[Measured], Hashable]) -> dict[Hashable, list[Measured]]:
     """Runs by `key`, in the order of seeds and repetitions."""
     found = defaultdict(list)
-    for m in sorted(runs, key=lambda m: (m.planned.seed, m.planned.repetition)):
+    for m in sorted(runs, key=place):
         found[key(m)].append(m)
     return dict(found)
 
 
-def timed(runs: list[Measured]) -> list[Measured] | Missing:
-    """The runs of a group whose times count, else why there are none."""
-    if not runs:
-        return NOT_RUN
-    return [m for m in runs if not m.oversubscribed] or CROWDED
+def place(m: Measured) -> tuple[int, int]:
+    """Seed and repetition."""
+    return m.planned.seed, m.planned.repetition
+
+
+def timed(runs: list[Measured]) -> list[Measured]:
+    """The runs whose times count; none where more ranks ran than there are cores."""
+    return [m for m in runs if not m.oversubscribed]
+
+
+def untimed(runs: list[Measured]) -> Quantity:
+    """Why none of the runs of a group is timed."""
+    return CROWDED if runs else NOT_RUN
 
 
 def say_crowded(rows: list[dict], runs: list[Measured]) -> None:
-    """In rows with `ranks`, give as the reason for runs that there are not that no core was left for them."""
+    """In rows with more `ranks` than cores, that is the reason why runs are missing: change it in place."""
     cores = min((m.run.record.host.cores for m in runs if m.run.record.host.cores), default=None)
     for row in rows:
         for name, cell in row.items():
@@ -36,37 +45,31 @@ def say_crowded(rows: list[dict], runs: list[Measured]) -> None:
                 row[name] = CROWDED
 
 
-def mean(runs: list[Measured], value: Callable[[Measured], float | None]) -> Estimate | Missing:
-    """Mean over repetitions of a time, of runs whose times count."""
-    counting = timed(runs)
-    if isinstance(counting, Missing):
-        return counting
-    values = [value(m) for m in counting]
-    return NO_BARRIER if None in values else estimate(values)
+def mean_time(runs: list[Measured], value: Callable[[Measured], float | None]) -> Quantity:
+    """Mean over repetitions of a time, or of a share of it, of the runs whose times count."""
+    values = [value(m) for m in timed(runs)]
+    if not values:
+        return untimed(runs)
+    return NO_BARRIER if None in values else quantity.mean(values)
 
 
-def factor(
-    first: list[Measured], second: list[Measured], value: Callable[[Measured], float]
-) -> Estimate | Missing:
+def factor(first: list[Measured], second: list[Measured], value: Callable[[Measured], float]) -> Quantity:
     """A time of `first` over that of `second`: geometric mean over pairs of one network and repetition."""
-    sides = [timed(first), timed(second)]
-    for side in sides:
-        if isinstance(side, Missing):
-            return side
-    found = ratio(*sides, value)
-    if found is None:
-        return Missing("no two runs of one network and repetition")
-    return Estimate(found.value, found.low, found.high)
+    for side in (first, second):
+        if not timed(side):
+            return untimed(side)
+    found = ratio(timed(first), timed(second), value)
+    return missing("no two runs of one network and repetition") if found is None else found.quantity
 
 
 def reduction_percent(
     base: list[Measured], other: list[Measured], value: Callable[[Measured], float]
-) -> Estimate | Missing:
-    """By how many per cent `other` takes less than `base`; below 0 where it takes longer."""
+) -> Quantity:
+    """By how many per cent `other` takes less time than `base`; below 0 where it takes longer."""
     found = factor(other, base, value)
-    if isinstance(found, Missing) or found.low is None:
-        return found if isinstance(found, Missing) else Estimate(100 * (1 - found.value))
-    return Estimate(*(100 * (1 - x) for x in (found.value, found.high, found.low)))
+    if not found:
+        return found
+    return Quantity(*(None if x is None else 100 * (1 - x) for x in (found.value, found.high, found.low)))
 
 
 def exchange(m: Measured) -> str:
@@ -75,12 +78,12 @@ def exchange(m: Measured) -> str:
 
 
 def simulated_ms(m: Measured) -> int:
-    """Simulated time of the measured part."""
+    """Simulated time of the timed part."""
     return round(1e3 * m.run.record.timing.model_s)
 
 
 def share_percent(m: Measured, *phases: str) -> float | None:
-    """Time in the phases over that of all, in per cent, mean over ranks; None where one was not measured."""
+    """Time in the phases over that of all, in per cent, mean over ranks; None where one was not timed."""
     means = {name: phase.mean_s for name, phase in m.run.record.timing.phases.items()}
     if any(means[name] is None for name in phases if name in means):
         return None
@@ -100,7 +103,7 @@ def exchange_us(m: Measured) -> float | None:
     return None if mean_s is None else 1e6 * mean_s / m.run.record.lanes[-1].windows
 
 
-def connections(m: Measured) -> int | Missing:
+def connections(m: Measured) -> int | Quantity:
     """Ranks that one sends messages to in a lane, the most of any rank and lane."""
     found = [lane.connections for lane in m.run.record.lanes]
-    return Missing("record from before the field") if None in found else max(found)
+    return missing("record from before the field") if None in found else max(found)

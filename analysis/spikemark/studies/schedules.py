@@ -1,89 +1,74 @@
 """The five schedules over D, with injected skew of known serial correlation: waiting beside the recursion."""
 
-from spikemark.models.recursion import Truth
-from spikemark.quantities.elements import Box, Figure, KeyFigure
-from spikemark.quantities.words import NARROW, number, span
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from matplotlib.lines import Line2D
 
-from . import held_out, schedules_figure
-from .runs import group
-from .study import Findings, Part, Study
-from .waits import Setup, Waits, factor
+from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import NARROW, number, span
+from spikemark.records.gather import Sweep
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
+
+from . import held_out, waits
+from .study import Findings, Study
+from .waits import Waits
 
 GOALS = {0.0: 5.0, 0.9: 2.0}  # serial correlation -> by how much overlapping is to cut the waiting
 GOAL_RATIOS = (10, 20)  # at one of these D
+ASIDE = {"conventional": 0.92, "placement_only": 0.97, "hierarchical": 1.05}  # dots at one D, side by side
 EXPLAINED = (
-    "Every rank sleeps in every cycle for a time drawn at random, and the network is next to nothing: so "
-    "the times of the ranks are known, and waiting is all that the schedules differ in. Asleep, ranks do "
-    "not take a core from one another; eight of them on two cores wake up late by the figure below, which "
-    "is part of their measured compute time, and their exchanges take longer than on cores of their own. "
-    "The figures are about waiting for slower ranks, not about speed."
+    "How long do ranks wait for each other, and what does the schedule change about it? Every rank sleeps in "
+    "every cycle for a time drawn at random. The network itself takes next to no time, so the times of the "
+    "ranks are known and the schedules differ in waiting only. Sleeping ranks do not take a core from each "
+    "other. But eight of them on two cores wake up late, by the figure below. Their compute times include "
+    "that, and their exchanges take longer than on cores of their own. So the figures are about waiting for "
+    "slower ranks, not about speed."
 )
 MODELS = (
-    "Recursion, measured times: the recursion F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + "
-    "C[m,k] run on the compute times that the runs had (no parameter is fitted; t, the transport, is taken "
-    "as 0, so what is measured beyond it is transport and waking up). Recursion, drawn times: the same on "
-    "times drawn from the distribution that was injected, a prediction that has seen no run; the interval "
-    "holds 95 % of runs of this length. Intervals of the other two are 95 %, over blocks of cycles. A run "
-    "ends with all ranks together, so the leads that overlapping leaves are waited for then, in all three."
+    "Recursion, runs' times: the recursion F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + C[m,k] on "
+    "the compute times that the runs had. No parameter is fitted, and t, the transport, is taken as 0. What "
+    "the runs wait beyond it is transport and waking up. Recursion, drawn times: the same on times drawn "
+    "from the distribution that was injected, a prediction that has seen no run. Its interval holds 95 % of "
+    "runs of this length. The intervals of the other two are 95 %, over blocks of cycles. A run ends with "
+    "all ranks together, so ranks that are ahead by overlapping wait at the end. All three include that."
 )
 HIERARCHICAL = (
-    "With one shortest delay between all areas the hierarchical schedule has nothing to gain: its groups "
-    "meet as rarely as is exact, every 20 cycles, beside the exchange of all ranks every D."
+    "All areas here are connected with the same shortest delay, so the hierarchical schedule has nothing to "
+    "gain. Its groups meet as rarely as is exact, every 20 cycles, beside the exchange of all ranks every D."
 )
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Waiting of every setup, and by how much overlapping cuts it."""
-    usable = [m for m in runs if m.run.cycles is not None and Truth.of(m.description).mean_s > 0]
-    waits = {setup: Waits(setup, members) for setup, members in group(usable, setup).items()}
-    ordered = [waits[setup] for setup in sorted(waits, key=lambda s: s.order)]
-    skewed, even = [w for w in ordered if w.setup.sd_us > 0], [w for w in ordered if w.setup.sd_us == 0]
-    cuts, predicted = _cuts(skewed), held_out.table(skewed)
-    left_out = len(runs) - len(usable)
-    missing = [f"{left_out} runs without recorded cycles or injected waits."] if left_out else []
+    found, lacking = waits.of_runs(sweep.runs)
+    skewed, even = ([w for w in found if (w.setup.sd_us > 0) == injected] for injected in (True, False))
+    cuts = _cuts(skewed, sweep.kind)
     parts = [
-        Part("waiting", "Waiting by schedule", [EXPLAINED, MODELS, HIERARCHICAL], figures=_figures(skewed),
-             tables=[_main(skewed)], missing=missing),
-        Part("overlap", "What overlapping saves", boxes=_verdicts(cuts), tables=[cuts]),
-        Part("held-out", "Predicted from one schedule", boxes=held_out.boxes(predicted),
-             tables=[predicted, held_out.table(skewed, every=2)]),
-        Part("floor", "What is waiting without skew", tables=[_even(even), _lateness(skewed + even)]),
+        Section("waiting", "Waiting by schedule", [EXPLAINED, MODELS, HIERARCHICAL],
+                figures=_figures(skewed, sweep.kind), tables=[_main(skewed, sweep.kind)], missing=lacking),
+        Section("overlap", "What overlapping saves", boxes=_verdicts(cuts), tables=[cuts]),
+        held_out.section(skewed, sweep.kind),
+        Section("floor", "Waiting without skew",
+                tables=[_even(even, sweep.kind), _lateness(skewed + even, sweep.kind)]),
     ]  # fmt: skip
-    return Findings(_sentence(cuts), _key_figures(cuts, skewed), parts)
+    return Findings(_sentence(cuts), _key_figures(cuts, skewed, sweep.kind), parts)
 
 
-def setup(m: Measured) -> Setup:
-    """What a run with injected waits is compared by."""
-    truth = Truth.of(m.description)
-    return Setup(m.configuration, float(truth.correlation), round(1e6 * truth.sd_s, 6))
-
-
-def _main(waits: list[Waits]) -> StudyTable:
+def _main(found: list[Waits], kind: str) -> Table:
     columns = [
         Column("correlation", "serial correlation", "given", 2),
         Column("schedule", "schedule", "given"),
-        *_models("waiting_us", "waiting (µs per cycle)"),
+        *waits.columns("waiting_us", "waiting (µs per cycle)", kind),
     ]
-    rows = [
-        {
-            "correlation": w.setup.correlation,
-            "schedule": w.setup.configuration.label,
-            "waiting_us": w.measured,
-            "waiting_us_replayed": w.replayed,
-            "waiting_us_drawn": w.drawn,
-        }
-        for w in waits
-    ]
-    return StudyTable("waiting", "Waiting per cycle, mean over ranks", columns, rows)
+    rows = [w.cells() for w in found]
+    return Table(columns, rows, "Waiting per cycle, mean over ranks", "waiting")
 
 
-def _cuts(waits: list[Waits]) -> StudyTable:
+def _cuts(found: list[Waits], kind: str) -> Table:
     """Waiting of structure_aware over that of overlapped, for each D and correlation that both have."""
     places = {
         (w.setup.correlation, w.setup.configuration.delay_ratio, w.setup.configuration.schedule): w
-        for w in waits
+        for w in found
     }
     rows = []
     for correlation, ratio, schedule in sorted(places):
@@ -96,51 +81,35 @@ def _cuts(waits: list[Waits]) -> StudyTable:
             {
                 "correlation": correlation,
                 "delay_ratio": ratio,
-                "factor": factor(plain.measured_blocks, lagging.measured_blocks),
-                "factor_replayed": factor(plain.replayed_blocks, lagging.replayed_blocks),
-                "factor_drawn": plain.drawn.value / drawn if drawn > 0 else Missing("nobody waits"),
+                "factor": waits.factor(plain.measured_blocks, lagging.measured_blocks),
+                "factor_replayed": waits.factor(plain.replayed_blocks, lagging.replayed_blocks),
+                "factor_drawn": plain.drawn.value / drawn if drawn > 0 else missing("nobody waits"),
             }
         )
     columns = [
         Column("correlation", "serial correlation", "given", 2),
         Column("delay_ratio", "D", "given"),
-        *_models("factor", "structure-aware / overlapped"),
+        *waits.columns("factor", "structure-aware / overlapped", kind),
     ]
     note = "Waiting of the structure-aware schedule over that of the overlapped one at the same D."
-    return StudyTable("overlap", "By what factor overlapping cuts the waiting", columns, rows, [note])
+    return Table(columns, rows, "By what factor overlapping cuts the waiting", "overlap", [note])
 
 
-def _models(name: str, head: str) -> list[Column]:
-    return [
-        Column(name, head, "measured"),
-        Column(f"{name}_replayed", "recursion, measured times", "modelled"),
-        Column(f"{name}_drawn", "recursion, drawn times", "modelled"),
-    ]
-
-
-def _even(waits: list[Waits]) -> StudyTable:
+def _even(found: list[Waits], kind: str) -> Table:
     columns = [
         Column("schedule", "schedule", "given"),
-        *_models("waiting_us", "waiting (µs per cycle)")[:2],
+        *waits.columns("waiting_us", "waiting (µs per cycle)", kind)[:2],
     ]
-    rows = [
-        {
-            "schedule": w.setup.configuration.label,
-            "waiting_us": w.measured,
-            "waiting_us_replayed": w.replayed,
-        }
-        for w in waits
-    ]
-    note = "Equal waits for all: what is left comes from waking up late and from the exchange itself."
-    return StudyTable("floor", "Waiting without injected skew", columns, rows, [note])
+    note = "All ranks get equal waits here. What is left comes from waking up late and from the exchange."
+    return Table(columns, [w.cells() for w in found], "Waiting without injected skew", "floor", [note])
 
 
-def _lateness(waits: list[Waits]) -> StudyTable:
+def _lateness(found: list[Waits], kind: str) -> Table:
     columns = [
         Column("schedule", "schedule", "given"),
         Column("correlation", "serial correlation", "given", 2),
         Column("sd_us", "SD injected (µs)", "given"),
-        Column("lateness_us", "lateness (µs per cycle)", "measured", 2),
+        Column("lateness_us", "lateness (µs per cycle)", kind, 2),
     ]
     rows = [
         {
@@ -149,24 +118,22 @@ def _lateness(waits: list[Waits]) -> StudyTable:
             "sd_us": w.setup.sd_us,
             "lateness_us": w.lateness_us,
         }
-        for w in waits
+        for w in found
     ]
-    return StudyTable("lateness", "How late ranks wake up", columns, rows)
+    return Table(columns, rows, "How late ranks wake up", "lateness")
 
 
-def _goal(cuts: StudyTable, correlation: float) -> dict | None:
-    """The row of the smallest D measured, of those of the goal: what it shows has no say in the choice."""
+def _goal(cuts: Table, correlation: float) -> dict | None:
+    """The row of the smallest D that was run, of those of the goal; chosen without a look at the result."""
     rows = [
         row
         for row in cuts.rows
-        if row["correlation"] == correlation
-        and row["delay_ratio"] in GOAL_RATIOS
-        and isinstance(row["factor"], Estimate)
+        if row["correlation"] == correlation and row["delay_ratio"] in GOAL_RATIOS and row["factor"]
     ]
     return min(rows, key=lambda row: row["delay_ratio"], default=None)
 
 
-def _verdicts(cuts: StudyTable) -> list[Box]:
+def _verdicts(cuts: Table) -> list[Box]:
     boxes = []
     for correlation, goal in GOALS.items():
         row = _goal(cuts, correlation)
@@ -184,12 +151,12 @@ def _verdicts(cuts: StudyTable) -> list[Box]:
     return boxes
 
 
-def _factor(found: Estimate) -> str:
+def _factor(found: Quantity) -> str:
     limits = f" ({span([found.low, found.high])})" if found.low is not None else ""
     return f"{number(found.value)}-fold{limits}"
 
 
-def _sentence(cuts: StudyTable) -> str:
+def _sentence(cuts: Table) -> str:
     words = [
         f"{_factor(row['factor'])} at serial correlation {correlation:g} and D = {row['delay_ratio']} "
         "(drawn times: "
@@ -202,46 +169,81 @@ def _sentence(cuts: StudyTable) -> str:
     return f"Overlapping cuts the waiting of the structure-aware schedule {', '.join(words)}."
 
 
-def _key_figures(cuts: StudyTable, waits: list[Waits]) -> list[KeyFigure]:
+def _key_figures(cuts: Table, skewed: list[Waits], kind: str) -> list[KeyFigure]:
     figures = []
     for correlation in GOALS:
         row, label = _goal(cuts, correlation), f"Overlapping cuts waiting, correlation {correlation:g}"
         figures.append(
             KeyFigure(label, "missing", "", "no such pair of runs", missing=True)
             if row is None
-            else KeyFigure(
-                label, f"{number(row['factor'].value)}×", "measured", f"at D = {row['delay_ratio']}"
-            )
+            else KeyFigure(label, f"{number(row['factor'].value)}×", kind, f"at D = {row['delay_ratio']}")
         )
-    late = [found.value for w in waits if isinstance(found := w.lateness_us, Estimate)]
+    late = [found.value for w in skewed if (found := w.lateness_us)]
     if late:
-        figures.append(
-            KeyFigure("Lateness of a sleep", f"{span(late, 2)}{NARROW}µs", "measured", "mean per setup")
-        )
+        figures.append(KeyFigure("Lateness of a sleep", f"{span(late, 2)}{NARROW}µs", kind, "mean per setup"))
     return figures
 
 
-def _figures(waits: list[Waits]) -> list[Figure]:
+def _figures(skewed: list[Waits], kind: str) -> list[Figure]:
     """One per serial correlation."""
-    found = []
-    for correlation in sorted({w.setup.correlation for w in waits}):
-        shown = [w for w in waits if w.setup.correlation == correlation and isinstance(w.measured, Estimate)]
+    figures = []
+    for correlation in sorted({w.setup.correlation for w in skewed}):
+        shown = [w for w in skewed if w.setup.correlation == correlation and w.measured]
         if not shown:
             continue
-        table = _main(shown).shown()
         alt = f"Waiting per cycle against D at serial correlation {correlation:g}. " + " ".join(
-            f"{w.setup.configuration.label}: {number(w.measured.value)} µs measured, "
+            f"{w.setup.configuration.label}: {number(w.measured.value)} µs in the runs, "
             f"{number(w.drawn.value)} from drawn times."
             for w in shown
         )
         caption = (
-            "Waiting in µs per cycle (mean over ranks), logarithmic. Dots: measured, with intervals; "
-            "crosses: recursion on the measured compute times; dashed: recursion on drawn times."
+            f"Waiting in µs per cycle (mean over ranks), logarithmic. Dots: {kind}, with intervals; crosses: "
+            "recursion on the runs' compute times; dashed: recursion on drawn times."
         )
-        name = f"waiting-{len(found)}"
-        svg = schedules_figure.draw(shown, name, alt)
-        found.append(Figure(name, f"Serial correlation {correlation:g}", svg, alt, caption, table))
-    return found
+        name, title = f"waiting-{len(figures)}", f"Serial correlation {correlation:g}"
+        figures.append(Figure(name, title, _draw(shown, name, alt), alt, caption, _main(shown, kind)))
+    return figures
+
+
+def _draw(found: list[Waits], name: str, alt: str) -> str:
+    """`found`: setups of one serial correlation, all with waiting that was timed."""
+    handles = []
+    with drawing(height=3.6) as (figure, (axes,)):
+        ratios = sorted({w.setup.configuration.delay_ratio for w in found})
+        heights = [x.value for w in found for x in (w.measured, w.replayed, w.drawn)]
+        lowest = 0.6 * min((x for x in heights if x > 0), default=1.0)  # intervals end there
+        for schedule in dict.fromkeys(w.setup.configuration.schedule for w in found):
+            own = [w for w in found if w.setup.configuration.schedule == schedule]
+            colour = schedule_colour(schedule)
+            at = [w.setup.configuration.delay_ratio for w in own]
+            aside = [ASIDE.get(schedule, 1.0) * d for d in at]
+            drawn = [w.drawn.value for w in own]
+            if own[0].setup.configuration.uses_delay_ratio:
+                axes.plot(at, drawn, "--", color=colour)
+            else:
+                axes.plot([ratios[0], ratios[-1]], [drawn[0]] * 2, "--", color=colour, linewidth=1)
+            for x, w in zip(aside, own, strict=True):
+                if w.measured.low is not None:
+                    axes.plot([x, x], [max(w.measured.low, lowest), w.measured.high], "-", color=colour)
+            axes.plot(aside, [w.replayed.value for w in own], "x", color=colour, markersize=5)
+            dots = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour, "markeredgewidth": 0}
+            axes.plot(aside, [w.measured.value for w in own], **dots)
+            handles.append(Line2D([], [], label=own[0].setup.configuration.name, **dots))
+        cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}
+        handles.append(Line2D([], [], label="recursion, runs' times", **cross))
+        handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="recursion, drawn times"))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=lowest)
+        axes.set_xlim(0.85 * ratios[0], 1.18 * ratios[-1])
+        axes.set_xticks(ratios, [str(d) for d in ratios])
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.grid(axis="y")
+        axes.set_xlabel("D (cycles between exchanges)")
+        axes.set_ylabel("waiting (µs per cycle)")
+        legend_above(figure, handles, columns=2)
+        return markup(figure, name, alt)
 
 
 STUDY = Study(

@@ -7,23 +7,26 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark import calibration, machines
 from spikemark.core.errors import BadInput
-from spikemark.quantities.elements import Box, KeyFigure
+from spikemark.machines.profile import Profile
+from spikemark.quantities.elements import Box, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, mean, missing
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 from spikemark.records import record
-from spikemark.records.gather import Measured
+from spikemark.records.gather import Measured, Sweep
 from spikemark.records.results import Results
-from spikemark.running import simulated_runs
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable, estimate
+from spikemark.running import simulated_runs, simulation
 
-from .runs import CROWDED, group, timed
-from .study import Findings, Part, Study
+from .runs import group, timed
+from .study import Findings, Study
 
 FOLDER = "simulated"
 #: Where compute times come from, by name; `replay` stands for the folder of the measured run.
 MODES = {
-    "replay": "the measured run's, cycle by cycle",
-    "execute": "the kernels', run one rank after another",
+    "replay": "those of the real run, cycle by cycle",
+    "execute": "the kernels, run one rank after another",
     "model": "drawn after the profile",
 }
 #: Rows of the table, each a sum of phases.
@@ -37,25 +40,26 @@ QUANTITIES = {
 }
 WHOLE = "cycle"
 NO_PROFILE = "there is no profile of this host in machines/: run `spikemark calibrate`"
-NONE = Missing("a rank alone does not wait or exchange", "–")
+NOT_SIMULATED = missing(f"not simulated: {NO_PROFILE}, or see the complaints above")
+NOTHING = missing("nothing to compare")
+ALONE = missing("a rank alone does not wait or exchange", mark="–")
 EXPLAINED = (
-    "Every run was measured on this host, and then simulated on its profile (`spikemark calibrate`), the "
-    "same network on as many ranks of one node. Replayed compute times leave waiting and exchange to the "
-    "simulation; executed ones test also whether kernels that run one rank after another need what they need "
-    "side by side; modelled ones test the profile's kernel times and jitter as well."
+    "Can you trust a simulated machine? Every run here was made on this host and then simulated on the "
+    "host's profile (`spikemark calibrate`): the same network on as many ranks of one node. Replayed compute "
+    "times leave only waiting and exchange to the simulation. Executed ones also test whether kernels take "
+    "as long one rank after another as side by side. Modelled ones also test the profile's kernel times and "
+    "jitter."
 )
 NOTE = (
-    "Microseconds per cycle, means over ranks, cycles and repetitions. Error: simulated against measured. "
-    "The waiting holds the barrier itself."
+    "All times are microseconds per cycle, means over ranks, cycles and repetitions. The error is simulated "
+    "over real time, minus 1. The waiting includes the barrier itself."
 )
 
 
-def simulate(results: Results) -> list[str]:
-    """Simulate every measured run that has none yet for the profile as it is; returns what went wrong."""
-    from spikemark.running import simulation
-
-    measured = [run for run in results.read_plan().runs if results.measured(run.id) and run.threads == 1]
-    host = _profile(results.run(measured[0].id)) if measured else None
+def simulate(sweep: Sweep) -> list[str]:
+    """Simulate every run that has not been simulated for the profile as it is; returns what went wrong."""
+    members = [m for m in _real(sweep) if m.planned.threads == 1]
+    host = _profile(members[0]) if members else None
     if host is None:
         return [NO_PROFILE]
     try:
@@ -63,53 +67,59 @@ def simulate(results: Results) -> list[str]:
     except BadInput as reason:
         return [f"not simulated: {reason}"]
     complaints = []
-    for planned in measured:
+    for m in members:
         for mode in MODES:
-            out = folder(results.run(planned.id), mode)
-            if simulation.done(out, host):
-                continue
-            given = results.run(planned.id) if mode == "replay" else mode
             try:
-                simulation.simulate(
-                    results.read_description(planned.id),
-                    host,
-                    planned.ranks,
-                    out,
-                    given,
-                    ranks_per_node=planned.ranks,
-                    threads=1,
-                    seed=planned.repetition,
-                    hz=None if mode == "replay" else _hz(results.run(planned.id)),
-                    host=host if mode == "execute" else None,
-                )
+                _simulate(m, mode, host)
             except (BadInput, simulation.SimulationFailed) as reason:
-                complaints.append(f"{planned.label}, {mode}: not simulated: {reason}")
+                complaints.append(f"{m.planned.label}, {mode}: not simulated: {reason}")
     return complaints
 
 
-def _profile(run: Path):
-    """The profile that `spikemark calibrate` has written on the host of a run; None without one."""
-    from spikemark import calibration, machines
+def _real(sweep: Sweep) -> list[Measured]:
+    return [m for m in sweep.runs if not m.simulated]
 
-    title = calibration.title(record.load(run).record.host)
+
+def _simulate(m: Measured, mode: str, host: Profile) -> None:
+    """Raises BadInput or SimulationFailed; does nothing where that has been done for this profile."""
+    path, ranks = m.run.path, m.planned.ranks
+    out = folder(path, mode)
+    if simulation.done(out, host):
+        return
+    simulation.simulate(
+        Results(path.parents[1]).read_description(m.planned.id),
+        host,
+        ranks,
+        out,
+        path if mode == "replay" else mode,
+        ranks_per_node=ranks,
+        threads=1,
+        seed=m.planned.repetition,
+        hz=None if mode == "replay" else _hz(m.run),
+        host=host if mode == "execute" else None,
+    )
+
+
+def _profile(m: Measured) -> Profile | None:
+    """The profile that `spikemark calibrate` has written on the host of a run; None without one."""
+    title = calibration.title(m.run.record.host)
     return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
 
 
-def _hz(run: Path) -> float:
+def _hz(run: record.Run) -> float:
     """The mean rate of the neurons in a run."""
-    found = record.load(run)
-    seconds = found.record.timing.model_s
-    return float(found.ranks["spikes"].sum() / found.ranks["neurons"].sum() / seconds)
+    seconds = run.record.timing.model_s
+    return float(run.ranks["spikes"].sum() / run.ranks["neurons"].sum() / seconds)
 
 
 def folder(run: Path, mode: str) -> Path:
-    """Where a measured run, simulated, lies."""
+    """Where the simulated copy of a measured run lies."""
     return run.parents[1] / FOLDER / f"{run.name}-{mode}"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Runs that differ in their repetition alone: microseconds per cycle by quantity, one for each run."""
+    """Runs that differ in their repetition only: microseconds per cycle by quantity, one for each run."""
 
     neurons: int
     ranks: int
@@ -136,8 +146,7 @@ def setups(runs: list[Measured]) -> list[Setup]:
 
     found = []
     for (neurons, ranks, _, label), members in sorted(group(runs, key).items()):
-        counting = timed(members)
-        if counting is CROWDED:
+        if not (counting := timed(members)):
             continue
         simulated, differ = {}, []
         for mode in MODES:
@@ -172,9 +181,9 @@ def _per_cycle_us(run: record.Run, names: tuple[str, ...]) -> float:
     return 1e6 * sum(s for s in found if s is not None) / timing.cycles
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Measured beside simulated."""
-    found = setups(runs)
+    found = setups(_real(sweep))
     differ = [label for setup in found for label in setup.differ]
     spikes = Box(
         "bad" if differ else "good",
@@ -183,13 +192,13 @@ def read(runs: list[Measured]) -> Findings:
         else "Every simulated run found the spikes of its real run (checksum).",
     )
     there = any(values for s in found for mode in MODES for values in s.simulated[mode].values())
-    main = Part(
-        "errors", "Measured and simulated", [EXPLAINED], [spikes] if there else [], [], [_table(found)]
+    main = Section(
+        "errors", "Real and simulated", [EXPLAINED], [spikes] if there else [], tables=[_table(found)]
     )
     return Findings(_sentence(found), _key_figures(found), [main])
 
 
-def _table(found: list[Setup]) -> StudyTable:
+def _table(found: list[Setup]) -> Table:
     rows = []
     for setup in found:
         for quantity in (*QUANTITIES, WHOLE):
@@ -200,8 +209,7 @@ def _table(found: list[Setup]) -> StudyTable:
             for mode in MODES:
                 error = setup.error(quantity, mode)
                 row[f"{mode}_us"] = _cell(setup.simulated[mode][quantity])
-                missing = NONE if alone else Missing("nothing to compare")
-                row[f"{mode}_error_percent"] = missing if error is None or alone else 100 * error
+                row[f"{mode}_error_percent"] = ALONE if alone else NOTHING if error is None else 100 * error
             rows.append(row)
     columns = [
         Column("schedule", "schedule", "given"),
@@ -214,13 +222,11 @@ def _table(found: list[Setup]) -> StudyTable:
         columns.append(Column(f"{mode}_us", f"{mode} (µs)", "simulated"))
         columns.append(Column(f"{mode}_error_percent", f"{mode}, error (%)", "", 2))
     notes = [NOTE, "Compute times: " + "; ".join(f"{name}: {words}" for name, words in MODES.items()) + "."]
-    return StudyTable("errors", "This host, measured and simulated", columns, rows, notes)
+    return Table(columns, rows, "This host, real and simulated", "errors", notes)
 
 
-def _cell(values: list[float]) -> Estimate | Missing:
-    return (
-        estimate(values) if values else Missing(f"not simulated: {NO_PROFILE}, or see the complaints above")
-    )
+def _cell(values: list[float]) -> Quantity:
+    return mean(values) if values else NOT_SIMULATED
 
 
 def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:
@@ -239,7 +245,7 @@ def _sentence(found: list[Setup]) -> str:
         if (errors := _errors(members))
     ]
     if not parts:
-        return f"Nothing to compare yet: no run was both measured and simulated; {NO_PROFILE}."
+        return f"Nothing to compare yet: no run of this host was also simulated; {NO_PROFILE}."
     return f"Largest errors of simulated cycles of two ranks or more, by their length: {'; '.join(parts)}."
 
 

@@ -1,33 +1,12 @@
 """What a study is: an experiment, and how its runs are read as tables and words."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from spikemark.quantities.elements import Box, Figure, KeyFigure, Section
-from spikemark.records.gather import Measured
-from spikemark.records.results import Results
-from spikemark.studies.table import StudyTable
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of the page."""
-
-    id: str
-    title: str
-    text: list[str] = field(default_factory=list)
-    boxes: list[Box] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
-    tables: list[StudyTable] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-
-    def section(self) -> Section:
-        """As the page takes it, the reasons for missing numbers added."""
-        missing = [*self.missing, *(line for table in self.tables for line in table.reasons())]
-        tables = [table.shown() for table in self.tables]
-        text = [*self.text, *(note for table in self.tables for note in table.notes)]
-        return Section(self.id, self.title, text, self.boxes, self.figures, tables, missing)
+from spikemark.quantities.elements import KeyFigure, Section
+from spikemark.quantities.table import Table
+from spikemark.records.gather import Sweep
 
 
 @dataclass(frozen=True)
@@ -36,10 +15,18 @@ class Findings:
 
     sentence: str
     key_figures: list[KeyFigure]
-    parts: list[Part]
+    parts: list[Section]
 
     @property
-    def tables(self) -> list[StudyTable]:
+    def sections(self) -> list[Section]:
+        """The parts of the page. Each also says why numbers in its tables are missing."""
+        return [
+            replace(part, missing=[*part.missing, *(line for t in part.tables for line in t.reasons())])
+            for part in self.parts
+        ]
+
+    @property
+    def tables(self) -> list[Table]:
         return [table for part in self.parts for table in part.tables]
 
     @property
@@ -58,14 +45,14 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments; `read` takes its whole runs, as many as there are.
+    """`experiment`: a file in workflows/experiments. `read` says what its complete runs show, however many.
 
-    `prepare`, where given, adds what is missing beside the runs in their results folder, and returns
-    complaints; it is only called where the runs are made on this machine.
+    `prepare`, where given, measures or simulates what the study needs besides these runs, and returns one
+    line for each thing that went wrong. It is only called where the runs are made on this machine.
     """
 
     name: str
     summary: str
     experiment: str
-    read: Callable[[list[Measured]], Findings]
-    prepare: Callable[[Results], list[str]] | None = None
+    read: Callable[[Sweep], Findings]
+    prepare: Callable[[Sweep], list[str]] | None = None

@@ -1,4 +1,4 @@
-"""Waiting of one way to run ranks of injected skew: measured, by the recursion, and from the known truth.
+"""Waiting of one way to run ranks of injected skew: as it was, by the recursion, and from the known truth.
 
 Times are in microseconds per cycle, mean over ranks. Means over blocks of cycles stand in for repetitions:
 blocks are long against the correlation of the cycles, so their spread tells how sure the mean is.
@@ -11,10 +11,14 @@ import numpy as np
 from scipy import stats
 
 from spikemark.models import recursion, statistics
+from spikemark.models.injected import Truth
+from spikemark.quantities import quantity
+from spikemark.quantities.quantity import LEVEL, Quantity, missing
+from spikemark.quantities.table import Cell, Column
+from spikemark.quantities.words import counted
 from spikemark.records.gather import Configuration, Measured
-from spikemark.studies.table import LEVEL, Estimate, Missing, estimate
 
-from .runs import NO_BARRIER
+from .runs import NO_BARRIER, group, place
 
 BLOCKS, SHORTEST_BLOCK = 10, 20  # per run; cycles
 DRAWN_RUNS, DRAWN_SEED = 32, 1
@@ -48,45 +52,78 @@ class Waits:
         for m in self.runs:
             waiting = statistics.measured_waiting_s(m.run)
             if waiting is not None:
-                found[_place(m)] = blocks(waiting)
+                found[place(m)] = blocks(waiting)
         return found
 
     @cached_property
     def replayed_blocks(self) -> dict[Place, np.ndarray]:
         """The same by the recursion, from the compute times that these runs had."""
-        return {_place(m): blocks(_evaluate(m, m.run.compute())) for m in self.runs}
+        return {place(m): blocks(_evaluate(m, m.run.compute())) for m in self.runs}
 
     @property
-    def measured(self) -> Estimate | Missing:
-        return _estimate(self.measured_blocks) if self.measured_blocks else NO_BARRIER
+    def measured(self) -> Quantity:
+        return _mean(self.measured_blocks) if self.measured_blocks else NO_BARRIER
 
     @property
-    def replayed(self) -> Estimate | Missing:
-        return _estimate(self.replayed_blocks)
+    def replayed(self) -> Quantity:
+        return _mean(self.replayed_blocks)
 
     @cached_property
     def drawn_runs(self) -> np.ndarray:
         """Waiting of runs as long as the first one, their compute times drawn from what it injects."""
         first = self.runs[0]
         rng = np.random.default_rng(DRAWN_SEED)  # equal draws for all schedules
-        truth = recursion.Truth.of(first.description)
+        truth = Truth.of(first.description)
         ranks, cycles = first.run.compute().shape
         return 1e6 * _evaluate(first, truth.draw(rng, ranks, cycles, DRAWN_RUNS)).mean(axis=(1, 2))
 
     @property
-    def drawn(self) -> Estimate:
+    def drawn(self) -> Quantity:
         """Mean over drawn runs, and what lies between the 2.5 and 97.5 % of them."""
         tail = 100 * (1 - LEVEL) / 2
         low, high = np.percentile(self.drawn_runs, [tail, 100 - tail])
-        return Estimate(float(self.drawn_runs.mean()), float(low), float(high))
+        return Quantity(float(self.drawn_runs.mean()), float(low), float(high))
 
     @property
-    def lateness_us(self) -> Estimate | Missing:
+    def lateness_us(self) -> Quantity:
         """By how much a wait takes longer than asked for, mean over ranks, cycles and runs."""
         if any("inject" not in m.run.record.phases for m in self.runs):
-            return Missing("records without the phase inject")
+            return missing("records without the phase inject")
         asked = self.runs[0].description["inject"]["mean_us"]
-        return estimate([1e6 * m.run.phase("inject").astype(np.float64).mean() - asked for m in self.runs])
+        return quantity.mean(1e6 * m.run.phase("inject").astype(np.float64).mean() - asked for m in self.runs)
+
+    def cells(self) -> dict[str, Cell]:
+        """The cells of `columns` and of the schedule's own two."""
+        return {
+            "correlation": self.setup.correlation,
+            "schedule": self.setup.configuration.label,
+            "waiting_us": self.measured,
+            "waiting_us_replayed": self.replayed,
+            "waiting_us_drawn": self.drawn,
+        }
+
+
+def columns(name: str, head: str, kind: str) -> list[Column]:
+    """A number of runs, and what the recursion says of it; `kind` is that of the runs' times."""
+    return [
+        Column(name, head, kind),
+        Column(f"{name}_replayed", "recursion, runs' times", "modelled"),
+        Column(f"{name}_drawn", "recursion, drawn times", "modelled"),
+    ]
+
+
+def of_runs(runs: list[Measured]) -> tuple[list[Waits], list[str]]:
+    """Runs of injected waits by setup, in order, and one line of text for those that cannot be used."""
+    usable = [m for m in runs if m.run.cycles is not None and Truth.of(m.description).mean_s > 0]
+    found = [Waits(setup, members) for setup, members in group(usable, _setup).items()]
+    left_out = len(runs) - len(usable)
+    lacking = [f"{counted(left_out, 'run')} without recorded cycles or injected waits."] if left_out else []
+    return sorted(found, key=lambda w: w.setup.order), lacking
+
+
+def _setup(m: Measured) -> Setup:
+    truth = Truth.of(m.description)
+    return Setup(m.configuration, float(truth.correlation), round(1e6 * truth.sd_s, 6))
 
 
 def blocks(waiting: np.ndarray) -> np.ndarray:
@@ -100,7 +137,7 @@ def blocks(waiting: np.ndarray) -> np.ndarray:
     return whole
 
 
-def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) -> Estimate | Missing:
+def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) -> Quantity:
     """Waiting of one setup over that of another, with the interval of a jackknife over blocks.
 
     Blocks of one seed and place in the run have the same injected waits, so they are left out in pairs.
@@ -108,28 +145,24 @@ def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) ->
     common = sorted(larger.keys() & smaller.keys())
     common = [place for place in common if len(larger[place]) == len(smaller[place])]
     if not common:
-        return Missing("no two runs of one seed are complete")
+        return missing("no two runs of one seed are complete")
     a, b = (np.concatenate([side[place] for place in common]) for side in (larger, smaller))
     if not (a.sum() > 0 and b.sum() > 0):
-        return Missing("nobody waited")
+        return missing("nobody waited")
     ratio = float(a.sum() / b.sum())
     n = len(a)
     rest_a, rest_b = a.sum() - a, b.sum() - b
     if n < 2 or not ((rest_a > 0).all() and (rest_b > 0).all()):
-        return Estimate(ratio)
+        return Quantity(ratio)
     logs = np.log(rest_a / rest_b)
     error = np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum())
     half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * error)
-    return Estimate(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)))
+    return Quantity(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)))
 
 
-def _estimate(found: dict[Place, np.ndarray]) -> Estimate | Missing:
-    return estimate(np.concatenate(list(found.values())))
+def _mean(found: dict[Place, np.ndarray]) -> Quantity:
+    return quantity.mean(np.concatenate(list(found.values())))
 
 
 def _evaluate(m: Measured, compute: np.ndarray) -> np.ndarray:
     return recursion.evaluate(compute, recursion.lanes_of(m.run)).waiting_s
-
-
-def _place(m: Measured) -> Place:
-    return m.planned.seed, m.planned.repetition

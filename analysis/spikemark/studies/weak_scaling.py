@@ -4,45 +4,61 @@ import numpy as np
 
 from spikemark import machines
 from spikemark.models import access, statistics, waiting_iid
-from spikemark.quantities.elements import Figure, KeyFigure
-from spikemark.quantities.words import MINUS, number, percent
-from spikemark.records.gather import Measured
-from spikemark.studies.table import Column, Estimate, Missing, StudyTable
+from spikemark.quantities.elements import Figure, KeyFigure, Section
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import MINUS, microseconds, number, percent
+from spikemark.records.gather import Measured, Sweep
+from spikemark.report.sections.cycle_times import drawing
+from spikemark.report.sections.cycle_times.distributions import LEVEL, axis, distribution
 
-from . import cycle_times_figure, lines_figure
-from .lines_figure import Axis, Line
-from .on_machine import Place, partner, phase_cells, phase_columns, places, reduction_percent
-from .study import Findings, Part, Study
+from .on_machine import (
+    Place,
+    partner,
+    phase_cells,
+    phase_columns,
+    places,
+    reduction_percent,
+    speed_figure,
+)
+from .study import Findings, Study
 
 EXPLAINED = (
-    "Each rank is a node with one area of the published size, as far as its time goes: the mean time of "
-    "deliver, update and collocate follows from the full network and the profile's kernels; how it scatters "
-    "is assumed. The network that is simulated has fewer neurons that fire more often: a third of the spikes "
-    "of full areas travel in every cycle. They are real, and so are the messages. Times are seconds per "
-    "simulated second, mean over ranks; waiting holds what overlapped exchanges are waited for."
+    "What does the structure-aware schedule save when a network grows with its machine? As far as time goes, "
+    "each rank is a node with one area of the published size: the mean time of deliver, update and collocate "
+    "follows from the full network and the profile's kernels, and how it scatters is assumed. The simulated "
+    "network has fewer neurons that fire more often, so that a third of the spikes of full areas travel in "
+    "every cycle. These spikes are real, and so are the messages. Times are seconds per simulated second, "
+    "mean over ranks. Waiting includes the wait for overlapped exchanges."
 )
 THEORY = (
-    "Theory of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for uncorrelated cycle times. "
-    "Irregular accesses: eqs 13–17 with all cores of a node as threads; delivery gains less, as only a part "
-    "of it is irregular access."
+    "The theory is that of Lober et al. 2026. Waiting: 1 − 1/√D (eq 11), for uncorrelated cycle times. "
+    "Irregular accesses: eqs 13–17 with all cores of a node as threads. Delivery gains less, because only a "
+    "part of it is irregular access."
+)
+HISTOGRAMS = (
+    "Compute time per cycle of all ranks (simulated), that of windows divided by their length, each "
+    "histogram scaled to its highest bin; triangles: modes. Line: the slowest rank alone. "
+    f"Shaded: where {percent(LEVEL)} of the slowest would lie if times were independent and normal "
+    "(modelled: Lober et al. 2026, eq 12). Inside it are: "
 )
 OF_PROFILE = "of the profile"
-NONE = Missing("no conventional run of these ranks")
-UNKNOWN = Missing("the published size is not stated by machine.compute_of")
+NONE = missing("no conventional run of these ranks")
+UNKNOWN = missing("the published size is not stated by machine.compute_of")
 
 
-def read(runs: list[Measured]) -> Findings:
+def read(sweep: Sweep) -> Findings:
     """Phases by schedule and ranks, reductions beside the theory, growth, cycle times."""
-    found = places(runs, _correlation)
+    found = places(sweep.runs, _correlation)
     main, less, growth = _main(found), _reductions(found), _slopes(found)
     last = _last(found)
     times = _cycle_times(last)
     parts = [
-        Part("weak-scaling", "Phases by number of areas", [EXPLAINED], figures=_figures(found, main),
-             tables=[main]),
-        Part("reductions", "What the structure saves", [THEORY], tables=[less]),
-        Part("slopes", "Growth with the number of areas", tables=[growth]),
-        Part("cycle-times", "Cycle times", figures=_distributions(last, times), tables=[times]),
+        Section("weak-scaling", "Phases by number of areas", [EXPLAINED], figures=_figures(found, main),
+                tables=[main]),
+        Section("reductions", "What the structure saves", [THEORY], tables=[less]),
+        Section("slopes", "Growth with the number of areas", tables=[growth]),
+        Section("cycle-times", "Cycle times", figures=_distributions(last, times), tables=[times]),
     ]  # fmt: skip
     return Findings(_sentence(less), _key_figures(less), parts)
 
@@ -63,20 +79,20 @@ def _columns() -> list[Column]:
     ]
 
 
-def _cells(p: Place) -> dict:
+def _cells(p: Place) -> dict[str, Cell]:
     """Cells of `_columns`."""
     open_, correlation = p.setting
     named = {"machine": p.machine, "correlation": OF_PROFILE if open_ else correlation}
     return {**named, "ranks": p.ranks, "schedule": p.configuration.label}
 
 
-def _main(found: list[Place]) -> StudyTable:
+def _main(found: list[Place]) -> Table:
     rows = [{**_cells(p), **phase_cells(p)} for p in found]
     columns = [*_columns(), *phase_columns()]
-    return StudyTable("weak_scaling", "Seconds per simulated second", columns, rows)
+    return Table(columns, rows, "Seconds per simulated second", "weak_scaling")
 
 
-def _reductions(found: list[Place]) -> StudyTable:
+def _reductions(found: list[Place]) -> Table:
     rows = []
     for p in found:
         if p.configuration.schedule == "conventional":
@@ -103,10 +119,10 @@ def _reductions(found: list[Place]) -> StudyTable:
         Column("run_time_percent", "run time (%)", "simulated"),
     ]
     title = "By how much less than the conventional schedule, %; below 0 where it is more"
-    return StudyTable("reductions", title, columns, rows)
+    return Table(columns, rows, title, "reductions")
 
 
-def _irregular(p: Place) -> float | Missing:
+def _irregular(p: Place) -> float | Quantity:
     """Reduction of irregular accesses in per cent for areas of the size whose compute times were taken."""
     machine = p.runs[0].planned.machine
     neurons, indegree = (machine.compute_of.get(f"preset.{n}") for n in ("neurons_per_area", "indegree"))
@@ -114,18 +130,18 @@ def _irregular(p: Place) -> float | Missing:
         return UNKNOWN
     cores = machines.load(machine.profile).get("node.cores")
     if cores is None:
-        return Missing("the profile does not say how many cores a node has")
+        return missing("the profile does not say how many cores a node has")
     threads = cores.value // machine.ranks_per_node
     near = indegree - indegree // 2
     return 100 * access.reduction(neurons, near, indegree // 2, p.ranks, threads)
 
 
-def _slopes(found: list[Place]) -> StudyTable:
+def _slopes(found: list[Place]) -> Table:
     """Straight lines through real-time factors over the number of ranks."""
     rows = []
     for kind in dict.fromkeys((p.machine, p.setting, p.configuration) for p in found):
         own = [p for p in found if (p.machine, p.setting, p.configuration) == kind]
-        known = [(p.ranks, x.value) for p in own if isinstance(x := p.real_time_factor, Estimate)]
+        known = [(p.ranks, x.value) for p in own if (x := p.real_time_factor)]
         if len(known) < 2:
             continue
         ranks, factors = np.array(known, dtype=float).T
@@ -146,7 +162,7 @@ def _slopes(found: list[Place]) -> StudyTable:
         Column("slope", "slope per 100 ranks", "modelled"),
         Column("start", "line at 0 ranks", "modelled"),
     ]
-    return StudyTable("slopes", "Real-time factor over ranks", columns, rows)
+    return Table(columns, rows, "Real-time factor over ranks", "slopes")
 
 
 def _last(found: list[Place]) -> list[tuple[Place, Measured]]:
@@ -156,7 +172,7 @@ def _last(found: list[Place]) -> list[tuple[Place, Measured]]:
     return [(p, m) for p, m in runs if p.ranks == most[p.machine] and m is not None]
 
 
-def _distributions(last: list[tuple[Place, Measured]], times: StudyTable) -> list[Figure]:
+def _distributions(last: list[tuple[Place, Measured]], times: Table) -> list[Figure]:
     """Histograms of compute times, one figure for each machine and correlation."""
     figures = []
     for machine, setting in dict.fromkeys((p.machine, p.setting) for p, _ in last):
@@ -167,11 +183,23 @@ def _distributions(last: list[tuple[Place, Measured]], times: StudyTable) -> lis
             f" {OF_PROFILE if open_ else format(correlation, 'g')}"
         )
         name = f"cycle-times-{len(figures)}"
-        figures.append(cycle_times_figure.figure([m for _, m in own], title, name, times.shown()))
+        figures.append(_histograms([m for _, m in own], title, name, times))
     return figures
 
 
-def _cycle_times(last: list[tuple[Place, Measured]]) -> StudyTable:
+def _histograms(runs: list[Measured], title: str, name: str, times: Table) -> Figure:
+    """`runs`: one of each schedule, on as many ranks; `name`: unique on the page."""
+    drawn = [distribution(m) for m in runs]
+    limits, logarithmic = axis(drawn)
+    alt = f"{title}, histograms. " + " ".join(
+        f"{d.label}: mean {microseconds(d.mean_s)}, standard deviation {microseconds(d.sd_s)}." for d in drawn
+    )
+    inside = "; ".join(f"{percent(d.inside, 1)} ({d.name})" for d in drawn if d.inside is not None)
+    svg = drawing.draw(drawn, limits, logarithmic, name, alt)
+    return Figure(name, title, svg, alt, f"{HISTOGRAMS}{inside or 'none: one rank'}.", times)
+
+
+def _cycle_times(last: list[tuple[Place, Measured]]) -> Table:
     """The distribution of compute times, of single cycles and of windows."""
     rows = []
     for p, m in last:
@@ -184,7 +212,7 @@ def _cycle_times(last: list[tuple[Place, Measured]]) -> StudyTable:
             "median_us": 1e6 * one.percentiles_s[50.0],
             "high_us": 1e6 * one.percentiles_s[99.5],
             "cv": one.cv,
-            "ratio": lumped.cv / one.cv if one.cv > 0 else Missing("all cycles took the same time"),
+            "ratio": lumped.cv / one.cv if one.cv > 0 else missing("all cycles took the same time"),
             "ratio_theory": window**-0.5,
         })  # fmt: skip
     columns = [
@@ -197,17 +225,17 @@ def _cycle_times(last: list[tuple[Place, Measured]]) -> StudyTable:
         Column("ratio", "CV of windows / CV", "simulated"),
         Column("ratio_theory", "1/√D", "modelled"),
     ]
-    note = "First seed. Times are drawn after the profile."
-    return StudyTable("cycle_times", "Compute times at the most ranks", columns, rows, [note])
+    note = "These are runs of the first seed. Their times are drawn after the profile."
+    return Table(columns, rows, "Compute times at the most ranks", "cycle_times", [note])
 
 
-def _headline(less: StudyTable) -> dict | None:
+def _headline(less: Table) -> dict | None:
     """The structure-aware row of most ranks that has a partner; the first correlation there."""
-    rows = [r for r in less.rows if r["waiting_theory"] != "" and isinstance(r["waiting_percent"], Estimate)]
+    rows = [r for r in less.rows if r["waiting_theory"] != "" and r["waiting_percent"]]
     return max(rows, key=lambda r: r["ranks"], default=None)
 
 
-def _sentence(less: StudyTable) -> str:
+def _sentence(less: Table) -> str:
     row = _headline(less)
     if row is None:
         return "Nothing to compare yet: no conventional and structure-aware run of as many ranks."
@@ -223,14 +251,14 @@ def _sentence(less: StudyTable) -> str:
     )
 
 
-def _change(reduction: Estimate | float | Missing) -> str:
-    if isinstance(reduction, Missing):
+def _change(reduction: Quantity | float) -> str:
+    value = reduction.value if isinstance(reduction, Quantity) else reduction
+    if value is None:
         return "an unknown amount"
-    value = reduction.value if isinstance(reduction, Estimate) else reduction
     return f"{MINUS if value >= 0 else '+'}{number(abs(value))} %"
 
 
-def _key_figures(less: StudyTable) -> list[KeyFigure]:
+def _key_figures(less: Table) -> list[KeyFigure]:
     row = _headline(less)
     if row is None:
         return [KeyFigure("Change by structure", "missing", "", "no such runs", missing=True)]
@@ -244,31 +272,12 @@ def _key_figures(less: StudyTable) -> list[KeyFigure]:
     ]  # fmt: skip
 
 
-def _figures(found: list[Place], main: StudyTable) -> list[Figure]:
+def _figures(found: list[Place], main: Table) -> list[Figure]:
     figures = []
     for machine, setting in dict.fromkeys((p.machine, p.setting) for p in found):
-        same = [p for p in found if (p.machine, p.setting) == (machine, setting)]
-        own = [p for p in same if isinstance(p.real_time_factor, Estimate)]
-        ranks = sorted({p.ranks for p in own})
-        if len(ranks) < 2:
-            continue
-        lines = [
-            Line(
-                c.label,
-                c.schedule,
-                [(p.ranks, p.real_time_factor.value) for p in own if p.configuration == c],
-            )
-            for c in dict.fromkeys(p.configuration for p in own)
-        ]
-        alt = f"Real-time factor on {machine} against ranks. " + " ".join(
-            f"{p.configuration.label}, {p.ranks} ranks: {number(p.real_time_factor.value)}." for p in own
-        )
-        name = f"weak-scaling-{len(figures)}"
-        svg = lines_figure.draw(
-            lines, Axis("ranks = areas", ranks), "real-time factor", name, alt, {}, log=False
-        )
-        caption = "Wall-clock time of the simulated machine per simulated time."
-        figures.append(Figure(name, f"Real-time factor, {machine}", svg, alt, caption, main.shown()))
+        own = [p for p in found if (p.machine, p.setting) == (machine, setting)]
+        title, name = f"Real-time factor, {machine}", f"weak-scaling-{len(figures)}"
+        figures += speed_figure(own, "ranks = areas", lambda p: p.ranks, title, name, main)
     return figures
 
 

@@ -1,4 +1,4 @@
-"""Predictors of waiting for the slowest rank, each fitted on conventional runs. One file, one line here."""
+"""Predictors of waiting for the slowest rank, fitted on conventional runs: one file each, one line here."""
 
 from .correlated import Correlated
 from .iid import Iid

@@ -30,7 +30,7 @@ COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinatio
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds over the run, means over ranks.
+    """Where the waiting of a run comes from: seconds over the run, means over ranks.
 
     The parts of the waiting add up to `waiting_s`; common mode and transport are beside them.
     """
@@ -102,8 +102,9 @@ def efficiency(run: Observed) -> dict[str, float]:
 
 
 def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> tuple[dict, dict]:
-    """Of each drift share and coalition the waiting [meeting]; of each coalition how often each rank is the
-    last, [rank], for the first share.
+    """The waiting [meeting] for each drift share and coalition, and how often each rank is the last.
+
+    The latter is [rank] for each coalition, with the first share.
     """
     pieces = tuple(run.per_meeting(piece) for piece in split.pieces)
     found, known, last = {share: {} for share in shares}, {}, {}
@@ -139,7 +140,7 @@ def _slopes(split: Split, share: float, found: dict) -> dict:
 
 
 def _joining(name: str, values: dict):
-    """What `name` adds to `values` of the coalitions on joining, mean over the orders."""
+    """What the part `name` adds to `values` when it joins a coalition, as a mean over the orders."""
     total = 0.0
     for members, value in values.items():
         others = len(members) - 1 if name in members else len(members)
@@ -163,7 +164,7 @@ def _part(
 
 
 def _common_mode(split: Split) -> Quantity:
-    """Mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
+    """The mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
     parts, deviation = split.components, split.shared - split.components.mean
     variance, cycles = float(deviation.var()), len(deviation)
     if not variance > 0:

@@ -44,7 +44,7 @@ class Components:
 
     @cached_property
     def rank_means(self) -> np.ndarray:
-        """[rank]."""
+        """Mean time of each rank, [rank]."""
         return self.times.mean(axis=1, dtype=np.float64)
 
     @cached_property
@@ -53,12 +53,12 @@ class Components:
 
     @cached_property
     def step_means(self) -> np.ndarray:
-        """[step], mean over ranks."""
+        """Mean over ranks of each step, [step]."""
         return self.times.mean(axis=0, dtype=np.float64)
 
     @cached_property
     def step_variances(self) -> np.ndarray:
-        """[step], variance across ranks; their mean is V."""
+        """Variance across ranks within each step, [step]; their mean is V."""
         total = np.zeros(self.steps)
         for rank in self.times:
             total += (rank - self.step_means) ** 2
@@ -66,7 +66,7 @@ class Components:
 
     @cached_property
     def across(self) -> float:
-        """V, s^2."""
+        """V in s^2, the spread that makes ranks wait."""
         return float(self.step_variances.mean())
 
     @cached_property
@@ -84,12 +84,12 @@ class Components:
 
     @cached_property
     def autocovariance(self) -> np.ndarray:
-        """Of e, all lags, about the own mean of each rank; s^2."""
+        """Autocovariance of e about the own mean of each rank, [lag] for all lags, in s^2."""
         return fft.irfft(self.spectrum, self._padded)[: self.steps]
 
     @cached_property
     def correlation_time(self) -> float:
-        """Integrated autocorrelation time of e in steps, at least 1."""
+        """The integrated autocorrelation time of e in steps, at least 1."""
         if not self.fluctuates:
             return 1.0
         return max(serial.integrated_time(self.autocovariance / self.autocovariance[0]), 1.0)
@@ -110,7 +110,7 @@ class Components:
 
     @cached_property
     def rank_mean_known(self) -> tuple[float, float]:
-        """Standard error of a rank mean, s, and its degrees of freedom."""
+        """Standard error of a rank mean in s, and its degrees of freedom."""
         if not self.fluctuates:
             return 0.0, float(self.steps)
         error, block = series.error(self.autocovariance)
@@ -118,7 +118,7 @@ class Components:
 
     @cached_property
     def shrinkage(self) -> float:
-        """Share of the deviations of the rank means that is taken for persistent."""
+        """The share of the deviations of the rank means that counts as persistent."""
         ranks, found = self.ranks, float(self.rank_means.var(ddof=1))
         if not found > 0:
             return 0.0
@@ -127,7 +127,7 @@ class Components:
 
     @cached_property
     def rank_effects(self) -> np.ndarray:
-        """a_m, [rank]; they add up to 0."""
+        """The persistent effects a_m, [rank]; they add up to 0."""
         return self.shrinkage * (self.rank_means - self.mean)
 
     @cached_property
@@ -137,16 +137,17 @@ class Components:
 
     @cached_property
     def shared(self) -> series.Mean:
-        """Variance of g, s^2, below 0 by chance where there is none."""
+        """Variance of g in s^2; it is below 0 by chance where there is none."""
         excess = (self.step_means - self.mean) ** 2 - self.step_variances / self.ranks
         return series.mean(excess + float(self.rank_effects.var(ddof=1)) / self.ranks)
 
     @property
     def stalls(self) -> np.ndarray:
-        """Is this a step that is far too long, in which all ranks are late together? [step]
+        """Which steps are far too long because all ranks are late together? [step]
 
-        Each is among its own longest u of all steps, u such that independent ranks would rarely all be so at
-        once even in one step: steps u^M = CHANCE, whatever their distributions and serial correlations.
+        Every rank is then within its own longest share u of all steps. u is such that independent ranks would
+        rarely all be so at once even in one step, whatever their distributions and serial correlations:
+        steps u^M = CHANCE.
         """
         late = self.step_means - np.median(self.step_means)
         found = late > FAR * (self.across / self.ranks) ** 0.5
@@ -158,12 +159,12 @@ class Components:
 
     @property
     def common(self) -> float:
-        """Variance of g, s^2; 0 where it is not above what chance would make of independent ranks."""
+        """Variance of g in s^2; 0 where it is no larger than what chance makes of independent ranks."""
         return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
 
     @cached_property
     def common_course(self) -> np.ndarray:
-        """g_w, [step]."""
+        """What all ranks share, g_w, [step]."""
         deviation = self.step_means - self.mean
         if self.common > 0:
             return self.common / float(self.step_means.var()) * deviation
@@ -171,21 +172,21 @@ class Components:
         return found - found.mean()
 
     def residual(self, rank: int) -> np.ndarray:
-        """e of a rank, [step]: with the effects, ranks that had it independently would have the variance V.
+        """The fluctuation e of a rank, [step], scaled so that independent ranks with effects have variance V.
 
-        What of the deviation of its mean is not taken for persistent is part of it.
+        It holds the part of the deviation of the rank's mean that does not count as persistent.
         """
         rest = (1 - self.shrinkage) * (self.rank_means[rank] - self.mean)
         return rest + self.scale * self.own_course(rank)
 
     @cached_property
     def residual_range(self) -> tuple[float, float]:
-        """The lowest and the highest residual of any rank, s."""
+        """The lowest and the highest residual of any rank in s."""
         ends = [(float(x.min()), float(x.max())) for x in map(self.residual, range(self.ranks))]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def own_course(self, rank: int) -> np.ndarray:
-        """A rank's times about their own mean, without g; [step]."""
+        """The times of a rank about their own mean, without g, [step]."""
         return self.times[rank] - self.common_course - self.rank_means[rank]
 
     @cached_property
@@ -198,7 +199,7 @@ class Components:
 
     @property
     def own_squares(self) -> np.ndarray:
-        """The same without g, of their own courses, [step]."""
+        """Mean over ranks of the squares of their own courses, that is without g, [step]."""
         shared = self.common_course
         return self._squares - shared * (2 * (self.step_means - self.mean) - shared)
 
@@ -209,6 +210,6 @@ class Components:
 
     @cached_property
     def scale(self) -> float:
-        """By what own courses must grow to vary as the times about their means do across ranks."""
+        """The factor that makes own courses vary as much as the times about their means do across ranks."""
         found = float(self.own_squares.mean())
         return float(np.sqrt(self.own_variances.mean() / found)) if found > 0 else 1.0

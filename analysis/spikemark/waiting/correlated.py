@@ -1,4 +1,4 @@
-"""`correlated`: unequal ranks whose times drift, distributed as measured.
+"""`correlated`: unequal ranks whose times drift and are distributed as measured.
 
 Where all ranks meet and leave together, waiting is E[max] of independent times a_m + e_m, by quadrature,
 minus their mean. The variance of sums over D cycles is that of the measured sums, which is
@@ -39,7 +39,7 @@ class Correlated(Predictor):
         self.cycles = Components(fitted.compute)
 
     def expected(self, plan: Plan) -> Expected:
-        """Waiting over the run by quadrature or drawn, plus what the meetings cost."""
+        """Waiting over the run, by quadrature or from draws, plus what the meetings cost."""
         parts = self.cycles if plan.step == 1 else Components(self.source.steps(plan))
         overhead = self.source.overhead(plan)
         windows = self.source.cycles / plan.window
@@ -62,7 +62,7 @@ class Correlated(Predictor):
         return Expected.of(float(totals.mean() + overhead.mean() * windows), course, windows, more)
 
     def _together(self, parts: Components, overhead: np.ndarray, plan: Plan) -> Expected:
-        """By quadrature."""
+        """Waiting where all ranks meet and leave together, by quadrature."""
         own, effects = _distributions(parts), [parts.rank_effects]
         if plan.ranks > parts.ranks:
             casts = self.further.casts(plan.ranks, parts.own**0.5 / plan.step)
@@ -94,7 +94,7 @@ class Correlated(Predictor):
 
 
 def _distributions(parts: Components, weights: np.ndarray | None = None) -> list[Distribution]:
-    """Of the residuals, one for each rank, where windows have weights of mean 1."""
+    """Distributions of the residuals, one for each rank; the weights of windows, if given, have mean 1."""
     bins = _bins(parts)
     found = [Distribution.of(parts.residual(rank), *bins, weights) for rank in range(parts.ranks)]
     if weights is None or not parts.fluctuates:
@@ -112,12 +112,12 @@ def _rest(parts: Components, own: list[Distribution]) -> np.ndarray:
 
 
 def _pooled(parts: Components) -> Distribution:
-    """Of the residuals of all ranks."""
+    """The distribution of the residuals of all ranks."""
     return Distribution.of(np.concatenate([parts.residual(m) for m in range(parts.ranks)]), *_bins(parts))
 
 
 def _bins(parts: Components) -> tuple[float, float, float]:
-    """A spread, also where ranks differ but never change, the lowest and the highest residual."""
+    """A spread, which is above 0 even where ranks never change, and the lowest and highest residual."""
     return max(parts.own**0.5, LEAST * parts.across**0.5), *parts.residual_range
 
 
@@ -126,8 +126,8 @@ def _moved(
 ) -> tuple[float, np.ndarray]:
     """E[max] - mean of e_m with the distributions `own`, and how each window moves it, [window], in s.
 
-    By what the window adds to the distribution of each rank, sum over ranks of E[max given y_m], and by what
-    it adds to V, of which the scale of the residuals is made.
+    A window moves it by what it adds to the distribution of each rank, which is the sum over ranks of
+    E[max given y_m], and by what it adds to V, which sets the scale of the residuals.
     """
     slowest = Slowest.of(own, effects, plan.ranks)
     value, step = slowest.expected(), slowest.grid[1] - slowest.grid[0]
@@ -148,10 +148,10 @@ def _moved(
 
 
 def _draws(parts: Components, plan: Plan) -> np.ndarray:
-    """Runs of the fitted process, [run, rank, step]: mean + a_m + e_m, the first with the e_m as measured.
+    """Runs of the fitted process, [run, rank, step]: mean + a_m + e_m. The first has the e_m as measured.
 
     In the others each e_m begins at a random cycle, so that ranks are independent but keep their own course.
-    What all share stays: nobody waits for it, but with a lag it matters how long a window lasts.
+    What all ranks share stays: nobody waits for it, but with a lag it matters how long a window lasts.
     """
     rng, ranks = np.random.default_rng(SEED), plan.ranks
     order = _order(parts, plan)
@@ -182,11 +182,11 @@ def _drawn(parts: Components, residuals: list, plan: Plan, cast: Cast, draw: int
 
 
 def _begun_later(course: np.ndarray, begin: int, level: float, out: np.ndarray) -> None:
-    """`level` + `course` [step] begun at another step, as `np.roll` does, into `out`."""
+    """Writes `level` + `course` [step], begun at another step as by `np.roll`, into `out`."""
     np.add(level, course[len(course) - begin :], out=out[:begin], casting="same_kind")
     np.add(level, course[: len(course) - begin], out=out[begin:], casting="same_kind")
 
 
 def _order(parts: Components, plan: Plan) -> np.ndarray:
-    """Without groups the numbers of the ranks mean nothing."""
+    """The order of the ranks: by their means, as their numbers mean nothing unless they form groups."""
     return np.argsort(parts.rank_means) if plan.step == plan.window else np.arange(parts.ranks)

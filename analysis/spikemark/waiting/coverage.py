@@ -55,7 +55,7 @@ are the mean width of the interval over the truth.
 
 @dataclass(frozen=True)
 class Covered:
-    """One process, schedule and predictor: over all trials."""
+    """The trials of one process, schedule and predictor."""
 
     planted: str
     cycles: int
@@ -73,7 +73,7 @@ def study(
     seed: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Covered]:
-    """Fit and predict `trials` runs of each process. `say` is told which one is at work."""
+    """Fit and predict `trials` runs of each process; `say` is told which one is at work."""
     plans = [plan(schedule, ratio, RANKS) for schedule, ratio in ASKED]
     found = []
     for number, case in enumerate(cases):
@@ -94,7 +94,7 @@ def study(
 
 
 def covered(what: str, cycles: int, wanted: Plan, predictor: str, trials: np.ndarray) -> Covered:
-    """From the prediction, the ends of its interval, and the truth of each trial, [trial, 4] in s."""
+    """Summary of `trials` [trial, 4] in s: prediction, ends of its interval, and truth."""
     value, low, high, truth = trials.T
     held = float(((low <= truth) & (truth <= high)).mean())
     bias, width = float((value / truth).mean() - 1), float(((high - low) / truth).mean())

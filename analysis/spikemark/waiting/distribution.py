@@ -30,8 +30,10 @@ class Distribution:
         highest: float,
         weights: np.ndarray | None = None,
     ) -> "Distribution":
-        """Of `values` [any], all between `lowest` and `highest`, in bins of a hundredth of `sd` > 0 if that
-        is possible; mean and variance are those of the values. `weights` of the values, of mean 1.
+        """The distribution of `values` [any], all of them between `lowest` and `highest`.
+
+        Bins are a hundredth of `sd` > 0 wide if that is possible; mean and variance are those of the values.
+        `weights` of the values have mean 1.
         """
         low, high = lowest - MARGIN_SD * sd, highest + MARGIN_SD * sd
         bins = int(np.clip(PER_SD * (high - low) / sd, FEWEST_BINS, MOST_BINS))
@@ -56,7 +58,7 @@ class Distribution:
         return np.interp(times, self.times, self.below)
 
     def stretched(self, about: float, factor: float) -> "Distribution":
-        """With all distances from `about` so many times as long."""
+        """The distribution with all distances from `about` multiplied by `factor`."""
         return Distribution(about + (self.times - about) * factor, self.below)
 
 
@@ -81,11 +83,11 @@ class Slowest:
         return cls(grid, below, all_below, ranks)
 
     def expected(self) -> float:
-        """E[max], s: the end of the grid minus the integral of P(max <= x)."""
+        """E[max] in s: the end of the grid minus the integral of P(max <= x)."""
         return float(self.grid[-1] - np.trapezoid(self.all_below, self.grid))
 
     def given(self, rank: int) -> np.ndarray:
-        """E[max given that the rank takes x], [point x], s; for a choice of ranks, nearly."""
+        """E[max given that the rank takes x] in s, [point x]; an approximation for a choice of ranks."""
         if self.ranks < len(self.below):
             others = self.all_below ** (1 - 1 / self.ranks)
         else:

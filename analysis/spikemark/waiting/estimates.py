@@ -21,7 +21,10 @@ MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 
 @dataclass(frozen=True)
 class Estimates:
-    """`rho_1` is missing where the times do not vary, the minor mode where they have one mode."""
+    """Parameters of cycle times.
+
+    `rho_1` is missing where the times do not vary, the minor mode where they have one mode.
+    """
 
     mean_s: Quantity
     own_sd_s: Quantity  # of e
@@ -34,7 +37,7 @@ class Estimates:
 
 
 def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
-    """From the components of single cycles; intervals of the given level."""
+    """The parameters of the components of single cycles, with intervals of the given level."""
     own = series.mean(parts.step_variances)
     error, degrees = parts.rank_mean_known
     half = series.quantile(degrees, level) * error

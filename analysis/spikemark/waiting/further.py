@@ -1,4 +1,4 @@
-"""Ranks beyond the measured ones: how many may be asked for, what they are like, what is not known of them.
+"""Ranks beyond the measured ones: how many may be asked for, what they are like, what is unknown about them.
 
 Their effects are normal about the mean of all ranks, with the variance of the measured rank means less what
 noise adds to it. How well few ranks show that mean and that variance is drawn as well, so that sets of
@@ -43,8 +43,10 @@ def check(ranks: int, measured: int) -> None:
 
 @dataclass(frozen=True)
 class Cast:
-    """Further ranks, as many as in each array: effects in s per cycle, which measured rank each fluctuates
-    like, and after which share of the run that begins.
+    """One set of further ranks; every array has one element per rank.
+
+    `effects` are in s per cycle; a rank fluctuates as the measured rank `like`, from the share `begin` of the
+    run on.
     """
 
     effects: np.ndarray
@@ -60,14 +62,14 @@ class Further:
 
     @cached_property
     def parts(self) -> Components:
-        """Without rare long cycles, which would count as lasting differences."""
+        """The components without rare long cycles, which would count as lasting differences."""
         return Split(self.compute, 2).components
 
     def casts(self, ranks: int, spread_s: float) -> list[Cast]:
-        """`DRAWS` sets that make up `ranks`, evenly spaced among `CANDIDATES` in what they make ranks wait.
+        """`DRAWS` sets that fill up `ranks`, evenly spaced among `CANDIDATES` by the waiting they cause.
 
-        For that, fluctuations, of SD `spread_s` per cycle, count as Gumbel variables, for which E[max] is the
-        logarithm of a sum of exponentials. The sets span 95 % of the candidates.
+        To order them, fluctuations of SD `spread_s` per cycle count as Gumbel variables, for which E[max] is
+        the logarithm of a sum of exponentials. The sets span 95 % of the candidates.
         """
         parts, measured = self.parts, len(self.compute)
         shape = CANDIDATES, (MOST_TIMES - 1) * measured
@@ -86,7 +88,7 @@ class Further:
         return [Cast(effects[i], like[i, some], begin[i, some]) for i in chosen]
 
     def times(self, steps: np.ndarray, step: int, ranks: int) -> Iterator[np.ndarray]:
-        """Batches [draw, rank, step] of measured and further ranks, `ranks` in all; in s.
+        """Batches of times [draw, rank, step] in s of measured and further ranks, `ranks` in all.
 
         `steps` [rank, step] are sums over `step` cycles of the measured ones.
         """
@@ -107,12 +109,12 @@ class Further:
 
 
 def batches(values: int) -> list[range]:
-    """Numbers of the sets, in batches of no more than MOST_VALUES where one set takes so many `values`."""
+    """Numbers of the sets, in batches of at most MOST_VALUES values; one set takes `values`."""
     at_once = max(1, MOST_VALUES // values)
     return [range(first, min(first + at_once, DRAWS)) for first in range(0, DRAWS, at_once)]
 
 
 def middle(waiting_s: np.ndarray) -> tuple[float, tuple[float, float]]:
-    """Median of the waiting with each set, and by how much the lowest and the highest are beyond it."""
+    """The median of the waiting over the sets, and how far below and above it the extremes lie."""
     value = float(np.median(waiting_s))
     return value, (value - float(waiting_s.min()), float(waiting_s.max()) - value)

@@ -1,8 +1,7 @@
-"""`iid`: the published theory (Lober et al. 2026, eqs 2-12). All cycles of all ranks are draws from ONE
-normal.
+"""`iid`: the published theory (Lober et al. 2026, eqs 2-12).
 
-Its interval says how well the spread of the cycle times is known, allowing for serial correlation; it does
-not allow for the theory being wrong.
+All cycles of all ranks are draws from ONE normal distribution. The interval says how well the spread of the
+cycle times is known, allowing for serial correlation; it does not allow for the theory being wrong.
 """
 
 import numpy as np
@@ -35,7 +34,7 @@ class Iid(Predictor):
         self.overhead = series.mean(fitted.overhead_s)
 
     def expected(self, plan: Plan) -> Expected:
-        """Eq 10 where all ranks meet and leave together, else drawn cycle times through the plan."""
+        """Waiting by eq 10 where all ranks meet and leave together, else from drawn cycle times."""
         if plan.lockstep:
             published = IidWaiting(self.mean_s, self.sd_s, self.source.ranks, self.source.cycles)
             value, power, drawing = published.predict(plan.window, plan.ranks).waiting_s, 1.0, 0.0
@@ -48,7 +47,7 @@ class Iid(Predictor):
         return Expected(total, float(np.linalg.norm(parts)), self.variance.degrees)
 
     def _drawn(self, plan: Plan) -> tuple[float, float, float]:
-        """Waiting, the power of the spread with which it grows, and the error from drawing."""
+        """The waiting, the power of the spread with which it grows, and the error from drawing."""
         per = plan.window // plan.step
         wanted = self.source.length(plan) // plan.window
         windows = min(wanted, max(FEWEST_WINDOWS, MOST_VALUES // (2 * RUNS * plan.ranks * per)))

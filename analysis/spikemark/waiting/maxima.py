@@ -7,13 +7,12 @@ longer, which takes lasting differences between ranks and the shape of their dis
 of a window then has the distribution v^M for M independent ranks, so -ln V has the mean 1 / M.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import stats
 
 from spikemark.core.errors import BadInput
 from spikemark.models import statistics
+from spikemark.quantities.quantity import Quantity
 
 from . import series
 
@@ -21,21 +20,12 @@ FEWEST_WINDOWS = 20
 MOST_VALUES = 5000  # of the series whose mean is taken
 
 
-@dataclass(frozen=True)
-class IndependentRanks:
-    """`value` of `ranks`; 1: they vary as one. `low`, `high`: 95 % interval, for correlated windows too."""
+def independent_ranks(times: np.ndarray) -> Quantity:
+    """How many independent ranks have maxima like those of `times` [rank, window], any unit.
 
-    ranks: int
-    value: float
-    low: float
-    high: float
-
-
-def independent_ranks(times: np.ndarray) -> IndependentRanks:
-    """Independent ranks whose maxima are distributed as those of `times` [rank, window], any unit.
-
-    The interval is that of the mean of -ln V, a series in time. Raises BadInput for one rank, for fewer than
-    FEWEST_WINDOWS windows and for a rank whose times do not vary.
+    1 means that the ranks vary as one. The interval is that of the mean of -ln V, a series in time, and holds
+    for correlated windows, too. Raises BadInput for one rank, for fewer than FEWEST_WINDOWS windows and for a
+    rank whose times do not vary.
     """
     array = statistics.times(times)
     ranks, windows = array.shape
@@ -49,7 +39,8 @@ def independent_ranks(times: np.ndarray) -> IndependentRanks:
     for own in array:
         np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
     batch = max(1, windows // MOST_VALUES)  # means of neighbours: as good for the mean, and faster
-    mean = series.mean(statistics.lump(-np.log(largest / windows)[None], batch)[0] / batch)
+    mean = series.mean(statistics.lump(-np.log(largest / windows), batch) / batch)
     half = series.quantile(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
     value = 1 / mean.value
-    return IndependentRanks(ranks, value, float(value * np.exp(-half)), float(value * np.exp(half)))
+    low, high = (float(value * np.exp(end)) for end in (-half, half))
+    return Quantity(value, low, high, kind="modelled")

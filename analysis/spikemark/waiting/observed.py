@@ -1,4 +1,4 @@
-"""One run in which all ranks meet at a barrier every so many cycles: what it computed, waited, exchanged."""
+"""A run whose ranks all meet at a barrier every so many cycles: how long it computed, waited, exchanged."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
+from spikemark.records import run_files
 from spikemark.records.record import Run
 
 from .source import cautions, check_range, compute_times
@@ -37,7 +38,7 @@ class Observed:
 
 
 def observed(given: "Run | np.ndarray | Observed") -> Observed:
-    """A run, or compute times [rank, cycle] in s of ranks that meet in every cycle.
+    """What was observed of a run, or of compute times [rank, cycle] in s of ranks that meet in every cycle.
 
     Raises BadInput where waiting was not timed, where ranks do not all meet at one barrier (a lag, meetings
     of groups), for one rank, and for too few meetings.
@@ -70,7 +71,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
 
     waiting, exchange = per_meeting("synchronise"), per_meeting("exchange")
     found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
-    return _checked(found, str(path / "cycles.npy"))
+    return _checked(found, str(path / run_files.CYCLES))
 
 
 def _checked(found: Observed, what: str) -> Observed:

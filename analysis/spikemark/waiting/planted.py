@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from spikemark.models import recursion, serial
-from spikemark.models.recursion import ar1
+from spikemark.models.injected import ar1
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 
@@ -20,7 +20,7 @@ Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # of runs, cycles 
 
 @dataclass(frozen=True)
 class Planted:
-    """A process, and as how many cycles of it a run has: those of strong correlation need more."""
+    """A process and the cycles of a run, of which strong correlation needs more."""
 
     name: str
     draw: Draw
@@ -28,17 +28,17 @@ class Planted:
 
 
 def normal(correlation: float) -> Draw:
-    """Equal ranks, normal."""
+    """Equal ranks with normal times."""
     return lambda rng, runs, cycles: MEAN_S + SD_S * ar1(correlation, (runs, RANKS, cycles), rng)
 
 
 def unequal(correlation: float) -> Draw:
-    """As `normal`, with the same persistent rank effects in every run."""
+    """The process `normal` with the same persistent rank effects in every run."""
     return lambda *asked: normal(correlation)(*asked) + RANK_EFFECTS_S[:, None]
 
 
 def minor_mode(correlation: float, share: float, factor: float) -> Draw:
-    """As `normal`, with a probability of `share` for a cycle to take `factor` times as long."""
+    """The process `normal`, but a cycle takes `factor` times as long with a probability of `share`."""
 
     def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
         times = normal(correlation)(rng, runs, cycles)
@@ -49,7 +49,7 @@ def minor_mode(correlation: float, share: float, factor: float) -> Draw:
 
 
 def slow_phases(share: float, factor: float, length: float, sd_s: float = SD_S) -> Draw:
-    """As minor_mode without correlation, but in phases of `length` cycles on average; jitter of `sd_s`."""
+    """Slow cycles as in `minor_mode`, in phases of `length` cycles on average; the SD of jitter is `sd_s`."""
 
     def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
         times = MEAN_S + sd_s * rng.standard_normal((runs, RANKS, cycles))
@@ -64,7 +64,7 @@ def slow_phases(share: float, factor: float, length: float, sd_s: float = SD_S) 
 
 
 def common_mode(correlation: float) -> Draw:
-    """As `normal`, with a drift twice as large that all ranks share."""
+    """The process `normal` with a drift twice as large that all ranks share."""
 
     def draw(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
         shared = 2 * SD_S * ar1(correlation, (runs, 1, cycles), rng)
@@ -74,7 +74,7 @@ def common_mode(correlation: float) -> Draw:
 
 
 def stalls(rng: np.random.Generator, runs: int, cycles: int) -> np.ndarray:
-    """As `normal` without correlation, with a machine that stands still for 20 cycles once in 2000."""
+    """Normal times without correlation on a machine that stands still for 20 cycles once in 2000."""
     alike = normal(0.0)(rng, runs, cycles)
     return alike + 20 * MEAN_S * (rng.random((runs, 1, cycles)) < 1 / 2000)
 
@@ -100,7 +100,7 @@ def expected_waiting_of_ranks_s(effects: np.ndarray, correlation: float, window:
 
 
 def frequent_phases(share: float) -> Draw:
-    """Phases long for a run and short for the jitter: all that is known is how many there were."""
+    """Phases that are few in a run and stand out from the jitter, so that only their number is uncertain."""
     return slow_phases(share, 1.2, 200, 0.01 * MEAN_S)
 
 
@@ -124,7 +124,7 @@ PLANTED = [
 
 
 def expected_waiting_s(planted: Planted, plans: list[Plan], runs: int, seed: int = 0) -> list[float]:
-    """Waiting over a run, mean over ranks and over so many simulated runs, by the recursion of lanes.
+    """Waiting in s over a run for each plan, by the recursion of lanes; mean over ranks and simulated runs.
 
     The cycles of a run must be whole windows.
     """

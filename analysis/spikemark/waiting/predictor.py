@@ -1,4 +1,4 @@
-"""The interface of all predictors of waiting: fitted on a conventional run, asked about another schedule."""
+"""The interface of all predictors: they are fitted on a conventional run and asked about another schedule."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -23,9 +23,9 @@ from .source import Source, source
 
 @dataclass(frozen=True)
 class Expected:
-    """Waiting over all cycles in s, mean over ranks; its standard error, with how many degrees of freedom.
+    """Waiting over all cycles in s, as a mean over ranks, and its standard error with its degrees of freedom.
 
-    `others_s`: by how much less and more it may be because of ranks that were not measured.
+    `others_s` says by how much less and more it may be because of ranks that were not measured.
     """
 
     value_s: float
@@ -38,7 +38,7 @@ class Expected:
     def of(
         cls, value_s: float, known: series.Mean, times: float, further_s: Sequence[float] = (), **rest
     ) -> "Expected":
-        """The error that a mean has, `times` as large, and further ones, in proportion to the value."""
+        """Waiting whose error is `times` that of a mean, with further errors in proportion to the value."""
         error, more = known.error * times, float(np.linalg.norm(further_s))
         total = float(np.hypot(error, more))
         if not (total > 0 and value_s > 0):
@@ -49,8 +49,8 @@ class Expected:
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Interval of a positive quantity.
 
-        Of an error in proportion to the value the estimate is log-normal about the truth, and with s the
-        relative error, its logarithm lies s^2 / 2 too low on average.
+        Where the error is in proportion to the value, the estimate is log-normal about the truth. With the
+        relative error s, its logarithm lies s^2 / 2 too low on average.
         """
         less, more = self.others_s
         if not self.value_s > 0:
@@ -83,9 +83,7 @@ class Prediction:
 
 
 def asked(run: Run) -> dict[str, Any]:
-    """Arguments of `Predictor.predict` that match the schedule of a run, on as many ranks; with a lag, as
-    long.
-    """
+    """Predictor arguments that match a run: its schedule and ranks, with a lag also its length."""
     lanes = {lane.name: lane for lane in run.record.lanes}
     arguments = {"schedule": run.schedule, "delay_ratio": run.delay_ratio, "ranks": run.record.ranks}
     schedule = called(run.schedule)
@@ -102,7 +100,7 @@ def met(compute: np.ndarray, plan: Plan, exchange_s: float = 0.0) -> Waits:
 
 
 def cut(compute: np.ndarray, steps: int) -> np.ndarray:
-    """Runs of so many steps of `compute` [..., rank, step], one after the other: [..., run, rank, step]."""
+    """`compute` [..., rank, step] cut into runs of so many steps: [..., run, rank, step]."""
     runs = compute.shape[-1] // steps
     if runs == 1:
         return compute[..., None, :, :steps]
@@ -121,7 +119,7 @@ class Predictor(ABC):
 
     @classmethod
     def fit(cls, run) -> "Predictor":
-        """From a `Run`, a list of runs of one machine, cycle times [rank, cycle] in s, or a `Source`."""
+        """Fit to a `Run`, a list of runs of one machine, cycle times [rank, cycle] in s, or a `Source`."""
         return cls(source(run))
 
     def predict(
@@ -133,12 +131,12 @@ class Predictor(ABC):
         group_period: int | None = None,
         cycles: int | None = None,
     ) -> Prediction:
-        """Waiting and run time under another schedule, D, number of ranks (the fitted ones), lag.
+        """Waiting and run time under another schedule, D, number of ranks or lag.
 
-        `lag` defaults to that of the schedule, `group_period` see `meetings.plan`. `cycles` of the
-        run asked about: with a lag the first ones wait less, and the end is waited for. Raises BadInput for a
-        schedule or numbers that do not exist, for fewer cycles than D needs, and for more ranks than the
-        fitted ones can speak for (`further.check`).
+        `ranks` defaults to the fitted ones, `lag` to that of the schedule; for `group_period` see
+        `meetings.plan`. `cycles` are those of the run asked about, which matter with a lag: the first ones
+        wait less, and the end is waited for. Raises BadInput for a schedule or numbers that do not exist, for
+        fewer cycles than D needs, and for more ranks than the fitted ones can speak for (`further.check`).
         """
         ranks = self.source.ranks if ranks is None else ranks
         wanted = plan(schedule, delay_ratio, ranks, lag, group_period)
@@ -158,18 +156,18 @@ class Predictor(ABC):
         return Further(self.source.compute)
 
     def spoken_for(self, plan: Plan) -> float:
-        """By how much an error grows where further ranks do what the measured ones did, not anything new."""
+        """The factor by which an error grows because further ranks only repeat what the measured ones did."""
         return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
 
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
-        """Of `compute` [..., rank, step] in s, in runs as long as asked for, with leading axes [..., run]."""
+        """The waiting of `compute` [..., rank, step] in s, cut into runs as long as asked for: [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
         return met(cut(compute, steps), plan, self.source.exchange_s)
 
     def of_sets(self, batches: Iterable[np.ndarray], overhead: np.ndarray, plan: Plan) -> Expected:
-        """From times [set, rank, step] in s with several sets of further ranks, in batches of sets.
+        """Waiting from times [set, rank, step] in s with several sets of further ranks, in batches of sets.
 
-        The error of the first set, and what the sets make of the waiting.
+        The error is that of the first set; how the waiting differs between the sets is added to it.
         """
         found = [self.waits(batch, plan) for batch in batches]
         windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
@@ -185,4 +183,4 @@ class Predictor(ABC):
 
     @abstractmethod
     def expected(self, plan: Plan) -> Expected:
-        """Waiting under `plan` over as many cycles as were fitted."""
+        """The waiting under `plan` over as many cycles as were fitted."""

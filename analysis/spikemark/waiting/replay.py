@@ -1,8 +1,8 @@
-"""`replay`: no distribution at all. The measured traces meet as planned.
+"""`replay`: the measured traces meet as planned, without any distribution.
 
-Other numbers of ranks where all meet and leave together: of fewer, the mean over all choices of them,
-exactly; with a lag or in groups, a few such choices are drawn. More: the measured ranks and further ones,
-whose traces are measured ones begun at another time, with effects of their own (`further`).
+For fewer ranks, where all meet and leave together, it takes the exact mean over all choices of them; with a
+lag or in groups a few such choices are drawn. For more, it takes the measured ranks and further ones, whose
+traces are measured ones begun at another time, with effects of their own (`further`).
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ SEED, CHOICES = 1, 4
 
 
 class Replay(Predictor):
-    """The traces themselves; long phases survive, and so does what ranks share."""
+    """The traces themselves: long phases survive, and so does what ranks share."""
 
     name = "replay"
     summary = "the cycle times of the run, summed and compared"
 
     def expected(self, plan: Plan) -> Expected:
-        """Mean over windows of what the traces wait, plus what the meetings cost."""
+        """The mean over windows of what the traces wait, plus what the meetings cost."""
         times, overhead = self.source.steps(plan), self.source.overhead(plan)
         if plan.ranks > self.source.ranks:
             batches = self.further.times(times, plan.step, plan.ranks)

@@ -26,7 +26,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, ndimage, special
+from scipy import ndimage, special
+
+from spikemark.models import serial
 
 LEVEL = 0.95
 TIMES = 10.0
@@ -53,7 +55,7 @@ class Mean:
 
 
 def ends(degrees: float, slope: float, level: float = LEVEL) -> tuple[float, float]:
-    """Of a two-sided interval, in standard errors from the estimate."""
+    """The ends of a two-sided interval, in standard errors from the estimate."""
     half = quantile(degrees, level)
     if abs(slope) < 1e-6:
         return -half, half
@@ -71,8 +73,8 @@ Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
 def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
     """Mean of `series` [element], at least two elements in the order of time.
 
-    Where it stands for how elements move an estimate, `weighted` gives the estimate and that series, of mean
-    0, for weights of the elements of mean 1.
+    If the series says how elements move an estimate, `weighted` gives that estimate and that series, of mean
+    0, for weights of the elements, of mean 1.
     """
     x = np.asarray(series, dtype=np.float64)
     n = len(x)
@@ -112,10 +114,8 @@ def _weighted_mean(x: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarra
 
 
 def autocovariance(x: np.ndarray) -> np.ndarray:
-    """R_k of `x` [element] for all lags k, about its mean, divided by n."""
-    deviation = x - x.mean()
-    size = fft.next_fast_len(2 * len(x), real=True)
-    return fft.irfft(np.abs(fft.rfft(deviation, size)) ** 2, size)[: len(x)] / len(x)
+    """The autocovariances R_k of `x` [element] about its mean for all lags k, divided by n."""
+    return serial.autocovariance(x[None])[0]
 
 
 def error(covariance: np.ndarray) -> tuple[float, float]:

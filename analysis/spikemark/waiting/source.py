@@ -1,4 +1,4 @@
-"""What a predictor of waiting is fitted on: the cycle times of conventional runs, and what meeting costs."""
+"""What predictors of waiting are fitted on: cycle times of conventional runs, and what a meeting costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
+from spikemark.records import run_files
 from spikemark.records.record import COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
@@ -18,9 +19,9 @@ SETUP = ("network", "inject", "placement")  # of a description: what makes cycle
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s` is by how much the measured waiting exceeds the one that the compute times imply: what a
-    barrier takes once the last rank has come. `exchange_s` is the mean time of an exchange. Both are 0 for
-    plain arrays. `run_cycles` are those of one run, where several were joined; 0 stands for all.
+    `overhead_s` is the measured waiting beyond the one that the compute times imply: what a barrier takes
+    once the last rank has come. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
+    `run_cycles` are those of one run where several were joined; 0 stands for all.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -38,7 +39,7 @@ class Source:
         return self.compute.shape[1]
 
     def check(self, plan: Plan) -> None:
-        """Raises BadInput, saying how many cycles are needed, where there are too few for the plan."""
+        """Raises BadInput if there are too few cycles for the plan, and says how many are needed."""
         needed = FEWEST_WINDOWS * plan.window
         if self.cycles < needed:
             raise BadInput(
@@ -52,7 +53,7 @@ class Source:
             )
 
     def steps(self, plan: Plan) -> np.ndarray:
-        """Sums over the steps of a plan, [rank, step], whole windows only."""
+        """Compute times summed over the steps of a plan, [rank, step]; only whole windows."""
         return lump(self.compute[:, : self.windows(plan) * plan.window], plan.step)
 
     def length(self, plan: Plan) -> int:
@@ -78,12 +79,12 @@ class Source:
         return lump(self.overhead_s, plan.window) / plan.window
 
     def transport_s(self, plan: Plan) -> float:
-        """Time in exchanges over the run, each as long as one of the fitted run; with a lag, 0: hidden."""
+        """Time in exchanges over the run, each as long as in the fitted run; with a lag 0: it is hidden."""
         return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
 
 
 def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
-    """Compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
+    """The source in compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
     (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given
@@ -113,7 +114,7 @@ def _of_run(run: Run) -> Source:
             f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
         )
     times = compute_times(run)
-    _check(times, str(path / "cycles.npy"))
+    _check(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
@@ -126,7 +127,7 @@ def compute_times(run: Run) -> np.ndarray:
 
 
 def cautions(run: Run) -> tuple[str, ...]:
-    """Warnings of the record that a reader of what is made of its times must know."""
+    """Warnings of the record that matter to everything made of its times."""
     if run.record.kind == "simulated":
         return (f"{run.path}: simulated: these are times of a machine that SimGrid simulates",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))

@@ -1,8 +1,8 @@
 """Cycle times split into what lasts, what averages out, what does not, rare long cycles, what all share.
 
 Rare long cycles of a rank are those above its median by more than RARE times the distance from the median to
-the quantile 0.84 (one SD of a normal), not counting what all ranks are above theirs; `rare` is that excess.
-It would else count as a lasting difference. The rest,
+the quantile 0.84 (one SD of a normal), not counting what all ranks are above theirs. `rare` is that excess;
+otherwise it would count as a lasting difference. The rest is
 
     c[m, s] - rare[m, s] = shared[s] + a_m + e[m, s]:
 
@@ -55,7 +55,7 @@ class Split:
 
     @cached_property
     def components(self) -> Components:
-        """Of the regular times."""
+        """The components of the regular times."""
         return Components(self.regular)
 
     @cached_property
@@ -65,12 +65,12 @@ class Split:
 
     @cached_property
     def effects(self) -> np.ndarray:
-        """a_m, [rank]; they add up to 0."""
+        """The persistent effects a_m, [rank]; they add up to 0."""
         return self.components.rank_effects
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        """First cycles of the windows; the last one takes the cycles that are left."""
+        """First cycles of the windows; the last window takes the cycles that are left."""
         return np.arange(self.compute.shape[1] // self.window) * self.window
 
     @cached_property
@@ -79,7 +79,7 @@ class Split:
 
     @cached_property
     def _own(self) -> np.ndarray:
-        """e, [rank, cycle], in the precision of `compute`; adds up to 0 over ranks."""
+        """The fluctuations e, [rank, cycle], in the precision of `compute`; they add up to 0 over ranks."""
         return (self.regular - self.shared - self.effects[:, None]).astype(self.compute.dtype)
 
     @cached_property
@@ -106,19 +106,19 @@ class Split:
         return series.mean((d - ratio - influence) / (d - 1))
 
     def shares(self) -> tuple[float, float, float]:
-        """r and the ends of its interval, within 0 to 1."""
+        """The drift share r and the ends of its interval, all within 0 to 1."""
         found = self.drift_share
         low, high = found.interval()
         return tuple(float(np.clip(x, 0.0, 1.0)) for x in (found.value, low, high))
 
     @cached_property
     def _slow_variance(self) -> float:
-        """V(D), s^2."""
+        """V(D) in s^2."""
         variances = np.square(self._slow).sum(axis=0, dtype=np.float64) / (len(self.compute) - 1)
         return float(np.average(variances, weights=self._lengths))
 
     def slow_factor(self, persistent: float, jitter: float, drift: float, share: float) -> float:
-        """What the window means are scaled by."""
+        """The factor by which the window means are scaled."""
         if not self._slow_variance > 0:
             return drift
         missing = self.components.shrinkage * self.components.rank_mean_known[0] ** 2 / self._slow_variance
@@ -127,8 +127,9 @@ class Split:
 
     @cached_property
     def pieces(self) -> tuple[np.ndarray, ...]:
-        """What `weights` weigh: e, its window means, rare long cycles; [rank, cycle], adding up to 0 over
-        ranks.
+        """What `weights` weigh: e, its window means, and rare long cycles.
+
+        Each is [rank, cycle] and adds up to 0 over ranks.
         """
         rare = (self.rare - self.rare.mean(axis=0)).astype(self._own.dtype)
         return self._own, np.repeat(self._slow, self._lengths, axis=1), rare
@@ -136,7 +137,7 @@ class Split:
     def weights(
         self, persistent: float, jitter: float, drift: float, rare: float, share: float
     ) -> tuple[float, ...]:
-        """Of the pieces, where each part of the times is scaled."""
+        """Weights of the pieces that scale each part of the times."""
         return jitter, self.slow_factor(persistent, jitter, drift, share) - jitter, rare
 
     def scaled(self, persistent: float, jitter: float, drift: float, rare: float, share: float) -> np.ndarray:
@@ -146,7 +147,7 @@ class Split:
 
 
 def added_up(levels: np.ndarray, weights: tuple[float, ...], pieces: tuple[np.ndarray, ...]) -> np.ndarray:
-    """`levels` [rank] and weighted pieces [rank, step], in the precision of the pieces."""
+    """The sum of `levels` [rank] and weighted pieces [rank, step], in the precision of the pieces."""
     times = np.repeat(levels.astype(pieces[0].dtype)[:, None], pieces[0].shape[1], axis=1)
     for weight, piece in zip(weights, pieces, strict=True):
         if weight:

@@ -1,10 +1,13 @@
 """`spikemark predict`: two questions, told apart by --machine."""
 
+import json
 import re
 
 import pytest
+from synthetic import write_run
 
 from spikemark.cli.predict import HEADS
+from spikemark.waiting import PREDICTORS
 
 
 def parts(text: str) -> list[set[str]]:
@@ -42,3 +45,53 @@ def test_an_option_of_the_other_question_is_refused(spikemark, arguments, compla
     status, output, errors = spikemark("predict", *arguments)
     assert (status, output) == (2, "")
     assert complaint in errors and errors.count("\n") == 1
+
+
+def test_predict_prints_every_predictor(spikemark, conventional):
+    arguments = ("predict", conventional, "--schedule", "overlapped", "--delay-ratio", "10", "--lag", "1")
+    status, output, errors = spikemark(*arguments)
+    assert (status, errors) == (0, "")
+    assert "overlapped, D = 10, 4 ranks, 2000 cycles" in output
+    _, printed, _ = spikemark(*arguments, "--json")
+    content = json.loads(printed)
+    assert list(content) == list(PREDICTORS)
+    for name, one in content.items():
+        assert name in output
+        assert set(one) == {"waiting_s", "runtime_s", "interval"}
+        assert one["interval"][0] < one["waiting_s"] < one["interval"][1] < one["runtime_s"]
+
+
+def test_predict_for_other_ranks(spikemark, conventional):
+    found = [
+        json.loads(spikemark("predict", conventional, "--schedule", "conventional", "--json", *more)[1])
+        for more in ((), ("--ranks", "16"))
+    ]
+    for name in PREDICTORS:
+        assert found[1][name]["waiting_s"] > found[0][name]["waiting_s"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--schedule", "fast"), "schedule='fast': known are"),
+        (("--schedule", "structure_aware", "--delay-ratio", "500"), "needs 10000, 20 windows"),
+        (("--schedule", "structure_aware", "--delay-ratio", "0"), "--delay-ratio='0'; allowed: greater than"),
+        (("--schedule", "overlapped", "--delay-ratio", "9"), "delay_ratio=9: with lag=1"),
+        (("--schedule", "conventional", "--lag", "1"), "lag=1: only the schedule overlapped"),
+        (("--schedule", "conventional", "--ranks", "17"), "ranks=17: at most 16, 4 times those"),
+    ],
+)
+def test_bad_questions_are_refused_in_one_line(spikemark, conventional, arguments, complaint):
+    status, output, errors = spikemark("predict", conventional, *arguments)
+    assert (status, output) == (2, "")
+    assert complaint in errors and errors.count("\n") == 1
+
+
+def test_what_a_reader_must_know_goes_to_the_other_stream(spikemark, tmp_path):
+    text = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
+    folder = str(write_run(tmp_path, ranks=4, cycles=400, warnings=[text]))
+    status, output, errors = spikemark("predict", folder, "--schedule", "conventional", "--json")
+    assert status == 0 and json.loads(output)
+    assert errors.startswith("warning: ") and text in errors
+    status, output, errors = spikemark("predict", folder, "--schedule", "fast")
+    assert (status, output, errors.count("\n")) == (2, "", 1)  # a refusal stands alone

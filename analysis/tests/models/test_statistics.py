@@ -92,3 +92,13 @@ def test_impossible_windows_are_refused(window):
 def test_impossible_fraction_is_refused():
     with pytest.raises(BadInput, match="p=0"):
         statistics.share_of_maxima_above(COMPUTE, 0)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_lumping_keeps_leading_axes_and_the_precision(kind):
+    runs = np.arange(24, dtype=kind).reshape(2, 3, 4)
+    found = statistics.lump(runs, 2)
+    assert found.dtype == kind and found.shape == (2, 3, 2)
+    np.testing.assert_array_equal(found, runs[..., ::2] + runs[..., 1::2])
+    np.testing.assert_array_equal(statistics.lump(runs[0, 0], 3), [3])
+    np.testing.assert_array_equal(statistics.lump(runs, 1), runs)

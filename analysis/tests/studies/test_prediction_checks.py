@@ -100,7 +100,7 @@ def test_every_profile_predicts(known, name):
     for ranks in (1, 4):
         found = predict(network, profile, ranks, cores, "structure_aware")
         for figure_name, figure in found.figures.items():
-            if figure is None:
+            if not figure:
                 assert f"{name}: " in found.reasons[figure_name]
             else:
                 assert 0 <= figure.low <= figure.value <= figure.high and np.isfinite(figure.high)

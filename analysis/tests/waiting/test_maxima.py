@@ -18,7 +18,6 @@ def test_independent_ranks_count_in_full(ranks, ar1, rank_sd):
     found = [independent_ranks(compute_times(ranks, 600, 1.0, 0.1, ar1, rank_sd, seed)) for seed in range(30)]
     assert sum(x.low <= ranks <= x.high for x in found) >= 27
     assert np.mean([x.value for x in found]) == pytest.approx(ranks, rel=0.03)
-    assert all(x.ranks == ranks for x in found)
 
 
 def test_long_runs_have_intervals_that_hold():

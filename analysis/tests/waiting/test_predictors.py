@@ -9,6 +9,7 @@ from synthetic import write_run
 
 from spikemark.core.errors import BadInput
 from spikemark.models import recursion, statistics
+from spikemark.models.injected import Truth
 from spikemark.network.schedules import SCHEDULES
 from spikemark.records import record
 from spikemark.waiting import PREDICTORS
@@ -19,7 +20,7 @@ REALISTIC = ("correlated", "replay")
 
 
 def times(seed: int = 1, ranks: int = 4, cycles: int = 2000, **truth) -> np.ndarray:
-    planted = recursion.Truth(**{"mean_s": 50e-6, "sd_s": 5e-6, **truth})
+    planted = Truth(**{"mean_s": 50e-6, "sd_s": 5e-6, **truth})
     return planted.draw(np.random.default_rng(seed), ranks, cycles)
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from spikemark.models import recursion
+from spikemark.models.injected import Truth
 from spikemark.waiting import PREDICTORS
 
 REALISTIC = ("correlated", "replay")
 
 
 def times(seed: int, ranks: int, cycles: int) -> np.ndarray:
-    return recursion.Truth(mean_s=50e-6, sd_s=5e-6).draw(np.random.default_rng(seed), ranks, cycles)
+    return Truth(mean_s=50e-6, sd_s=5e-6).draw(np.random.default_rng(seed), ranks, cycles)
 
 
 @pytest.mark.parametrize("plan", [("conventional", 1, 0), ("structure_aware", 10, 0), ("overlapped", 10, 1)])

@@ -8,7 +8,7 @@ import pytest
 from synthetic import write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models.recursion import ar1
+from spikemark.models.injected import ar1
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S
 from spikemark.waiting.source import source

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Expected lists on a rank that has own[population] neurons: a source has one in a lane unless all draws of
-/// all projections miss it; a Poisson number of draws with mean K all miss it with probability exp(-K hit).
+/// Returns the expected number of lists on a rank that has own[population] neurons. A source has a list in a
+/// lane unless all draws of all projections miss it; a Poisson number of draws with mean K all miss it with
+/// probability exp(-K hit).
 static double expected_lists(const struct schedule *schedule, const struct placement *placement,
                              const double *own) {
     const struct network *network = placement->network;
@@ -19,7 +20,7 @@ static double expected_lists(const struct schedule *schedule, const struct place
         for (uint32_t k = 0; k < p->n_sources; k++) {
             const uint32_t source = p->sources[k];
             int lane = schedule_lane(schedule, network->populations[source].area, target_area);
-            if (lane < 0) continue; // then there are no synapses
+            if (lane < 0) continue; // there are no synapses then
             const double hit = 1 / fmax(p->pool, 1.0000001);
             log_missed[(size_t)lane * network->n_populations + source] +=
                 targets * p->indegree.mean * (p->indegree.above ? -hit : log1p(-hit));
@@ -51,7 +52,8 @@ struct estimate estimate_rank(const struct description *description, const struc
     double lists = expected_lists(schedule, placement, own);
     free(own);
     e.lists = 4 * lists * placement->threads;
-    // Every list somewhere is a route somewhere; by symmetry a rank holds as many as it asks for.
+    // Every list somewhere is a route somewhere else; by symmetry a rank holds as many routes as it has
+    // lists.
     e.routes = lists * (double)sizeof(struct route) + 8 * neurons * schedule->n_lanes;
     e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
     e.buffers = neurons * description->steps_per_cycle * (double)sizeof(struct spike) +

@@ -1,13 +1,13 @@
 /// \file
-/// The memory that a rank will need, from the description alone.
+/// Estimates the memory that a rank will need from the description alone.
 
 #ifndef APP_ESTIMATE_H
 #define APP_ESTIMATE_H
 
 #include "schedule/schedule.h"
 
-/// Bytes by part, as build_bytes() finds them afterwards; lists and routes by expectation over the random
-/// sources.
+/// The bytes of each part, as build_bytes() finds them afterwards. Lists and routes are expectations over the
+/// random sources.
 struct estimate {
     double neurons, synapses, lists, routes, ring, buffers;
 };

@@ -23,7 +23,7 @@ static void explain_memory(const struct description *description, const struct p
            most.routes / mib, most.ring / mib, most.neurons / mib, most.buffers / mib);
 }
 
-/// "1 cycle", "2 cycles".
+/// Returns the end of the noun in "1 cycle", "2 cycles".
 static const char *plural(unsigned long long n) {
     return n == 1 ? "" : "s";
 }
@@ -64,7 +64,7 @@ bool explain_synapses_are_expected(const struct network *network) {
     return false;
 }
 
-/// How input is summed, and how much of it comes from outside.
+/// Prints how input is summed, and how much of it comes from outside.
 static void explain_input(const struct description *d) {
     const struct network *network = &d->network;
     const double events_per_s = explain_external_events(d);
@@ -75,7 +75,7 @@ static void explain_input(const struct description *d) {
     printf("\n");
 }
 
-/// The schedule, and D where a lane uses it.
+/// Prints the schedule, and D where a lane uses it.
 static void explain_schedule(const struct description *d, const struct schedule *schedule) {
     if (schedule_uses_delay_ratio(schedule))
         printf("schedule   %s, D = %u\n", schedule->rule.name, d->delay_ratio);

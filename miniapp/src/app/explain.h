@@ -14,10 +14,10 @@ void explain_print(const struct description *description, const struct placement
 void explain_print_json(const struct description *description, const struct placement *placement,
                         const struct schedule *schedule);
 
-/// Events from outside that all neurons together receive in a second of simulated time.
+/// Returns how many events from outside all neurons together receive in a second of simulated time.
 double explain_external_events(const struct description *description);
 
-/// Whether in-degrees are random, so that numbers of synapses are expected ones.
+/// Says whether in-degrees are random, so that numbers of synapses are expected ones.
 bool explain_synapses_are_expected(const struct network *network);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// What is read in place of /sys.
+/// Returns what is read in place of /sys.
 static const char *sysfs_root(void) {
     const char *given = getenv("SPIKEMARK_SYSFS");
     return given && *given ? given : "/sys";
@@ -19,7 +19,8 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
     struct description *description = &job->description;
     int ranks = layout->ranks, threads = layout->threads;
     if (options->ranks) {
-        // Asked about other ranks: with the threads that mpirun would leave each, unless told.
+        // The threads for other ranks than there are: those that mpirun would leave each, unless they are
+        // told.
         threads = threads * ranks > options->ranks ? threads * ranks / options->ranks : 1;
         ranks = options->ranks;
     }
@@ -73,7 +74,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     energy_reader_begin(&job->reader);
     simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
     energy_reader_end(&job->reader);
-    job->simulated = true;
+    job->ran = true;
 
     results.clock_read_s = clock_cost();
     host_read(&host);
@@ -89,7 +90,7 @@ void job_close(struct job *job) {
     energy_reader_close(&job->reader);
     counters_close(&job->counters);
     compute_times_close(&job->times);
-    progress_close(&job->progress, job->simulated);
+    progress_close(&job->progress, job->ran);
     measured_close(&job->measured);
     build_close(&job->model);
     schedule_close(&job->schedule);

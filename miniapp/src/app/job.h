@@ -25,7 +25,7 @@ struct job {
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank
     char started[32]; ///< the same as a date: ISO 8601, UTC
-    bool simulated;   ///< the cycles have been run
+    bool ran;         ///< the cycles have been run
 };
 
 /// Collective over `world`, as what follows. Reads the description and checks everything that can be checked

@@ -9,7 +9,7 @@
 
 enum { most_threads = 4096 };
 
-/// What OMP_NUM_THREADS asks for (the first of a list), 0 where it is not set.
+/// Reads what OMP_NUM_THREADS asks for (the first number of a list); 0 where it is not set.
 static bool read_variable(int *wanted, struct error *error) {
     const char *text = getenv("OMP_NUM_THREADS");
     char *end;

@@ -1,5 +1,5 @@
 /// \file
-/// Ranks and threads as they really are, checked before anything is built.
+/// The ranks and threads that there really are, checked before anything is built.
 
 #ifndef APP_LAYOUT_H
 #define APP_LAYOUT_H
@@ -11,11 +11,12 @@ struct layout {
     int ranks, threads; ///< threads of every rank
 };
 
-/// Collective. Refuses an OMP_NUM_THREADS that is no number, that differs between ranks, or that the system
-/// does not grant, and several threads with an MPI library that does not support them (`provided`).
+/// Reads the layout. Refuses an OMP_NUM_THREADS that is no number, that differs between ranks, or that the
+/// system does not grant, and several threads with an MPI library that does not support them (`provided`).
+/// Collective.
 bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct error *error);
 
-/// Collective. Refuses a network that needs more memory than the node has that this rank runs on.
+/// Refuses a network that needs more memory than the node of this rank has. Collective.
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
                  const struct schedule *schedule, struct error *error);
 

@@ -10,7 +10,7 @@
     printf("%s\n", title);                                                                                   \
     for (int i = 0; table[i]; i++) printf("  %-16s  %s\n", table[i]->name, table[i]->summary);
 
-/// A new list with an object for each member of a registry.
+/// Makes a new list with an object for each member of a registry.
 #define JSON_LIST(list, table, object)                                                                       \
     json_t *list = json_array();                                                                             \
     for (int i = 0; table[i]; i++) json_array_append_new(list, object(table[i]))

@@ -1,5 +1,5 @@
 /// \file
-/// The run description as JSON, from one file to all ranks.
+/// Brings the run description, as JSON, from one file to all ranks.
 
 #ifndef APP_LOAD_H
 #define APP_LOAD_H
@@ -8,7 +8,8 @@
 #include <jansson.h>
 #include <mpi.h>
 
-/// Rank 0 reads the file; all get the text, so that all ranks work with the same description. Collective.
+/// Lets rank 0 read the file and all ranks get the text, so that all work with the same description.
+/// Collective.
 /// \param overrides [n_overrides] assignments of --set.
 /// \return owned by the caller; NULL where it cannot be read.
 json_t *load_run(const char *path, const char *const *overrides, int n_overrides, MPI_Comm world,

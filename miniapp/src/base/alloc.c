@@ -19,9 +19,9 @@ void *alloc(size_t count, size_t size) {
     void *block = overflow ? NULL : aligned_alloc(alignment, rounded);
     if (!block) {
         fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
-        _exit(1); // not exit(): other threads are at work
+        _exit(1); // not exit(), since other threads are at work
     }
-    if (large) madvise(block, rounded, MADV_HUGEPAGE); // a wish; without it the program is only slower
+    if (large) madvise(block, rounded, MADV_HUGEPAGE); // without it the program is only slower
     return block;
 }
 

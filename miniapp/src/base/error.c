@@ -10,6 +10,6 @@ bool error_set(struct error *error, const char *format, ...) {
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     for (char *c = error->text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; // one line, whatever names and values hold
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; // the message stays one line
     return false;
 }

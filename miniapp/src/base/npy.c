@@ -17,7 +17,7 @@ bool npy_header(FILE *file, const char *type, const size_t *shape, int dimension
     return fwrite(head, 1, preamble, file) == preamble && fprintf(file, "%-*s\n", padded - 1, text) == padded;
 }
 
-/// What stands in the header behind 'key':, or "".
+/// Returns what follows 'key': in the header, or "".
 static const char *value_of(const char *text, const char *key) {
     char quoted[32];
     snprintf(quoted, sizeof quoted, "'%s':", key);

@@ -1,5 +1,5 @@
 /// \file
-/// NumPy's array file format, version 1.0, C order, little endian.
+/// The file format of NumPy's arrays: version 1.0, C order, little endian.
 
 #ifndef BASE_NPY_H
 #define BASE_NPY_H
@@ -9,14 +9,14 @@
 #include <stdio.h>
 
 /// Writes the header of an array; the caller appends the elements.
-/// \param type numpy type string, such as "<f4" or "<u4".
-/// \param shape `dimensions` extents, at most 8.
+/// \param type a type string of NumPy, such as "<f4" or "<u4".
+/// \param shape the extents, `dimensions` of them and at most 8.
 /// \return false if it could not be written.
 bool npy_header(FILE *file, const char *type, const size_t *shape, int dimensions);
 
 /// Reads the header of an array; the elements follow.
-/// \param shape takes the extents.
-/// \return false unless it is an array of this type and number of dimensions in C order.
+/// \param shape receives the extents.
+/// \return false unless the file holds an array of this type and number of dimensions in C order.
 bool npy_read_header(FILE *file, const char *type, size_t *shape, int dimensions);
 
 #endif

@@ -1,9 +1,10 @@
 /// \file
-/// The scalar fields of a run description, one line each: reader, defaults and limits come from here.
+/// The scalar fields of a run description, one line each. Their reader, their defaults and their limits all
+/// come from here.
 ///
-/// PARAMETER(kind, member, section, field, fallback, low, high)
-/// kind is number, integer or boolean; section is "" at the top level; a fallback of PARAMETER_REQUIRED means
-/// that the field must be there. Lists, names and what depends on another field are read in description.c.
+/// In PARAMETER(kind, member, section, field, fallback, low, high), kind is number, integer or boolean;
+/// section is "" at the top level; and a fallback of PARAMETER_REQUIRED means that the field must be given.
+/// description.c reads lists, names, and fields that depend on others.
 
 #ifndef BASE_PARAMS_H
 #define BASE_PARAMS_H
@@ -36,9 +37,10 @@
     PARAMETER(number,  inject_factor,  "inject.minor_mode", "factor", 1,               0,     1e6)
 // clang-format on
 
-/// A parameter of a neuron model: the same, as data, since each model brings its own.
+/// A parameter of a neuron model. It says the same as a line above, but as data, since each model brings its
+/// own.
 struct parameter {
-    const char *name; ///< with its unit at the end
+    const char *name; ///< ends in the unit
     double fallback, low, high;
 };
 

@@ -8,7 +8,7 @@ void name_list_add(struct name_list *list, const char *name) {
     char item[name_list_longest + sizeof ", "];
     const int length =
         snprintf(item, sizeof item, "%s%.*s", list->length ? ", " : "", name_list_longest, name);
-    if (list->length == sizeof list->text) return; // it has ended in "..." before
+    if (list->length == sizeof list->text) return; // the list has ended in "..." before
     if (list->length + (size_t)length + sizeof more <= sizeof list->text) {
         memcpy(list->text + list->length, item, (size_t)length + 1);
         list->length += (size_t)length;
@@ -18,7 +18,7 @@ void name_list_add(struct name_list *list, const char *name) {
     }
 }
 
-/// Item `i` of a registry, or NULL at its end.
+/// Returns item `i` of a registry, or NULL at its end.
 static const void *item_of(const void *registry, size_t i) {
     const void *item;
     memcpy(&item, (const char *)registry + i * sizeof item, sizeof item);

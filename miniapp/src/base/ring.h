@@ -1,11 +1,12 @@
 /// \file
-/// Ring buffer of synaptic input: what each neuron of a thread receives in each of the coming steps.
+/// The ring buffer of synaptic input: what each neuron of a thread receives in each of the coming steps.
 ///
-/// Input is summed in integers, so the order in which spikes arrive cannot change it. The sum of the
-/// magnitudes of a neuron's synapses is bounded when the network is built, so that it cannot overflow. Cells
-/// have 16 bits where all weights are exact in them, else 32: delivery is bound by the memory that it
-/// touches. Row of step s: row s mod slots. `slots` exceeds the longest delay, so a row is free again when it
-/// is reused. The owner of a row is the thread that updates it; taking input sets it to zero.
+/// Input is summed in integers, so the order in which spikes arrive cannot change it. When the network is
+/// built, the sum of the magnitudes of a neuron's synapses is bounded so that its input cannot overflow.
+/// Cells have 16 bits where all weights are exact in them, and 32 bits otherwise, because the memory that
+/// delivery touches bounds its speed. Row s mod slots belongs to step s. `slots` exceeds the longest delay,
+/// so a row is free again when it is reused. The thread that updates a row owns it, and sets it to zero when
+/// it takes the input.
 
 #ifndef BASE_RING_H
 #define BASE_RING_H
@@ -18,7 +19,7 @@
 
 struct ring {
     void *cells; ///< int16_t or int32_t [slots][neurons], fixed point
-    bool narrow; ///< 16 bits
+    bool narrow; ///< whether cells have 16 bits
     uint32_t neurons;
     uint32_t slots;
 };
@@ -37,12 +38,12 @@ static inline void ring_close(struct ring *ring) {
     free(ring->cells);
 }
 
-/// Cells of the buffer, which is also the modulus of places in it.
+/// Returns the number of cells, which is also the modulus of places in the buffer.
 static inline uint32_t ring_size(const struct ring *ring) {
     return ring->slots * ring->neurons;
 }
 
-/// Moves the input of neurons first, first + 1, ... at `step` to input[n], and leaves zeros.
+/// Moves the input of neurons first, first + 1, ... at `step` to input[n], and leaves zeros behind.
 static inline void ring_take(struct ring *ring, uint32_t step, uint32_t first, uint32_t n,
                              int32_t *restrict input) {
     const size_t place = (size_t)(step % ring->slots) * ring->neurons + first;

@@ -1,9 +1,10 @@
 /// \file
 /// Random numbers that depend on what is drawn, never on who draws it or when.
 ///
-/// Philox4x32-10 (Salmon et al. 2011) through Random123: a bijection of a 128-bit counter under a 64-bit key.
-/// The key is the seed; the counter is made of what identifies the draw (neuron id, number of the synapse,
-/// population or projection, purpose). So every rank and thread draws the same network.
+/// The generator is Philox4x32-10 (Salmon et al. 2011) as Random123 implements it: a bijection of a 128-bit
+/// counter under a 64-bit key. The key is the seed. The counter is made of what identifies the draw: neuron
+/// id, number of the synapse, population or projection, and purpose. So every rank and thread draws the same
+/// network.
 
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/// What a number is drawn for; a new purpose gets a new value at the end.
+/// The purpose of a draw. A new purpose gets a new value at the end.
 enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree };
 
 /// The four 32-bit words of one draw.
@@ -28,18 +29,18 @@ static inline struct rng_words rng_draw(uint64_t seed, enum rng_purpose purpose,
     return (struct rng_words){{drawn.v[0], drawn.v[1], drawn.v[2], drawn.v[3]}};
 }
 
-/// A whole number in [0, bound), uniform up to bound / 2^64.
+/// Returns a whole number in [0, bound), uniform up to bound / 2^64.
 static inline uint32_t rng_below(uint32_t high, uint32_t low, uint32_t bound) {
     uint64_t upper = (uint64_t)high * bound, lower = (uint64_t)low * bound;
     return (uint32_t)((upper + (lower >> 32)) >> 32);
 }
 
-/// A number in (0, 1), multiples of 2^-32 shifted by half a step.
+/// Returns a number in (0, 1): a multiple of 2^-32, shifted by half a step.
 static inline double rng_uniform(uint32_t word) {
     return (word + 0.5) * (1.0 / 4294967296.0);
 }
 
-/// A standard normal number from two words (Box and Muller 1958).
+/// Returns a standard normal number made of two words (Box and Muller 1958).
 static inline double rng_normal(uint32_t first, uint32_t second) {
     return sqrt(-2.0 * log(rng_uniform(first))) * cos(6.283185307179586 * rng_uniform(second));
 }

@@ -63,8 +63,8 @@ static inline void rng_philox(uint64_t seed, rng_vector x[4][rng_vectors]) {
     }
 }
 
-/// Draws numbers first, first + 1, ... first + rng_elements - 1; word[w][i] is word w of draw i, as
-/// rng_draw() gives. Words that the caller does not read cost nothing.
+/// Draws numbers first, first + 1, ... first + rng_elements - 1. word[w][i] is word w of draw i, as
+/// rng_draw() gives it. Words that the caller does not read cost nothing.
 static inline void rng_draw_vector(uint64_t seed, enum rng_purpose purpose, uint32_t group, uint32_t neuron,
                                    uint32_t first, uint32_t word[4][rng_elements]) {
     rng_vector x[4][rng_vectors];
@@ -77,8 +77,8 @@ static inline void rng_draw_vector(uint64_t seed, enum rng_purpose purpose, uint
         for (int i = 0; i < rng_elements; i++) word[w][i] = (uint32_t)x[w][i / rng_width][i % rng_width];
 }
 
-/// Draws number `number` of the neurons first, first + stride, ...; word[w * pitch + i] is word w of the
-/// i-th.
+/// Draws number `number` for each of the neurons first, first + stride, ... word[w * pitch + i] is word w of
+/// the i-th neuron.
 static inline void rng_draw_neurons(uint64_t seed, enum rng_purpose purpose, uint32_t group, uint32_t first,
                                     uint32_t stride, uint32_t number, uint32_t *word, size_t pitch) {
     rng_vector x[4][rng_vectors];

@@ -1,5 +1,5 @@
 /// \file
-/// A spike, where it is fired and on the wire.
+/// Spikes: as a thread emits them, and as they travel.
 
 #ifndef BASE_SPIKE_H
 #define BASE_SPIKE_H
@@ -13,20 +13,21 @@ struct spike {
     uint32_t step;   ///< time of the spike; the first step of the run is 0
 };
 
-/// On the wire a spike is one 32-bit word: the number of the synapse list at the receiver above, the step
-/// within the window in the low bits. So the receiver finds the list without searching.
+/// On the wire a spike is one 32-bit word. Its low bits hold the step within the window, those above hold the
+/// number of the synapse list at the receiver, which therefore finds the list without searching.
 struct spike_format {
     unsigned step_bits;
 };
 
-/// The format for windows of `steps` steps. (One of more than 2^32 is that of a lane without synapses.)
+/// Returns the format for windows of `steps` steps. (Only a lane without synapses can have a window of more
+/// than 2^32 steps.)
 static inline struct spike_format spike_format(uint64_t steps) {
     unsigned bits = 0;
     while (bits < 32 && ((uint64_t)1 << bits) < steps) bits++;
     return (struct spike_format){bits};
 }
 
-/// Lists a receiver may have: numbers below this fit beside the step.
+/// Returns how many lists a receiver may have: lower numbers than this fit beside the step.
 static inline uint64_t spike_lists_limit(struct spike_format format) {
     return (uint64_t)1 << (32 - format.step_bits);
 }

@@ -5,25 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Tolerance in steps when a limit lies on the grid or half-way, as decimal fractions do but for rounding.
+/// The tolerance, in steps, for limits that lie on the grid or half-way but for the rounding of decimal
+/// fractions.
 static const double hair = 1e-9;
 
-/// Weight of a density between a and b, up to a factor.
+/// Returns the weight of a density between a and b, up to a factor.
 typedef double between_fn(double a, double b, double place, double scale);
 
-/// Normal with mean `place` and standard deviation `scale`, accurate in both tails.
+/// A normal density with mean `place` and standard deviation `scale`, accurate in both tails.
 static double normal_between(double a, double b, double place, double scale) {
     a = (a - place) / scale, b = (b - place) / scale;
     if (a > 0) return 0.5 * (erfc(a * M_SQRT1_2) - erfc(b * M_SQRT1_2));
     return 0.5 * (erfc(-b * M_SQRT1_2) - erfc(-a * M_SQRT1_2));
 }
 
-/// Falls by a factor of e every `scale`. `place` only keeps the numbers from vanishing.
+/// An exponential density, which falls by a factor of e every `scale`. `place` only keeps the numbers from
+/// vanishing.
 static double exponential_between(double a, double b, double place, double scale) {
     return -exp((place - a) / scale) * expm1((a - b) / scale);
 }
 
-/// Draws from `between` what lies in [low, high]; `place` and `scale` are its arguments. All in steps.
+/// Opens the distribution of what lies in [low, high] of the density `between`, whose arguments are `place`
+/// and `scale`. All are in steps.
 static bool open(struct delay *delay, double low, double high, between_fn *between, double place,
                  double scale) {
     *delay = (struct delay){0};
@@ -55,7 +58,7 @@ bool delay_open_exponential(struct delay *delay, double mean, double low, double
     return open(delay, low, high, exponential_between, low, mean);
 }
 
-/// Whether `low` and `high` are limits that a delay can have.
+/// Checks that `low` and `high` are limits that a delay can have.
 static bool check_limits(const char *path, double low, double high, double resolution_ms,
                          struct error *error) {
     if (low < resolution_ms * (1 - 1e-9))

@@ -1,9 +1,9 @@
 /// \file
-/// Distribution of delays on the grid of the resolution.
+/// The distribution of delays on the grid of the resolution.
 ///
-/// "Normal (or exponential), redrawn until within [min, max], then rounded to the grid" has a probability for
-/// each grid point, the integral of the density over the part of [min, max] that rounds to it. A delay is
-/// therefore drawn with one 32-bit word and a table: the cost does not depend on the limits, and the result
+/// "Normal (or exponential), redrawn until within [min, max], then rounded to the grid" gives each grid point
+/// a probability: the integral of the density over the part of [min, max] that rounds to it. A delay is
+/// therefore drawn with one 32-bit word and a table. The cost does not depend on the limits, and the result
 /// does not depend on how a loop is vectorised.
 
 #ifndef DESCRIPTION_DELAY_H
@@ -17,13 +17,13 @@ struct delay {
     struct discrete above;      ///< what is drawn above `shortest`
 };
 
-/// Normal with `mean` and `sd` within [low, high], all in ms; sd 0 is the constant `mean`.
-/// The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in [low, high],
-/// or if low is shorter than half a step, which would round to no delay.
+/// Opens a normal distribution with `mean` and `sd` within [low, high], all in ms; sd 0 stands for the
+/// constant `mean`. The caller has checked 0 < low <= high. Fails if nothing of the distribution lies in
+/// [low, high], or if low is shorter than half a step, which would round to no delay.
 bool delay_open(struct delay *delay, double mean, double sd, double low, double high, double resolution_ms);
 
-/// Exponential: the density falls by a factor of e every `mean`, the mean if there were no limits. Else as
-/// delay_open().
+/// Opens an exponential distribution, whose density falls by a factor of e every `mean` (the mean it would
+/// have without limits). Everything else is as for delay_open().
 bool delay_open_exponential(struct delay *delay, double mean, double low, double high, double resolution_ms);
 
 /// Reads the field "delay" of a projection. Free with delay_close().
@@ -32,7 +32,7 @@ bool delay_read(struct delay *delay, const struct fields *projection, double res
 
 void delay_close(struct delay *delay);
 
-/// The delay in steps that `word`, uniform over 32 bits, draws.
+/// Returns the delay, in steps, that `word` draws; `word` is uniform over 32 bits.
 static inline uint32_t delay_draw(const struct delay *delay, uint32_t word) {
     return delay->shortest + discrete_draw(&delay->above, word);
 }

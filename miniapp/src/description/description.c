@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/// Reads all scalar fields of one section; `section_fields` is the object that holds them.
+/// Reads all scalar fields of one section, which `fields` holds.
 static bool read_section(struct description *description, const char *section, const struct fields *fields,
                          struct error *error) {
 #define PARAMETER_READ(kind, member, in, field, fallback, low, high)                                         \
@@ -22,7 +22,7 @@ static bool read_section(struct description *description, const char *section, c
     return true;
 }
 
-/// Refuses what is neither a scalar field of the section nor one of the `extra` names.
+/// Refuses fields that are neither scalar fields of the section nor among the `extra` names.
 static bool only_known(const char *section, const struct fields *fields, const char *const *extra,
                        size_t n_extra, struct error *error) {
     const char *names[32];
@@ -34,7 +34,7 @@ static bool only_known(const char *section, const struct fields *fields, const c
     return fields_only(fields, names, n, error);
 }
 
-/// ms as a whole number of units, or 0 with an error.
+/// Expresses `ms` as a whole number of units. Fails where it is none.
 static bool whole(const struct fields *fields, const char *name, double ms, double unit_ms, const char *unit,
                   uint32_t *count, struct error *error) {
     double n = nearbyint(ms / unit_ms);
@@ -79,8 +79,8 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     return true;
 }
 
-/// A name for all lanes, or a choice for each; choices may be objects where the field is "exchange". An
-/// absent one is filled in when the lanes are known.
+/// Checks that a field holds a name for all lanes or a choice for each lane. Choices may be objects where the
+/// field is "exchange". An absent field is filled in when the lanes are known.
 static bool check_choice(struct description *d, const char *field, const char *allowed, struct error *error) {
     json_t *choice = json_object_get(d->json.object, field), *value;
     const char *key;
@@ -122,7 +122,7 @@ static bool read_inject(struct description *d, struct error *error) {
            fields_refuse(&inject, "wait", "spin, sleep", error);
 }
 
-/// A list of different names in `list` [*count], borrowed from the field.
+/// Reads a list of different names into `list` [*count]. The strings are borrowed from the field.
 static bool read_list(const struct fields *record, const char *field, const char *allowed, const char ***list,
                       int *count, struct error *error) {
     const json_t *names = json_object_get(record->object, field);
@@ -138,7 +138,7 @@ static bool read_list(const struct fields *record, const char *field, const char
     return true;
 }
 
-/// true, false, or a list of names; which there are is known to the meters.
+/// Reads true, false, or a list of names. Only the meters know which names there are.
 static bool read_counters(struct description *d, const struct fields *record, struct error *error) {
     static const char *const allowed = "true, false, or a list of different names";
     json_t *field = json_object_get(record->object, "counters");

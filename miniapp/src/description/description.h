@@ -1,5 +1,5 @@
 /// \file
-/// A run description, read and checked (miniapp/FORMAT.md states the format).
+/// A run description that has been read and checked (miniapp/FORMAT.md states the format).
 
 #ifndef DESCRIPTION_DESCRIPTION_H
 #define DESCRIPTION_DESCRIPTION_H
@@ -32,8 +32,8 @@ struct description {
     struct network network;
 };
 
-/// Applies one "path.to.field=value" to the JSON object, before it is read. Objects on the path are
-/// made where missing (reading then refuses unknown names); list items must exist.
+/// Applies one "path.to.field=value" to the JSON object before it is read. Missing objects on the path are
+/// made (reading refuses unknown names afterwards); list items must exist.
 bool description_override(json_t *run, const char *assignment, struct error *error);
 
 /// Reads and checks `run`, and takes ownership of it, also when it fails.
@@ -41,7 +41,7 @@ bool description_open(struct description *description, json_t *run, struct error
 
 void description_close(struct description *description);
 
-/// Refuses the name in top-level field `field`, listing the allowed ones.
+/// Refuses the name in a top-level field and lists the allowed ones.
 bool description_refuse_name(const struct description *description, const char *field, const char *allowed,
                              struct error *error);
 

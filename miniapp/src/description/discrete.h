@@ -18,12 +18,13 @@ struct discrete {
     uint32_t guide[discrete_guide_size]; ///< by the word's top byte: where the search starts
 };
 
-/// The distribution proportional to probability[n]. Fails, with nothing to close, if they are all 0.
+/// Opens the distribution that is proportional to probability[n]. Fails, with nothing to close, if all of
+/// them are 0.
 bool discrete_open(struct discrete *discrete, const double *probability, uint32_t n);
 
 void discrete_close(struct discrete *discrete);
 
-/// The number that `word`, uniform over 32 bits, draws.
+/// Returns the number that `word` draws; `word` is uniform over 32 bits.
 static inline uint32_t discrete_draw(const struct discrete *discrete, uint32_t word) {
     uint32_t i = discrete->guide[word >> 24];
     while (word > discrete->upper[i]) i++;

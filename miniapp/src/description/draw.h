@@ -1,6 +1,6 @@
 /// \file
-/// How many synapses a neuron has, and what the k-th of them is, computed from the seed, the projection, the
-/// neuron and k alone.
+/// Says how many synapses a neuron has and what the k-th of them is. Both follow from the seed, the
+/// projection, the neuron and k alone.
 
 #ifndef DESCRIPTION_DRAW_H
 #define DESCRIPTION_DRAW_H
@@ -13,21 +13,21 @@ struct synapse {
     uint32_t weight_word; ///< draws the weight: weights_draw(), weights_draw_units()
 };
 
-/// The neuron at `position` in the pool of a projection.
+/// Returns the neuron at `position` in the pool of a projection.
 static inline uint32_t projection_source(const struct projection *projection, uint32_t position) {
     const struct source_range *range = projection->ranges;
     while (position >= range->end) range++;
     return range->first + (position - range->begin);
 }
 
-/// How many synapses of projection number `number` the neuron `target` receives.
+/// Returns how many synapses of projection number `number` the neuron `target` receives.
 static inline uint32_t network_indegree(const struct network *network, uint32_t number, uint32_t target) {
     const struct indegree *indegree = &network->projections[number].indegree;
     if (!indegree->above) return indegree->most;
     return indegree_draw(indegree, rng_draw(network->seed, rng_indegree, number, target, 0).word[0]);
 }
 
-/// The k-th synapse (k < network_indegree()) of projection number `number` on the neuron `target`.
+/// Returns the k-th synapse (k < network_indegree()) of projection number `number` on the neuron `target`.
 static inline struct synapse network_synapse(const struct network *network, uint32_t number, uint32_t target,
                                              uint32_t k) {
     const struct projection *projection = &network->projections[number];
@@ -38,9 +38,9 @@ static inline struct synapse network_synapse(const struct network *network, uint
                             .weight_word = drawn.word[3]};
 }
 
-/// Synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number `number`
-/// on `target`, as network_synapse() gives them, at a fraction of its cost. `delay` and `weight_word`
-/// may be NULL.
+/// Draws the synapses k = first, first + 1, ... first + n - 1 (n at most network_batch) of projection number
+/// `number` on `target`. They are those of network_synapse(), at a fraction of its cost. `delay` and
+/// `weight_word` may be NULL.
 enum { network_batch = 64 };
 void network_draw(const struct network *network, uint32_t number, uint32_t target, uint32_t first, uint32_t n,
                   uint32_t source[network_batch], uint32_t *delay, uint32_t *weight_word);

@@ -10,12 +10,12 @@ static bool has_synapses(const struct network *network, uint32_t projection) {
     return p->indegree.most > 0 && network->populations[p->target].size > 0;
 }
 
-/// Nor have populations without neurons or without input from outside.
+/// Populations without neurons, or without input from outside, have none either.
 static bool has_external(const struct population *population) {
     return population->size > 0 && population->external.mean > 0;
 }
 
-/// The largest input of a neuron in a step: from its sources, if all fire at once, and in all.
+/// Finds the largest input of a neuron in a step: from its sources, if all of them fire at once, and in all.
 /// \return the population of the neuron with the most in all.
 static uint32_t largest_input(const struct network *network, double *synapses, double *all) {
     uint32_t most = 0;
@@ -37,7 +37,7 @@ static uint32_t largest_input(const struct network *network, double *synapses, d
     return most;
 }
 
-/// Calls `take` with every weight that can become input; stops at the first for which it returns false.
+/// Calls `take` with every weight that can become input, and stops at the first for which it returns false.
 static bool for_each_weight(const struct network *network, bool (*take)(double weight, double *context),
                             double *context) {
     for (uint32_t i = 0; i < network->n_projections; i++) {
@@ -51,7 +51,7 @@ static bool for_each_weight(const struct network *network, bool (*take)(double w
     return true;
 }
 
-/// Whether the weight is a whole multiple of the unit, up to rounding of decimal fractions.
+/// Says whether the weight is a whole multiple of the unit, up to the rounding of decimal fractions.
 static bool is_multiple(double weight, double *unit) {
     double units = weight / *unit;
     return fabs(units - nearbyint(units)) <= 1e-9;
@@ -62,8 +62,8 @@ static bool find_smallest(double weight, double *smallest) {
     return true;
 }
 
-/// A unit of which all weights are multiples, so that input from synapses stays within 16 bits and all input
-/// within 32; 0 if there is none.
+/// Returns a unit of which all weights are multiples, such that input from synapses stays within 16 bits and
+/// all input within 32; 0 if there is none.
 static double narrow_unit(const struct network *network, double synapses, double all) {
     double smallest = INFINITY;
     if (network->normal) return 0;
@@ -77,7 +77,7 @@ static double narrow_unit(const struct network *network, double synapses, double
     return 0;
 }
 
-/// Whether `weight` has enough units to be told from others.
+/// Says whether `weight` has enough units to be told from others.
 static bool fine_enough(const struct network *network, double weight) {
     return network->narrow_input || weight == 0 || fabs(nearbyint(weight / network->weight_unit)) >= 16;
 }

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Below it, rounding to 2^-32 would be felt; above it, nobody has needed more.
+/// Below the smallest mean, rounding to 2^-32 would be felt; above the largest, nobody has needed more.
 static const double mean_min = 1e-4, mean_max = 1e6;
 
-/// What is less likely than the likeliest number by this factor is not drawn: a word does not reach so far.
+/// Numbers that are less likely than the likeliest one by this factor are not drawn: no word reaches them.
 static const double negligible = 1e-11;
 
-/// The Poisson distribution by its recurrence, from the likeliest number in both directions.
+/// Computes the Poisson distribution by its recurrence, from the likeliest number in both directions.
 static void open_poisson(struct indegree *indegree) {
     const double mean = indegree->mean;
     const uint32_t likeliest = (uint32_t)mean;

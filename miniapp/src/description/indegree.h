@@ -1,8 +1,9 @@
 /// \file
-/// In-degree of the neurons of a projection: how many synapses each receives.
+/// The in-degree of the neurons of a projection: how many synapses each of them receives.
 ///
-/// It is the same for all, or a Poisson number of each neuron's own, as in networks that deal a number of
-/// synapses to their neurons at random: the in-degrees are then binomial, which for many neurons is Poisson.
+/// It is the same for all neurons, or a Poisson number that each neuron draws for itself. The latter holds
+/// for networks that deal a number of synapses to their neurons at random: there the in-degrees are binomial,
+/// which for many neurons is Poisson.
 
 #ifndef DESCRIPTION_INDEGREE_H
 #define DESCRIPTION_INDEGREE_H
@@ -20,7 +21,7 @@ struct indegree {
 bool indegree_read(struct indegree *indegree, const struct fields *projection, struct error *error);
 void indegree_close(struct indegree *indegree);
 
-/// The in-degree that `word`, uniform over 32 bits, draws.
+/// Returns the in-degree that `word` draws; `word` is uniform over 32 bits.
 static inline uint32_t indegree_draw(const struct indegree *indegree, uint32_t word) {
     return indegree->above ? indegree->least + discrete_draw(indegree->above, word) : indegree->most;
 }

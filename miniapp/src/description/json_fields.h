@@ -1,9 +1,9 @@
 /// \file
-/// Strict reading of JSON objects: every field is expected, of the right type and in its range.
+/// Reads JSON objects strictly: every field must be expected, of the right type and in its range.
 ///
 /// Each function returns false after error_set() with one line that names the field by its path
-/// ("network.populations.0.size"), the value and what is allowed. An absent field takes its fallback, and
-/// the fallback is written into the object, so that the object in the end shows what was run.
+/// ("network.populations.0.size"), the value and what is allowed. An absent field takes its fallback. The
+/// fallback is written into the object, so that the object shows in the end what was run.
 
 #ifndef DESCRIPTION_JSON_FIELDS_H
 #define DESCRIPTION_JSON_FIELDS_H
@@ -11,28 +11,28 @@
 #include "base/error.h"
 #include <jansson.h>
 
-/// An object and where it stands.
+/// An object and its place in the description.
 struct fields {
     json_t *object; ///< borrowed
     char path[200]; ///< "" at the top, else with the trailing dot: "network.populations.0."
 };
 
-/// Enters the object `name` of `parent`; an absent one is made empty if `required` is false.
+/// Enters the object `name` of `parent`. Where it is absent and not `required`, an empty one is made.
 bool fields_enter(const struct fields *parent, const char *name, bool required, struct fields *inner,
                   struct error *error);
 
-/// The list `name`; an absent one is made empty if `required` is false. Borrowed.
+/// Finds the list `name`, which is borrowed. Where it is absent and not `required`, an empty one is made.
 bool fields_list(const struct fields *fields, const char *name, bool required, json_t **list,
                  struct error *error);
 
-/// Item `index` of the list `name` as an object.
+/// Enters item `index` of the list `name`, which must be an object.
 bool fields_item(const struct fields *fields, const char *name, size_t index, struct fields *item,
                  struct error *error);
 
 /// Refuses fields that are not among the `count` names.
 bool fields_only(const struct fields *fields, const char *const *names, size_t count, struct error *error);
 
-/// A fallback of NAN means that the field is required.
+/// These read a number. A fallback of NAN means that the field is required.
 bool fields_number(const struct fields *fields, const char *name, double fallback, double low, double high,
                    double *value, struct error *error);
 bool fields_integer(const struct fields *fields, const char *name, double fallback, double low, double high,
@@ -40,11 +40,12 @@ bool fields_integer(const struct fields *fields, const char *name, double fallba
 bool fields_boolean(const struct fields *fields, const char *name, double fallback, double *value,
                     struct error *error);
 
-/// A fallback of NULL means that the field is required. *value is borrowed from the object.
+/// Reads a string, which is borrowed from the object. A fallback of NULL means that the field is required.
 bool fields_string(const struct fields *fields, const char *name, const char *fallback, const char **value,
                    struct error *error);
 
-/// "path.name: value; allowed: what" for a field that is there, for checks the functions above cannot make.
+/// Refuses a field that is there with "path.name: value; allowed: what", for checks that the functions above
+/// cannot make.
 bool fields_refuse(const struct fields *fields, const char *name, const char *allowed, struct error *error);
 
 #endif

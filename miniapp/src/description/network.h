@@ -1,8 +1,8 @@
 /// \file
 /// The network: populations of neurons, and projections that say what the k-th synapse of a neuron is.
 ///
-/// No synapse is stored here: description/draw.h computes any of them from the seed, the projection, the
-/// target and k, so every rank and thread can build its own share, and a test can build the whole by brute
+/// No synapse is stored here. description/draw.h computes any of them from the seed, the projection, the
+/// target and k. So every rank and thread can build its own share, and a test can build the whole by brute
 /// force.
 
 #ifndef DESCRIPTION_NETWORK_H
@@ -14,7 +14,7 @@
 #include "description/json_fields.h"
 #include "description/weights.h"
 
-/// Events from outside that every neuron of a population receives, as a Poisson process of its own.
+/// Events from outside. Every neuron of a population receives them as a Poisson process of its own.
 struct external {
     double mean; ///< events per neuron and step; 0: none
     double weight;
@@ -69,15 +69,15 @@ bool network_open(struct network *network, const struct fields *run, uint64_t se
 
 void network_close(struct network *network);
 
-/// The population of neuron `gid`, by bisection.
+/// Returns the population of neuron `gid`, which it finds by bisection.
 uint32_t network_population(const struct network *network, uint32_t gid);
 
-/// The area of neuron `gid`.
+/// Returns the area of neuron `gid`.
 static inline uint32_t network_area(const struct network *network, uint32_t gid) {
     return network->populations[network_population(network, gid)].area;
 }
 
-/// Synapses of all neurons; where in-degrees are random, as many as are to be expected.
+/// Returns the number of synapses of all neurons. Where in-degrees are random, it is the expected number.
 uint64_t network_synapses(const struct network *network);
 
 #endif

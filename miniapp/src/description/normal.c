@@ -12,7 +12,7 @@ double normal_quantile(double p) {
     return high;
 }
 
-/// The tail at which a piece begins.
+/// Returns the tail at which a piece begins.
 static double edge(int piece) {
     return ldexp(1 + (double)(piece % normal_parts) / normal_parts, piece / normal_parts - 1);
 }

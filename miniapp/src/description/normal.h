@@ -1,9 +1,10 @@
 /// \file
-/// Normal numbers drawn with one 32-bit word each, by the quantile of the distribution.
+/// Normal numbers, each drawn with one 32-bit word by the quantile of the distribution.
 ///
-/// A tail is a probability in 2^-32, from 1/2 to 2^31. A table has a straight piece of the quantile for each
-/// of 64 parts of each power of two, so it is as fine in the tails as in the middle (to 1e-4 standard
-/// deviations) and a draw costs one look-up, a product and a sum, the same in any order and vector width.
+/// A tail is a probability in units of 2^-32, from 1/2 to 2^31. A table approximates the quantile by straight
+/// pieces, 64 for each power of two, so it is as fine in the tails as in the middle (to 1e-4 standard
+/// deviations). A draw costs one look-up, a product and a sum, and gives the same in any order and vector
+/// width.
 
 #ifndef DESCRIPTION_NORMAL_H
 #define DESCRIPTION_NORMAL_H
@@ -11,12 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/// The x at which the standard normal distribution function is p <= 1/2.
+/// Returns the x at which the standard normal distribution function is p <= 1/2.
 double normal_quantile(double p);
 
 enum { normal_parts = 64, normal_pieces = 32 * normal_parts };
 
-/// The largest deviation that a table draws, in standard deviations: beyond it lies less than 2^-33.
+/// The largest deviation that a table draws, in standard deviations. Less than 2^-33 lies beyond it.
 static const double normal_furthest = 6.34;
 
 struct normal {
@@ -25,14 +26,14 @@ struct normal {
     } piece[normal_pieces];
 };
 
-/// A new table. Free with free().
+/// Returns a new table. Free it with free().
 struct normal *normal_open(void);
 
-/// The deviation from the mean, above 0 and in standard deviations, beyond which the `tail` lies.
+/// Returns the deviation from the mean, above 0 and in standard deviations, beyond which the `tail` lies.
 static inline double normal_deviation(const struct normal *normal, double tail) {
     uint64_t bits;
     memcpy(&bits, &tail, sizeof bits);
-    // Exponent and the first bits of the mantissa, counted from those of 1/2.
+    // The exponent and the first bits of the mantissa, counted from those of 1/2, number the piece.
     const struct normal_piece *piece = &normal->piece[(bits >> 46) - ((uint64_t)1022 << 6)];
     return piece->at_zero + piece->slope * tail;
 }

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The value as JSON, or else as a string.
+/// Reads the value as JSON, or else as a string.
 static json_t *parse_value(const char *text) {
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     return value ? value : json_string(text);
 }
 
-/// The index that `key` names in `list`, or the size of the list if it names none.
+/// Returns the index that `key` names in `list`, or the size of the list if it names none.
 static size_t list_index(json_t *list, const char *key) {
     char *end;
     size_t index = isdigit((unsigned char)*key) ? strtoul(key, &end, 10) : json_array_size(list);
@@ -26,7 +26,7 @@ static bool refuse_index(const char *assignment, json_t *list, const char *key, 
                      json_array_size(list) - 1);
 }
 
-/// The object or list below `key`; in an object it is made if missing.
+/// Returns the object or list below `key`. In an object it is made if it is missing.
 static json_t *step_into(json_t *at, const char *key, const char *assignment, struct error *error) {
     if (json_is_array(at)) {
         size_t index = list_index(at, key);

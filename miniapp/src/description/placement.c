@@ -30,7 +30,7 @@ struct share placement_share(const struct placement *placement, uint32_t populat
         return (struct share){0, stride, 0};
 
     uint32_t unit = (uint32_t)(rank - deal->first_rank + thread * deal->ranks);
-    uint32_t at_first = (p->first - deal->origin) % stride; // unit that owns the population's first neuron
+    uint32_t at_first = (p->first - deal->origin) % stride; // the unit that owns the first neuron
     uint32_t skip = (unit + stride - at_first) % stride;
     uint32_t count = p->size > skip ? (p->size - skip - 1) / stride + 1 : 0;
     return (struct share){p->first + skip, stride, count};

@@ -1,8 +1,8 @@
 /// \file
-/// Placement: which rank and thread owns a neuron.
+/// Placement decides which rank and thread owns a neuron.
 ///
-/// A placement rule deals each population over a group of consecutive ranks and all their threads, neuron by
-/// neuron: unit = (gid - origin) mod (ranks of the group x threads), rank = first rank + unit mod ranks,
+/// A placement rule deals each population, neuron by neuron, over a group of consecutive ranks and all their
+/// threads: unit = (gid - origin) mod (ranks of the group x threads), rank = first rank + unit mod ranks,
 /// thread = unit div ranks. So the owner of any neuron follows from its id, and the neurons that a thread
 /// owns of a population are equally spaced. A rule is one file under placement/ and one line in placement.c.
 
@@ -12,7 +12,7 @@
 #include "base/registry.h"
 #include "description/network.h"
 
-/// How one population is dealt.
+/// Says how one population is dealt.
 struct deal {
     uint32_t origin; ///< id from which the dealing counts
     int first_rank, ranks;
@@ -21,7 +21,7 @@ struct deal {
 struct placement_rule {
     const char *name;
     const char *summary; ///< one line for --list
-    /// Fills deals[population] for `ranks` ranks; false with an error where that cannot work.
+    /// Fills deals[population] for `ranks` ranks. Fails where the rule cannot work on so many.
     bool (*deal)(const struct network *network, int ranks, struct deal *deals, struct error *error);
 };
 
@@ -40,7 +40,7 @@ struct share {
     uint32_t first, stride, count;
 };
 
-/// The rule of that name, or NULL.
+/// Returns the rule of that name, or NULL.
 static inline const struct placement_rule *placement_find(const char *name) {
     return registry_find(placement_rules, name);
 }
@@ -52,13 +52,13 @@ void placement_close(struct placement *placement);
 
 struct share placement_share(const struct placement *placement, uint32_t population, int rank, int thread);
 
-/// The rank that owns neuron `gid` of population number `population`.
+/// Returns the rank that owns neuron `gid` of population number `population`.
 static inline int placement_rank(const struct placement *placement, uint32_t population, uint32_t gid) {
     const struct deal *deal = &placement->deals[population];
     return deal->first_rank + (int)((gid - deal->origin) % (uint32_t)deal->ranks);
 }
 
-/// Neurons on a rank.
+/// Returns the number of neurons on a rank.
 uint32_t placement_neurons(const struct placement *placement, int rank);
 
 #endif

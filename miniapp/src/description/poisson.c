@@ -3,7 +3,7 @@
 #include <math.h>
 
 struct poisson poisson_open(double mean) {
-    enum { k_max = 400 }; // beyond it nothing is left of a distribution with the largest mean
+    enum { k_max = 400 }; // beyond it nothing is left, even with the largest mean
     struct poisson poisson = {0, 0, {0}};
     double probability[k_max], tail = 0; // P(N = k), and P(N >= k), summed from the smallest terms
     probability[0] = exp(-mean);

@@ -1,9 +1,9 @@
 /// \file
-/// Poisson numbers drawn with one 32-bit word each.
+/// Poisson numbers, each drawn with one 32-bit word.
 ///
-/// The number of events is at least k if the word is below at_least[k - 1] / 2^32, which is the probability
-/// P(N >= k) to the nearest 2^-32. So the numbers have the distribution up to 2^-33 in each of these
-/// probabilities, and the mean up to that times their number. The tail ends where P(N >= k) rounds to 0.
+/// The number of events is at least k if the word is below at_least[k - 1]. That entry is the probability P(N
+/// >= k) in units of 2^-32, to the nearest of them. So each of these probabilities is right to 2^-33, and the
+/// mean to that times their number. The tail ends where P(N >= k) rounds to 0.
 
 #ifndef DESCRIPTION_POISSON_H
 #define DESCRIPTION_POISSON_H
@@ -13,7 +13,7 @@
 
 enum { poisson_mean_max = 100, poisson_table_max = 160 };
 
-/// Below it, rounding to 2^-32 would change the mean by more than 0.1 %.
+/// Below this mean, rounding to 2^-32 would change the mean by more than 0.1 %.
 static const double poisson_mean_min = 1.2e-7;
 
 struct poisson {
@@ -22,10 +22,10 @@ struct poisson {
     uint32_t at_least[poisson_table_max]; ///< probabilities of always + 1, always + 2, ... events, in 2^-32
 };
 
-/// The table for `mean`, which is 0 or from poisson_mean_min to poisson_mean_max.
+/// Returns the table for `mean`, which is 0 or lies between poisson_mean_min and poisson_mean_max.
 struct poisson poisson_open(double mean);
 
-/// The most events that a draw can bring: at most 255.
+/// Returns the most events that a draw can bring, which is at most 255.
 static inline uint32_t poisson_most(const struct poisson *poisson) {
     return poisson->always + poisson->n;
 }

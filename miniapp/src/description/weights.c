@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Means of the slices of the standard normal distribution, scaled to variance 1. They are symmetric.
+/// Computes the means of the slices of the standard normal distribution, scaled to variance 1. They are
+/// symmetric.
 static void slice(double *mean, uint32_t classes) {
     double below = 0, squares = 0; // density at the lower edge of the slice
     for (uint32_t k = 0; k < classes / 2; k++) {
@@ -21,7 +22,7 @@ static void slice(double *mean, uint32_t classes) {
     if (classes % 2 == 1) mean[classes / 2] = 0;
 }
 
-/// Spreads the weights of the classes.
+/// Spreads the weights of the classes around the mean.
 static bool spread_classes(struct weights *weights, const struct fields *fields, struct error *error) {
     weights->weight = ALLOC_ZERO(double, weights->classes);
     if (weights->classes > 1) slice(weights->weight, weights->classes);
@@ -38,7 +39,8 @@ static bool spread_classes(struct weights *weights, const struct fields *fields,
     return true;
 }
 
-/// Limits the distribution, so that no weight changes its sign; not by so much that it would have another sd.
+/// Limits the distribution so that no weight changes its sign, but not by so much that its sd would be
+/// another.
 static bool limit(struct weights *weights, const struct fields *fields, struct error *error) {
     const double most = fabs(weights->mean) / 3;
     if (weights->sd > most)

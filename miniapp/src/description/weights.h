@@ -1,15 +1,15 @@
 /// \file
-/// Weights of the synapses of a projection: one, classes that stand for a normal distribution, or a normal
-/// distribution.
+/// The weights of the synapses of a projection: one weight, classes that stand for a normal distribution, or
+/// a normal distribution itself.
 ///
-/// With classes a synapse holds the number of its class, not a weight. K classes cut the normal distribution
-/// into K slices of equal probability; each weighs what its slice weighs on average, and the deviations from
-/// the mean are then scaled so that the standard deviation is that of the distribution as well. Mean and
-/// variance of the input are thus exact; what the classes lack is the far tails (with 32 classes beyond 2.1
-/// sd).
+/// With classes, a synapse holds the number of its class and not a weight. K classes cut the normal
+/// distribution into K slices of equal probability. Each class weighs what its slice weighs on average; the
+/// deviations from the mean are then scaled so that the standard deviation is that of the distribution as
+/// well. The mean and the variance of the input are thus exact. What the classes lack are the far tails (with
+/// 32 classes, beyond 2.1 sd).
 ///
-/// Without classes every synapse has a weight of its own, drawn from the normal distribution within
-/// `furthest` of its mean, which keeps the mean and the sign.
+/// Without classes, every synapse has a weight of its own. It is drawn from the normal distribution within
+/// `furthest` of the mean, which keeps the mean and the sign.
 
 #ifndef DESCRIPTION_WEIGHTS_H
 #define DESCRIPTION_WEIGHTS_H
@@ -38,17 +38,17 @@ void weights_close(struct weights *weights);
 /// Expresses the weights in `unit`, network.weight_unit.
 void weights_set_unit(struct weights *weights, double unit);
 
-/// The largest weight, in magnitude.
+/// Returns the magnitude of the largest weight.
 static inline double weights_largest(const struct weights *weights) {
     return fabs(weights->mean) + weights->furthest;
 }
 
-/// The class that `word`, uniform over 32 bits, draws.
+/// Returns the class that `word` draws; `word` is uniform over 32 bits.
 static inline uint32_t weights_draw(const struct weights *weights, uint32_t word) {
     return (uint32_t)(((uint64_t)word * weights->classes) >> 32);
 }
 
-/// The weight in units that `word` draws where there are no classes.
+/// Returns the weight, in units, that `word` draws where there are no classes.
 static inline int32_t weights_draw_own(const struct weights *weights, const struct normal *normal,
                                        uint32_t word) {
     const double half = 2147483648.0; // 2^31 is the tail beyond the mean
@@ -59,7 +59,7 @@ static inline int32_t weights_draw_own(const struct weights *weights, const stru
     return (int32_t)(units + (units < 0 ? -0.5 : 0.5));
 }
 
-/// The weight in units that `word` draws; `normal` is for weights without classes.
+/// Returns the weight, in units, that `word` draws. `normal` is needed for weights without classes.
 static inline int32_t weights_draw_units(const struct weights *weights, const struct normal *normal,
                                          uint32_t word) {
     if (weights->classes > 0) return weights->units[weights_draw(weights, word)];

@@ -1,9 +1,10 @@
 /// \file
 /// Two clocks: one in seconds, and one in ticks that costs less to read, for the seams of a cycle.
 ///
-/// In simulated time both show that, from 0. Otherwise ticks are those of the processor's time stamp counter
-/// where it runs evenly in all states (x86 with an invariant counter), else nanoseconds of the monotonic
-/// clock. How long a tick is follows from reading both clocks at both ends of what is measured.
+/// In simulated time both show that time, from 0 on. Otherwise ticks are those of the processor's time stamp
+/// counter where it runs evenly in all states (x86 with an invariant counter), and nanoseconds of the
+/// monotonic clock elsewhere. How long a tick lasts follows from reading both clocks at both ends of what is
+/// measured.
 
 #ifndef MEASUREMENT_CLOCK_H
 #define MEASUREMENT_CLOCK_H
@@ -24,7 +25,7 @@
 #define CLOCK_COUNTER_IS_EVEN(a, b, c, d) (a = b = c = d = 0)
 #endif
 
-/// Seconds from an arbitrary start, monotonic.
+/// Returns the seconds from an arbitrary start, which never run backwards.
 static inline double clock_now(void) {
     struct timespec now;
     if (time_is_simulated) return simulated_now();
@@ -32,8 +33,8 @@ static inline double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Seconds since the Unix epoch, by the system clock: for what is compared with clocks of others. NAN in
-/// simulated time, which has no date.
+/// Returns the seconds since the Unix epoch by the system clock, for comparison with the clocks of others. It
+/// is NAN in simulated time, which has no date.
 static inline double clock_epoch(void) {
     struct timespec now;
     if (time_is_simulated) return NAN;
@@ -41,19 +42,19 @@ static inline double clock_epoch(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Whether ticks are those of the processor's counter.
+/// Says whether ticks are those of the processor's counter.
 static inline bool clock_counts(void) {
     unsigned a, b, c, d;
     return CLOCK_COUNTER_IS_EVEN(a, b, c, d);
 }
 
-/// What clock_ticks() reads, for the record.
+/// Names, for the record, what clock_ticks() reads.
 static inline const char *clock_name(void) {
     if (time_is_simulated) return "simulated time";
     return clock_counts() ? "time stamp counter" : "clock_gettime";
 }
 
-/// Ticks from an arbitrary start; `counts` is what clock_counts() says.
+/// Returns the ticks from an arbitrary start; `counts` is what clock_counts() says.
 static inline uint64_t clock_ticks(bool counts) {
     struct timespec now;
     if (time_is_simulated) return (uint64_t)(1e9 * simulated_now());
@@ -62,7 +63,7 @@ static inline uint64_t clock_ticks(bool counts) {
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/// Seconds that one clock_ticks() takes, as the mean over many.
+/// Returns the seconds that one clock_ticks() takes, as a mean over many.
 static inline double clock_cost(void) {
     enum { reads = 2000 };
     const bool counts = clock_counts();

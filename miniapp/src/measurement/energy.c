@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/// The part of [a, b] within the span, seconds.
+/// Returns how much of [a, b] lies within the span, in seconds.
 static double overlap(struct interval span, double a, double b) {
     return fmax(0, fmin(span.to_s, b) - fmax(span.from_s, a));
 }

@@ -11,7 +11,7 @@ static uint64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level) {
     return cache ? cache->attr->cache.size : 0;
 }
 
-/// The processor's model, and whether it runs under a hypervisor, from /proc/cpuinfo.
+/// Reads the model of the processor, and whether it runs under a hypervisor, from /proc/cpuinfo.
 static void read_cpuinfo(struct host *host) {
     FILE *file = fopen("/proc/cpuinfo", "r");
     char line[8192];

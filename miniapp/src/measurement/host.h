@@ -1,5 +1,5 @@
 /// \file
-/// The machine that a run ran on, from hwloc and the system.
+/// The machine that a run ran on, as hwloc and the system describe it.
 
 #ifndef MEASUREMENT_HOST_H
 #define MEASUREMENT_HOST_H

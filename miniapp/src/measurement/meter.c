@@ -19,7 +19,8 @@ const char *meter_status_name(enum meter_status status) {
     return names[status];
 }
 
-/// Meters read the one process that simulates all ranks, not the ranks.
+/// Takes the values from all channels in simulated time: meters would read the one process that simulates all
+/// ranks, not the ranks.
 static void lose_all(struct meter_handle *handle) {
     static const char reason[] = "simulated: all ranks share one process";
     const int n = handle->n_channels;
@@ -56,7 +57,7 @@ struct meter_channel *meter_add(struct meter_handle *handle, const char *name, c
     *channel = (struct meter_channel){.status = meter_ok};
     snprintf(channel->name, sizeof channel->name, "%s", name);
     for (char *c = channel->name; *c; c++)
-        if (*c == ',' || *c == '"') *c = ' '; // it becomes a field of a table
+        if (*c == ',' || *c == '"') *c = ' '; // since it becomes a field of a table
     snprintf(channel->unit, sizeof channel->unit, "%s", unit);
     return channel;
 }

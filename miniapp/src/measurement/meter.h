@@ -1,13 +1,13 @@
 /// \file
-/// Meters: sources of values other than clocks. (What meters of threads count, counters.h keeps.)
+/// Meters: sources of values other than clocks. (counters.h keeps what meters of threads count.)
 ///
-/// A meter is one file under meter/, exporting one `const struct meter`, and one line in meter.c. Opening one
-/// finds out what is there and says of each channel whether it can be read and, if not, why. A value that
-/// could not be read is NAN, never 0.
+/// A meter is one file under meter/ that exports one `const struct meter`, and one line in meter.c. Opening a
+/// meter finds out what there is, and says of each channel whether it can be read and, if not, why. A value
+/// that could not be read is NAN, never 0.
 ///
-/// A meter of a thread counts what the thread does that opened it, and is read and closed by that thread. A
-/// meter of a node reads energy: channels in J count up from the first reading, wrap-around undone; channels
-/// in W are what is drawn now.
+/// A meter of a thread counts what the thread does that has opened it; the same thread reads and closes it. A
+/// meter of a node reads energy. Its channels in J count up from the first reading, with wrap-around undone;
+/// its channels in W tell the power at the moment of reading.
 
 #ifndef MEASUREMENT_METER_H
 #define MEASUREMENT_METER_H
@@ -21,7 +21,7 @@ enum { meter_channels_max = 64, meter_name_max = 48, meter_event_max = 256, mete
 enum meter_status { meter_ok, meter_unavailable, meter_denied };
 enum meter_scope { meter_of_thread, meter_of_process, meter_of_node };
 
-/// What a meter can tell.
+/// A quantity that a meter can tell.
 struct meter_quantity {
     const char *name, *unit;
 };
@@ -64,33 +64,34 @@ struct meter {
     void (*close)(struct meter_handle *handle); ///< what open() took beyond handle->own; may be NULL
 };
 
-/// All meters, ended by NULL; of a node in the order in which they are tried.
+/// All meters, ended by NULL. Those of a node stand in the order in which they are tried.
 extern const struct meter *const meters[];
 
-/// "ok", "unavailable", "denied".
+/// Returns "ok", "unavailable" or "denied".
 const char *meter_status_name(enum meter_status status);
 
-/// The meter of that name, or NULL.
+/// Returns the meter of that name, or NULL.
 static inline const struct meter *meter_find(const char *name) {
     return registry_find(meters, name);
 }
 
-/// Opens; close the handle in any case. Meters of a thread may not be opened by two threads at once.
+/// Opens a meter. Close the handle in any case. Two threads may not open meters of a thread at once.
 void meter_open(struct meter_handle *handle, const struct meter *meter, const struct meter_request *request);
 void meter_read(struct meter_handle *handle, double *value);
 void meter_close(struct meter_handle *handle);
 
-/// For meters: the next channel, with the status meter_ok; the last one again where there is no room.
+/// For meters: returns the next channel, with the status meter_ok. Where there is no room, it returns the
+/// last one again.
 struct meter_channel *meter_add(struct meter_handle *handle, const char *name, const char *unit);
 
-/// For meters of a node: counts a reading that failed. \return NAN. One that succeeds later goes on.
+/// For meters of a node: counts a reading that failed. A later one that succeeds goes on. \return NAN.
 double meter_missed(struct meter_channel *channel, const char *reason);
 
-/// For meters of a node: gives the channel up, with a reason (printf style). \return NAN.
+/// For meters of a node: gives up the channel, with a reason (printf style). \return NAN.
 double meter_lose(struct meter_channel *channel, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// For meters of a node: ends opening with a status and a reason (printf style), and no channels.
+/// For meters of a node: ends the opening with a status, a reason (printf style), and no channels.
 void meter_fail(struct meter_handle *handle, enum meter_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

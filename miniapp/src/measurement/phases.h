@@ -1,8 +1,8 @@
 /// \file
-/// The phases of a cycle, in the order in which it runs them, and the log of how long each took.
+/// The phases of a cycle, in the order in which it runs them, and a log of how long each took.
 ///
-/// Nothing here reads a clock: simulate.c does, adds the ticks it counted, and says in the end what one
-/// lasts.
+/// Nothing here reads a clock. simulate.c does: it adds the ticks that it counted, and says in the end how
+/// long a tick lasts.
 
 #ifndef MEASUREMENT_PHASES_H
 #define MEASUREMENT_PHASES_H
@@ -22,11 +22,11 @@
 #define PHASE_NUMBER(name) phase_##name,
 enum phase { PHASES(PHASE_NUMBER) n_phases };
 
-/// The names, in order.
+/// The names of the phases, in order.
 extern const char *const phase_names[n_phases];
 
-/// Time per phase of one rank, in ticks until cycle_log_scale(), then in seconds. The totals are always kept,
-/// the single cycles if asked for.
+/// The time that one rank spent in each phase, in ticks until cycle_log_scale() and in seconds afterwards.
+/// The totals are always kept, the single cycles only if they are asked for.
 struct cycle_log {
     uint32_t cycles;
     float (*time)[n_phases]; ///< [cycles][phases], or NULL
@@ -44,7 +44,7 @@ static inline void cycle_log_add(struct cycle_log *log, uint32_t cycle, enum pha
 /// Turns ticks into seconds.
 void cycle_log_scale(struct cycle_log *log, double seconds_per_tick);
 
-/// Marks a phase as not measured: not a number in every cycle and in the total.
+/// Marks a phase as not measured: it becomes NAN in every cycle and in the total.
 void cycle_log_unmeasured(struct cycle_log *log, enum phase phase);
 
 #endif

@@ -1,7 +1,7 @@
 /// \file
-/// Regions and counts for Score-P, in a build with SPIKEMARK_SCOREP; nothing in any other build.
+/// Regions and counts for Score-P in a build with SPIKEMARK_SCOREP. In any other build they are nothing.
 ///
-/// A region is named as the phase whose time it takes, so that a profile can be checked against the cycle
+/// A region has the name of the phase whose time it takes, so that a profile can be checked against the cycle
 /// log. REGION_BEGIN and REGION_END stand in one block, once for each name. A count is defined in a file,
 /// started once by one thread before any thread adds to it, and adds up for each thread.
 

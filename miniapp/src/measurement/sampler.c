@@ -34,7 +34,7 @@ static void advance(struct timespec *time, double seconds) {
     time->tv_nsec = (long)(1e9 * (end - (double)(time_t)end));
 }
 
-/// Sleeps until `*until` and sets it one interval on; the only place where the thread can be ended.
+/// Sleeps until `*until` and sets that one interval on. This is the only place where the thread can be ended.
 static void sleep_until(struct timespec *until, double interval_s) {
     int state;
     struct timespec now;
@@ -62,7 +62,7 @@ static void *run(void *context) {
     return NULL;
 }
 
-/// May run wherever the system lets it, also where the starting thread is bound.
+/// Lets the thread run wherever the system allows, also where the starting thread is bound.
 static void unbind(pthread_attr_t *attributes) {
     cpu_set_t all;
     CPU_ZERO(&all);

@@ -1,8 +1,8 @@
 /// \file
 /// A thread that reads a meter of the node again and again, beside the simulation.
 ///
-/// It sleeps in between and may run on any processor, so that it disturbs no thread that is bound to one.
-/// What it costs is measured.
+/// It sleeps in between and may run on any processor, so that it disturbs no thread that is bound to one. Its
+/// cost is measured.
 
 #ifndef MEASUREMENT_SAMPLER_H
 #define MEASUREMENT_SAMPLER_H
@@ -10,7 +10,7 @@
 #include "measurement/meter.h"
 #include <pthread.h>
 
-/// Readings of all channels of a meter, in order of time.
+/// The readings of all channels of a meter, in the order of time.
 struct samples {
     int channels;
     size_t count, capacity;
@@ -27,10 +27,10 @@ struct sampler {
 };
 
 /// Reads the meter once, starts the thread, and borrows the meter until sampler_stop().
-/// \return NULL if there is no thread to be had.
+/// \return NULL if no thread can be started.
 struct sampler *sampler_start(struct meter_handle *meter, double interval_s);
 
-/// Ends the thread and reads the meter a last time. `samples` is the caller's, to be closed.
+/// Ends the thread and reads the meter a last time. The caller owns `samples` and closes them.
 void sampler_stop(struct sampler *sampler, struct samples *samples);
 
 void samples_close(struct samples *samples);

@@ -14,7 +14,7 @@ static enum meter_status refuse(const char *path, const char *what, char *reason
     return meter_unavailable;
 }
 
-/// What errno says about a path.
+/// Turns errno into the status of a path and its reason.
 static enum meter_status failed(const char *path, char *reason) {
     const bool denied = errno == EACCES || errno == EPERM;
     refuse(path, errno == ENOENT ? "not there" : strerror(errno), reason);

@@ -8,7 +8,7 @@
 
 uint64_t usage_peak_bytes(void) {
     if (time_is_simulated) return 0;
-    // Not ru_maxrss: that one starts with the high-water mark of the process that launched this one.
+    // ru_maxrss would not do: it starts with the high-water mark of the process that launched this one.
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];
     unsigned long long kib = 0;

@@ -22,23 +22,23 @@ void external_close(struct external_input *external) {
     free(external);
 }
 
-enum { lanes = 64 };
+enum { batch = 64 }; // neurons that are drawn for at a time
 
-/// Draws for `n` neurons of the block from number `first`, at most `lanes` of them.
+/// Draws for `n` neurons of the block from number `first`, at most `batch` of them.
 static void draw(const struct external_input *external, uint32_t first, uint32_t n) {
     const struct poisson *poisson = &external->poisson;
     const uint32_t always = poisson->always, thresholds = poisson->n;
-    uint32_t word[external_steps][lanes] = {{0}}, events[lanes];
+    uint32_t word[external_steps][batch] = {{0}}, events[batch];
     for (uint32_t i = 0; i < n; i += rng_elements)
         rng_draw_neurons(external->seed, rng_external, external->population,
                          external->share.first + (first + i) * external->share.stride, external->share.stride,
-                         external->group, &word[0][i], lanes);
+                         external->group, &word[0][i], batch);
     for (uint32_t step = 0; step < external_steps; step++) {
-        // All lanes, whatever n: a loop of constant length has no rest.
-        for (uint32_t i = 0; i < lanes; i++) events[i] = always;
+        // All elements are drawn, whatever n is: a loop of constant length leaves no rest.
+        for (uint32_t i = 0; i < batch; i++) events[i] = always;
         for (uint32_t k = 0; k < thresholds; k++) {
             const uint32_t at_least = poisson->at_least[k];
-            for (uint32_t i = 0; i < lanes; i++) events[i] += word[step][i] < at_least;
+            for (uint32_t i = 0; i < batch; i++) events[i] += word[step][i] < at_least;
         }
         uint8_t *kept = external->events + (size_t)step * external->share.count + first;
         for (uint32_t i = 0; i < n; i++) kept[i] = (uint8_t)events[i];
@@ -49,12 +49,12 @@ uint64_t external_add(struct external_input *external, uint32_t step, int32_t *r
     const uint32_t n = external->share.count;
     if (external->group != step / external_steps) {
         external->group = step / external_steps;
-        for (uint32_t first = 0; first < n; first += lanes)
-            draw(external, first, n - first < lanes ? n - first : lanes);
+        for (uint32_t first = 0; first < n; first += batch)
+            draw(external, first, n - first < batch ? n - first : batch);
     }
     const uint8_t *restrict events = external->events + (size_t)(step % external_steps) * n;
     const int32_t weight = external->weight_units;
-    uint32_t sum = 0; // blocks are small
+    uint32_t sum = 0; // 32 bits will do, since blocks are small
     for (uint32_t i = 0; i < n; i++) {
         input[i] += events[i] * weight;
         sum += events[i];

@@ -1,9 +1,9 @@
 /// \file
-/// Poisson input from outside to the neurons of a block.
+/// Poisson input from outside for the neurons of a block.
 ///
-/// How many events a neuron receives in a step depends on the seed, the population, its id and the step,
-/// and on nothing else. One draw of four words serves four steps of a neuron, so a block draws for steps 4g
-/// to 4g + 3 together and keeps the numbers, one byte each.
+/// How many events a neuron receives in a step depends on the seed, the population, its id and the step, and
+/// on nothing else. One draw of four words serves four steps of a neuron. A block therefore draws for steps
+/// 4g to 4g + 3 together and keeps the numbers, one byte each.
 
 #ifndef NEURON_EXTERNAL_H
 #define NEURON_EXTERNAL_H
@@ -24,7 +24,8 @@ struct external_input {
     uint8_t *events; ///< [external_steps][share.count]
 };
 
-/// For the neurons in `share` of a population with input from outside. Free with external_close().
+/// Opens the input of the neurons in `share` of a population that has input from outside. Free it with
+/// external_close().
 struct external_input *external_open(const struct network *network, uint32_t population, struct share share);
 void external_close(struct external_input *external);
 

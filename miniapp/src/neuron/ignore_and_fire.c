@@ -1,8 +1,8 @@
 /// \file
-/// Fires at its own interval whatever it receives: the load of a network without its dynamics
-/// (the MAM-benchmark of Lober et al. 2026, section 4.2; NEST's model of the same name).
+/// Fires at its own interval whatever it receives: the load of a network without its dynamics (the
+/// MAM-benchmark of Lober et al. 2026, section 4.2; NEST has a model of the same name).
 ///
-/// The input is not ignored altogether: it is read, as it would be in any model, and summed into a
+/// The input is not ignored altogether. It is read, as it would be in any model, and summed into a
 /// fingerprint with a factor that differs from step to step. The fingerprint ends in the checksum, so a
 /// synapse that is missing, late or delivered twice shows.
 
@@ -27,7 +27,7 @@ struct block {
     uint32_t *fingerprint; ///< [n] of the input received
 };
 
-/// The neuron's rate: normal around the mean, redrawn until positive.
+/// Draws the rate of a neuron: normal around the mean, redrawn until it is positive.
 static double draw_rate(const struct neuron_setup *setup, uint32_t gid) {
     double mean = setup->parameters[rate_hz], rate = mean;
     if (setup->parameters[rate_cv] == 0 || mean == 0) return mean;
@@ -69,7 +69,7 @@ static uint32_t update(void *state, const int32_t *input, uint32_t step, uint32_
     uint32_t *restrict fingerprint = block->fingerprint, *restrict next = block->next;
     for (uint32_t i = 0; i < n; i++) fingerprint[i] += (uint32_t)input[i] * factor;
 
-    enum { stripe = 64 }; // looked at as a whole: most stripes hold no neuron that fires
+    enum { stripe = 64 }; // neurons are looked at in stripes, since most hold none that fires
     uint32_t count = 0;
     for (uint32_t first = 0; first < n; first += stripe) {
         uint32_t end = n - first < stripe ? n : first + stripe, any = 0;

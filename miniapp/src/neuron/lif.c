@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Numbers of the draws of a neuron.
+/// The numbers of the draws of a neuron.
 enum { draw_v_init };
 
 struct lif lif_open(const struct neuron_setup *setup) {
@@ -54,7 +54,7 @@ uint32_t lif_fire(struct lif *lif, uint32_t first, uint32_t end, uint32_t step, 
 
 uint64_t lif_bits(double value) {
     uint64_t bits;
-    value += 0.0; // -0 and 0 are the same state
+    value += 0.0; // makes 0 of -0, which is the same state
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }

@@ -1,8 +1,9 @@
 /// \file
-/// Leaky integrate-and-fire whose potential jumps with its input, exact on the grid of the resolution:
-/// dV/dt = -(V - E_L) / tau_m + I_e / C, V += input.
+/// Leaky integrate-and-fire whose potential jumps with its input, exact on the grid of the resolution: dV/dt
+/// = -(V - E_L) / tau_m + I_e / C, V += input.
 ///
-/// As NEST's iaf_psc_delta: what arrives while the neuron is refractory is lost. Input is in mV.
+/// It steps as NEST's iaf_psc_delta does: what arrives while the neuron is refractory is lost. Input is in
+/// mV.
 
 #include "neuron/lif.h"
 
@@ -54,7 +55,7 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
             const double old = v[i], received = input[i] * unit;
             const double advanced = v_from_I_e + lif_flush(v_from_v * old) + received;
             v[i] = step < free_at[i] ? old : advanced;
-            any |= advanced >= threshold; // a refractory neuron says so in vain
+            any |= advanced >= threshold; // that of a refractory neuron has no effect
         }
         if (any) count = lif_fire(&block->lif, first, end, step, fired, count);
     }

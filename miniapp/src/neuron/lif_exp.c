@@ -3,7 +3,7 @@
 /// (Rotter and Diesmann 1999, section 3): C dV/dt = -C (V - E_L) / tau_m + I + I_e, dI/dt = -I / tau_syn +
 /// input.
 ///
-/// As NEST's iaf_psc_exp with equal excitatory and inhibitory time constants. Input is in pA.
+/// It steps as NEST's iaf_psc_exp does with equal excitatory and inhibitory time constants. Input is in pA.
 
 #include "neuron/lif.h"
 
@@ -64,7 +64,7 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
             const double advanced = lif_flush(old * v_from_v) + old_current * v_from_current + v_from_I_e;
             v[i] = step < free_at[i] ? old : advanced;
             current[i] = lif_flush(old_current * current_from_current) + received;
-            any |= advanced >= threshold; // a refractory neuron says so in vain
+            any |= advanced >= threshold; // that of a refractory neuron has no effect
         }
         if (any) count = lif_fire(&block->lif, first, end, step, fired, count);
     }

@@ -1,10 +1,11 @@
 /// \file
-/// Leaky integrate-and-fire with spike-frequency adaptation, whose potential jumps with its input: the
+/// Leaky integrate-and-fire with spike-frequency adaptation, whose potential jumps with its input. It is the
 /// neuron of DPSNN (Simula et al. 2019), here exact on the grid of the resolution.
 ///
-/// dV/dt = -(V - E_L) / tau_m - g_c c, dc/dt = -c / tau_c, V += input; a spike adds alpha_c to c. The
-/// adaptation c has no unit; it goes on decaying while the neuron is refractory, when input is lost. Input is
-/// in mV. With g_c = 0 it does what lif_delta does. DPSNN itself lets each event act at its own time.
+/// The equations are dV/dt = -(V - E_L) / tau_m - g_c c, dc/dt = -c / tau_c, V += input; a spike adds alpha_c
+/// to c. The adaptation c has no unit. It goes on decaying while the neuron is refractory, when input is
+/// lost. Input is in mV. With g_c = 0 the model does what lif_delta does. DPSNN itself lets each event act at
+/// its own time.
 
 #include "neuron/lif.h"
 
@@ -64,7 +65,7 @@ static uint32_t update(void *state, const int32_t *restrict input, uint32_t step
             const double advanced = old_c * v_from_c + lif_flush(v_from_v * old) + received;
             v[i] = step < free_at[i] ? old : advanced;
             c[i] = lif_flush(old_c * c_from_c);
-            any |= advanced >= threshold; // a refractory neuron says so in vain
+            any |= advanced >= threshold; // that of a refractory neuron has no effect
         }
         if (!any) continue;
         const uint32_t before = count;

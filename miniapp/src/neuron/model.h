@@ -1,9 +1,9 @@
 /// \file
-/// Neuron models: one file each, exporting one `const struct neuron_model`, and one line in model.c.
+/// Neuron models. Each is one file that exports one `const struct neuron_model`, and one line in model.c.
 ///
-/// A block is neurons of one population on one thread, few enough to stay in the cache. The model owns its
-/// state; calls are made per block and step, never per neuron. State is kept in integers or IEEE floating
-/// point with contraction off, so that spikes do not depend on vector width or optimisation.
+/// A block holds neurons of one population on one thread, few enough to stay in the cache. The model owns the
+/// block's state. Calls are made per block and step, never per neuron. State is kept in integers, or in IEEE
+/// floating point with contraction off, so that spikes do not depend on vector width or optimisation.
 
 #ifndef NEURON_MODEL_H
 #define NEURON_MODEL_H
@@ -32,31 +32,32 @@ struct neuron_model {
     uint32_t n_parameters;
     size_t bytes_per_neuron; ///< of state
 
-    /// Refuses parameters that are in range but do not go together; NULL where all do.
+    /// Refuses parameters that are in range but do not go together. NULL where all combinations do.
     bool (*check)(const struct fields *neuron, const double *parameters, struct error *error);
 
-    /// The block's state. Never fails; free with close().
+    /// Returns the state of the block. Never fails; free it with close().
     void *(*open)(const struct neuron_setup *setup);
     void (*close)(void *state);
 
-    /// Advances the block by the step `step`, in which neuron i receives input[i], in setup's input_unit.
-    /// Writes the numbers within the block of the neurons that fire, ascending, to fired (room for all).
+    /// Advances the block by the step `step`, in which neuron i receives input[i], in the input_unit of the
+    /// setup. Writes to `fired`, which has room for all neurons, the numbers within the block of those that
+    /// fire, in ascending order.
     /// \return how many fire.
     uint32_t (*update)(void *state, const int32_t *input, uint32_t step, uint32_t *fired);
 
-    /// What neuron number i of the block is left with, for the checksum.
+    /// Returns the state that neuron number i of the block is left with, for the checksum.
     uint64_t (*state_of)(const void *state, uint32_t i);
 };
 
 /// All models, ended by NULL.
 extern const struct neuron_model *const neuron_models[];
 
-/// The model of that name, or NULL.
+/// Returns the model of that name, or NULL.
 static inline const struct neuron_model *neuron_model_find(const char *name) {
     return registry_find(neuron_models, name);
 }
 
-/// Finds a population's model and reads its parameters from the description, filling in defaults.
+/// Finds the model of a population and reads its parameters from the description, where it fills in defaults.
 bool neuron_model_read(const struct population *population, const struct neuron_model **model,
                        double parameters[neuron_parameters_max], struct error *error);
 

@@ -9,11 +9,11 @@
 #include <mpi.h>
 #include <stdio.h>
 
-/// Collective. Rank 0 writes all spikes, sorted by step, then gid, to `file`; on other ranks `file` is
-/// ignored. \return false on rank 0 if they could not be written.
+/// Lets rank 0 write all spikes, sorted by step, then gid, to `file`, which other ranks ignore. Collective.
+/// \return false on rank 0 if they could not be written.
 bool arrays_write_spikes(const struct trace *trace, MPI_Comm comm, FILE *file);
 
-/// Collective. Rank 0 writes float32 seconds [rank, cycle, phase]. \return as above.
+/// Lets rank 0 write float32 seconds [rank, cycle, phase]. Collective. \return as above.
 bool arrays_write_cycles(const struct cycle_log *log, MPI_Comm comm, FILE *file);
 
 #endif

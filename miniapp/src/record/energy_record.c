@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { readings_min = 2 }; ///< within the measured part; fewer say what was drawn before and after
+enum { readings_min = 2 }; ///< in the measured part; fewer would tell of what lies before and after
 
 void energy_record_close(struct energy_record *record) {
     free(record->node);
@@ -41,7 +41,7 @@ static struct node_energy *summarise(const struct energy_reader *reader, struct 
         snprintf(node->channel[c].reason, sizeof node->channel[c].reason, "%s", channel->reason);
         node->channel[c].gross_j = energy_between(samples, c, watts, measured);
         node->channel[c].failed = channel->failed;
-        if (node->channel[c].gross_j == 0) { // no machine takes nothing
+        if (node->channel[c].gross_j == 0) { // no machine runs without energy
             node->channel[c].gross_j = NAN;
             snprintf(node->channel[c].reason, sizeof node->channel[c].reason, "%s %s", channel->event,
                      watts ? "was 0 all the time" : "did not move");
@@ -121,8 +121,8 @@ bool energy_record_write(const struct energy_record *record, FILE *file) {
     return !ferror(file);
 }
 
-/// Why there is no energy of all nodes: the reasons of the first that could not be read, or different meters.
-/// NULL where there is.
+/// Says why there is no energy of all nodes: the reasons of the first node that could not be read, or that
+/// nodes have different meters. NULL where there is an energy.
 static json_t *why_not(const struct energy_record *record) {
     for (int n = 0; n < record->nodes; n++) {
         const struct node_energy *node = &record->node[n];
@@ -155,7 +155,7 @@ static json_t *channels(const struct node_energy *node, json_t *list) {
     return list;
 }
 
-/// What is wrong with an energy that could not be told wholly, or null.
+/// Says what is wrong with an energy that is not known in full, or null.
 static json_t *what_is_missing(const struct energy_record *record, double gross_j, uint64_t readings,
                                bool paused) {
     for (int n = 0; n < record->nodes && isnan(gross_j); n++)

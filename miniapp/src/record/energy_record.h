@@ -7,7 +7,7 @@
 #include "record/meter_sums.h"
 #include "run/energy_reader.h"
 
-/// What the reading rank of a node knows; also what is sent to the first rank.
+/// What the reading rank of a node knows and sends to the first rank.
 struct node_energy {
     int node; ///< lowest rank on it
     int n_sources, n_channels;
@@ -38,24 +38,24 @@ struct energy_record {
     struct energy_reading *reading; ///< [count], on the first rank
 };
 
-/// Collective over the ranks of `reader`. \param measured the measured part, by the clock of the calling
-/// rank.
+/// Gathers what the nodes read. Collective over the ranks of `reader`. \param measured the measured part, by
+/// the clock of the calling rank.
 void energy_record_gather(struct energy_record *record, const struct energy_reader *reader,
                           struct interval measured);
 
 void energy_record_close(struct energy_record *record);
 
-/// Whether some meter could be read on some node.
+/// Says whether some meter could be read on some node.
 bool energy_record_any(const struct energy_record *record);
 
 /// Writes energy.csv. \return false if it could not be written.
 bool energy_record_write(const struct energy_record *record, FILE *file);
 
-/// A new `energy`, or null; *reason is a new string, or null where there is an energy.
+/// Returns a new `energy`, or null; *reason becomes a new string, or null where there is an energy.
 json_t *energy_record_json(const struct energy_record *record, bool asked_for, double duration_s, bool paused,
                            json_t **reason);
 
-/// Appends to `meters` what came of every meter that was tried.
+/// Appends to `meters` what became of every meter that was tried.
 void energy_record_append(const struct energy_record *record, json_t *list);
 
 #endif

@@ -5,7 +5,7 @@
 
 bool gather_blocks(MPI_Comm comm, const void *own, size_t count, size_t size,
                    bool (*take)(const void *block, size_t count, void *context), void *context) {
-    enum { piece = 1 << 28 }; // bytes per message, within what an int can count
+    enum { piece = 1 << 28 }; // bytes per message, which an int can count
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);

@@ -40,11 +40,11 @@ void meter_sums_add(struct meter_sums *sums, const struct meter_row *row) {
         sum->mixed = sum->mixed || strcmp(sum->row.event, row->event) != 0;
         sum->row.value += row->value;
     } else if (sum->row.status == meter_ok) {
-        sum->row = *row; // one that is missing makes the sum missing
+        sum->row = *row; // a missing row makes the sum missing
     }
 }
 
-/// A row of a rank or a thread, filled in from a channel.
+/// Makes a row of a rank or a thread, filled in from a channel.
 static struct meter_row row_of(const struct meter_handle *handle, int i, int rank, int thread) {
     const struct meter_channel *channel = &handle->channel[i];
     struct meter_row row = {
@@ -64,7 +64,7 @@ static void set_value(struct meter_row *row, double value) {
     snprintf(row->reason, sizeof row->reason, "%.200s could not be read", row->event);
 }
 
-/// The rows of a counter of one thread: the total, and the phases that occurred.
+/// Makes the rows of a counter of one thread: the total, and the phases that occurred.
 static size_t add_counter(struct meter_row *rows, const struct thread_counters *own, int i, int rank,
                           int thread) {
     struct meter_row *total = &rows[0];
@@ -82,7 +82,7 @@ static size_t add_counter(struct meter_row *rows, const struct thread_counters *
     return n;
 }
 
-/// All rows of this rank, [*count].
+/// Makes all rows of this rank, [*count].
 static struct meter_row *rows_of_rank(const struct counters *counters, double peak_bytes, int rank,
                                       size_t *count) {
     size_t room = 1, n = 0;
@@ -148,7 +148,7 @@ static json_t *text_or_null(const char *text) {
     return *text ? json_string(text) : json_null();
 }
 
-/// Counts as integers, unless they are too large to be exact.
+/// Returns counts as integers, unless they are too large to be exact.
 static json_t *number(double value, const char *unit) {
     const bool whole = strcmp(unit, "count") == 0 || strcmp(unit, "byte") == 0;
     return whole && value < 9e15 ? json_integer((json_int_t)value) : json_real(value);
@@ -163,7 +163,7 @@ json_t *meters_entry(const struct meter_row *row) {
     return entry;
 }
 
-/// Whether the sum over all phases, of which this is a part, is good.
+/// Says whether the sum over all phases, of which this is a part, is good.
 static bool total_is_good(const struct meter_sums *sums, const struct meter_sum *sum) {
     struct meter_row total = sum->row;
     total.phase = -1;
@@ -175,7 +175,7 @@ void meter_sums_append(const struct meter_sums *sums, json_t *list) {
     for (size_t i = 0; i < sums->count; i++) {
         const struct meter_sum *sum = &sums->sum[i];
         struct meter_row row = sum->row;
-        if (row.phase >= 0 && !total_is_good(sums, sum)) continue; // some thread is missing in it
+        if (row.phase >= 0 && !total_is_good(sums, sum)) continue; // it lacks some thread
         if (sum->mixed) {
             row.status = meter_unavailable;
             row.event[0] = '\0';

@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-/// One value of one thread; also what is sent to the first rank.
+/// One value of one thread, as it is sent to the first rank.
 struct meter_row {
     int rank, thread, phase; ///< thread -1: of the process; phase -1: of the whole measured part
     enum meter_status status;
@@ -28,15 +28,16 @@ struct meter_sums {
     struct meter_sum *sum; ///< [count] in the order in which they were first added
 };
 
-/// Adds a row to the sum of its source, name and phase. A sum is only good if all its rows are, of one event.
+/// Adds a row to the sum of its source, name and phase. A sum is only good if all its rows are good and of
+/// one event.
 void meter_sums_add(struct meter_sums *sums, const struct meter_row *row);
 
-/// Collective over `world`. Sums up on rank 0 what all threads of all ranks counted, and writes their rows to
-/// `file` unless it is NULL (it is ignored on other ranks). \return on rank 0 whether they could be written.
+/// Sums up on rank 0 what all threads of all ranks have counted, and writes their rows to `file` unless it is
+/// NULL (other ranks ignore it). Collective over `world`. \return on rank 0 whether they could be written.
 bool meter_sums_gather(struct meter_sums *sums, const struct counters *counters, double peak_bytes,
                        MPI_Comm world, FILE *file);
 
-/// A new entry of `meters`.
+/// Returns a new entry of `meters`.
 json_t *meters_entry(const struct meter_row *row);
 
 /// Appends all sums to the list `meters`.

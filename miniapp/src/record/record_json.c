@@ -10,7 +10,7 @@
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
 
-/// A number, or null where it is unknown.
+/// Returns a number, or null where it is unknown.
 static json_t *known(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -46,7 +46,7 @@ static json_t *phases(const struct results *results) {
     return all;
 }
 
-/// Begin and end of a pause, or null.
+/// Returns the begin and end of a pause, or null.
 static json_t *pause_span(struct interval span) {
     return isnan(span.from_s) ? json_null() : json_pack("[f, f]", span.from_s, span.to_s);
 }
@@ -130,7 +130,7 @@ static json_t *provenance(const struct results *results) {
                      provenance_version, "started", results->started);
 }
 
-/// A list like "0-3,8" as numbers.
+/// Turns a list like "0-3,8" into numbers.
 static json_t *numbers(const char *list) {
     json_t *all = json_array();
     int first, last, read;

@@ -24,15 +24,15 @@ struct results {
     double clock_read_s;
 };
 
-/// The largest value of a member of struct rank_tally, a double, over the ranks.
+/// Returns the largest value of a member of struct rank_tally, a double, over the ranks.
 #define RESULTS_LARGEST(results, member) results_largest(results, offsetof(struct rank_tally, member))
-/// The sum of a member of struct rank_tally, a uint64_t, over the ranks.
+/// Returns the sum of a member of struct rank_tally, a uint64_t, over the ranks.
 #define RESULTS_SUM(results, member) results_sum(results, offsetof(struct rank_tally, member))
 
 double results_largest(const struct results *results, size_t member);
 uint64_t results_sum(const struct results *results, size_t member);
 
-/// The share of `simulate_s` that the master thread spent reading counters; NAN where it read none.
+/// Returns the share of `simulate_s` that the master thread spent reading counters; NAN where it read none.
 double results_counter_overhead(const struct results *results, double simulate_s);
 
 /// Writes ranks.csv on rank 0. \return false if it could not be written.

@@ -17,7 +17,7 @@ static char *join(const char *a, const char *b) {
     return strcat(strcpy(joined, a), b);
 }
 
-/// Removes a record and its directory; a file that is not a record's makes it fail, and stays.
+/// Removes a record and its directory. It fails where there is a file that is not a record's, which stays.
 static bool remove_record(const char *path) {
     for (int i = 0; run_files[i]; i++) {
         char *slashed = join(path, "/"), *file = join(slashed, run_files[i]->name);
@@ -28,7 +28,8 @@ static bool remove_record(const char *path) {
     return rmdir(path) == 0;
 }
 
-/// Whether `path` may become the record's. *record: an earlier one stands there.
+/// Says whether `path` may become the directory of the record. *record says whether an earlier record stands
+/// there.
 static bool may_take(const char *path, bool *record) {
     struct stat status;
     *record = false;
@@ -63,7 +64,7 @@ static bool make_parents(const char *path) {
     return made;
 }
 
-/// A path without slashes at its end whose last component is a name.
+/// Says whether the last component of a path, which has no slashes at its end, is a name.
 static bool has_name(const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -84,7 +85,7 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
                          strerror(errno));
     }
     directory->partial = partial;
-    const mode_t mask = umask(0); // mkdtemp() makes it private; the record shall be as any other directory
+    const mode_t mask = umask(0); // mkdtemp() makes it private, unlike other directories
     umask(mask);
     chmod(partial, 0777 & ~mask);
     return true;

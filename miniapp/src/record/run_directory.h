@@ -1,5 +1,5 @@
 /// \file
-/// The output directory: written as DIR.partial-XXXXXX, renamed to DIR when it is whole.
+/// The output directory, which is written as DIR.partial-XXXXXX and renamed to DIR when it is whole.
 
 #ifndef RECORD_RUN_DIRECTORY_H
 #define RECORD_RUN_DIRECTORY_H
@@ -14,19 +14,19 @@ struct run_directory {
     bool replaces; ///< an earlier record stands at DIR until the commit
 };
 
-/// Makes the partial directory (and those above it). Fails where DIR exists and is neither an empty directory
-/// nor an earlier run's record with nothing else in it, or where it cannot be written.
+/// Makes the partial directory and those above it. Fails where DIR exists and is neither an empty directory
+/// nor the record of an earlier run with nothing else in it, and where it cannot be written.
 bool run_directory_open(struct run_directory *directory, const char *path, struct error *error);
 
 /// Opens a file of the record for writing.
 FILE *run_directory_file(const struct run_directory *directory, const struct run_file *which,
                          struct error *error);
 
-/// Flushes a file to the disk and closes it; `written` false, or a failure here, is an error.
+/// Flushes a file to the disk and closes it. It is an error if that fails or `written` is false.
 bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error);
 
-/// Puts the partial directory in the place of DIR. An earlier record is removed after that, never before;
-/// anything else that has come to stand there meanwhile is left, and is an error.
+/// Puts the partial directory in the place of DIR. An earlier record is removed after that, never before.
+/// Anything else that has come to stand there meanwhile is left alone, and is an error.
 bool run_directory_commit(struct run_directory *directory, struct error *error);
 
 /// Removes the partial directory if it is still there, and forgets the paths.

@@ -3,7 +3,7 @@
 #include "record/warnings.h"
 #include <math.h>
 
-/// What reading energy meters found and cost.
+/// Prints what reading energy meters found and cost.
 static void energy_summary(const struct results *results) {
     if (results->description->given.record_energy == 0) return;
     const struct energy_record *energy = results->energy;

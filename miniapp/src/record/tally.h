@@ -1,5 +1,5 @@
 /// \file
-/// What every rank counted and measured, gathered: the rows of ranks.csv.
+/// What every rank has counted and measured, gathered: the rows of ranks.csv.
 
 #ifndef RECORD_TALLY_H
 #define RECORD_TALLY_H
@@ -26,7 +26,8 @@ struct rank_tally {
     } lanes[schedule_lanes_max];
 };
 
-/// Collective over `world`. \return on rank 0 [ranks], owned by the caller; NULL elsewhere.
+/// Gathers the tallies. Collective over `world`. \return on rank 0 [ranks], owned by the caller; NULL
+/// elsewhere.
 struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
                          double build_s, MPI_Comm world);
 

@@ -15,7 +15,7 @@ double foreign_load(const struct results *results) {
     return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
 }
 
-/// A network that is silent or diverges runs all the same, but hardly anybody means it to.
+/// Warns of a network that is silent or diverges. It runs all the same, but hardly anybody means it to.
 static void warn_of_rate(json_t *list, const struct results *results) {
     const double many_hz = 200;
     const struct description *d = results->description;
@@ -32,7 +32,8 @@ static void warn_of_rate(json_t *list, const struct results *results) {
                                                  rate_hz, many_hz));
 }
 
-/// A neuron that fires at a rate of its own cannot fire more than once per step.
+/// Warns of rates that are out of reach: a neuron that fires at its own rate cannot fire more than once per
+/// step.
 static void warn_of_rate_asked_for(json_t *list, const struct results *results) {
     const struct description *d = results->description;
     const double most_hz = 1000 / d->given.resolution_ms;
@@ -50,7 +51,7 @@ static void warn_of_rate_asked_for(json_t *list, const struct results *results) 
     }
 }
 
-/// Readings of energy that failed, by channel.
+/// Warns of readings of energy that failed, by channel.
 static void warn_of_failed_readings(json_t *list, const struct energy_record *record) {
     for (int n = 0; n < record->nodes; n++)
         for (int c = 0; c < record->node[n].n_channels; c++)
@@ -62,7 +63,7 @@ static void warn_of_failed_readings(json_t *list, const struct energy_record *re
                                        record->node[n].node, record->node[n].channel[c].reason));
 }
 
-/// What the machine does to the times.
+/// Warns of what the machine does to the times.
 static void warn_of_host(json_t *list, const struct results *results) {
     const struct model *model = results->model;
     const struct host *host = results->host;
@@ -79,9 +80,8 @@ static void warn_of_host(json_t *list, const struct results *results) {
                          "mpirun --bind-to none",
                          model->threads, host->usable_threads));
     if (host->virtual_machine)
-        json_array_append_new(list,
-                              json_string("virtual machine: other guests and the hypervisor take part in "
-                                          "the times"));
+        json_array_append_new(list, json_string("virtual machine: other guests and the hypervisor affect the "
+                                                "times"));
     double foreign = foreign_load(results),
            stolen = results->ranks[0].node_stolen_s / results->ranks[0].simulate_s;
     if (foreign > 0.1)
@@ -91,7 +91,7 @@ static void warn_of_host(json_t *list, const struct results *results) {
         json_array_append_new(list, json_sprintf("stolen time: the hypervisor took %.2f cores away", stolen));
 }
 
-/// What the network does, whatever the machine.
+/// Lists what the network does, whatever the machine.
 static json_t *of_network(const struct results *results) {
     json_t *list = json_array();
     warn_of_rate(list, results);

@@ -5,7 +5,7 @@
 #include "record/summary.h"
 #include "transport/agree.h"
 
-/// The arrays that are asked for.
+/// Writes the arrays that are asked for.
 static bool write_arrays(const struct results *results, struct run_directory *directory, MPI_Comm world,
                          struct error *error) {
     const struct description *d = results->description;
@@ -37,7 +37,7 @@ static bool gather_counters(const struct results *results, struct meter_sums *su
     return true;
 }
 
-/// Gathers what the nodes drew; writes energy.csv if there is any.
+/// Gathers the energy of the nodes; writes energy.csv if there is any.
 static void gather_energy(const struct results *results, struct energy_record *energy,
                           struct run_directory *directory, struct error *error) {
     energy_record_gather(energy, results->reader, results->measured->span);

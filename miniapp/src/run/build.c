@@ -66,7 +66,7 @@ static void add_blocks(struct part *part, const struct network *network, const s
     }
 }
 
-/// Reads the neuron models of all populations: by one thread, since reading fills in defaults.
+/// Reads the neuron models of all populations. One thread does it, since reading fills in defaults.
 static bool read_models(struct model *model, struct error *error) {
     const struct network *network = &model->description->network;
     model->neuron_models = ALLOC(struct population_model, network->n_populations);
@@ -115,7 +115,8 @@ static void close_part(struct part *part) {
     free(part);
 }
 
-/// The ids of the rank's neurons, in the order of threads, blocks, neurons; numbers the parts.
+/// Numbers the parts, and returns the ids of the neurons of the rank, in the order of threads, blocks,
+/// neurons.
 static uint32_t *number_neurons(struct model *model) {
     for (int t = 0; t < model->threads; t++) {
         model->parts[t]->first_neuron = model->neurons;
@@ -130,7 +131,7 @@ static uint32_t *number_neurons(struct model *model) {
     return gids;
 }
 
-/// Makes the synapse tables of all lanes and threads, and says which sources they need.
+/// Makes the synapse tables of all lanes and threads, and finds out which sources they need.
 static void build_tables(struct model *model, struct wanted *wanted, struct error *error) {
     struct lists lists;
     lists_open(&lists, model);

@@ -1,8 +1,8 @@
 /// \file
-/// One rank's share of the network, ready to run: neurons, synapses, lanes.
+/// The share of the network that one rank has, ready to run: neurons, synapses, lanes.
 ///
-/// Each thread draws the incoming synapses of its own neurons twice: once to count them per source, once to
-/// put them in place. Nothing is stored in between and nothing is sorted.
+/// Each thread draws the incoming synapses of its own neurons twice: once to count them per source, and once
+/// to put them in place. Nothing is stored in between, and nothing is sorted.
 
 #ifndef RUN_BUILD_H
 #define RUN_BUILD_H
@@ -13,8 +13,8 @@
 
 enum { block_neurons = 4096 };
 
-/// Neurons of one population on one thread, at most block_neurons of them: their state and input stay in the
-/// cache from step to step of a cycle.
+/// Neurons of one population on one thread, at most block_neurons of them, so that their state and input stay
+/// in the cache from step to step of a cycle.
 struct block {
     const struct neuron_model *model;
     void *state;
@@ -23,7 +23,7 @@ struct block {
     uint32_t first; ///< number of its first neuron on the thread
 };
 
-/// What one thread owns. Allocated apart, so that threads do not share cache lines.
+/// What one thread owns. It is allocated apart, so that threads do not share cache lines.
 struct part {
     struct block *blocks;
     uint32_t n_blocks, neurons;
@@ -61,22 +61,22 @@ struct model {
     uint32_t *weight_class; ///< [classes of each projection in turn] place in weights
 };
 
-/// The number of threads that a parallel region gets when it asks for `wanted`.
+/// Returns how many threads a parallel region gets when it asks for `wanted`.
 int build_threads(int wanted);
 
-/// Builds the share of the calling rank. Collective over `world`; an error is agreed upon by all ranks. Close
-/// the model also after a failure; one set to zero may be closed, too.
+/// Builds the share of the calling rank. Collective over `world`; all ranks agree on an error. Close the
+/// model also after a failure. A model set to zero may be closed, too.
 bool build(struct model *model, const struct description *description, const struct placement *placement,
            const struct schedule *schedule, MPI_Comm world, struct error *error);
 
 void build_close(struct model *model);
 
-/// Waits for all ranks: no lane need connect them all.
+/// Waits for all ranks, since no lane need connect them all.
 void build_synchronise(const struct model *model);
 
 uint64_t build_synapses(const struct model *model);
 
-/// Bytes that each kind of structure holds on this rank, in the order of build_part_names.
+/// The bytes that each kind of structure holds on this rank, in the order of build_part_names.
 enum { build_parts = 6 };
 extern const char *const build_part_names[build_parts];
 void build_bytes(const struct model *model, uint64_t bytes[build_parts]);

@@ -26,7 +26,7 @@ void lists_close(struct lists *lists, const struct model *model) {
     free(lists->lanes);
 }
 
-/// A neuron of the thread and a projection onto it: whose synapses are drawn together.
+/// A neuron of the thread and a projection onto it, whose synapses are drawn together.
 struct draw {
     uint32_t projection;
     uint32_t gid;
@@ -61,7 +61,7 @@ struct sink {
     const int *lanes;             ///< [projections] lane of all synapses, or -1
 };
 
-/// The lane of a synapse from `source`.
+/// Returns the lane of a synapse from `source`.
 static inline int lane_of(const struct model *model, uint32_t projection, const struct sink *sink,
                           uint32_t source) {
     if (sink->lanes[projection] >= 0) return sink->lanes[projection];
@@ -133,13 +133,13 @@ void lists_count(struct lists *lists, const struct model *model, int thread) {
 
 struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
     const struct network *network = &model->description->network;
-    const int *place = model->lanes[lane].plan->groups.place; // rank in the lane's communicator
+    const int *place = model->lanes[lane].plan->groups.place; // ranks in the communicator of the lane
     const size_t owners = (size_t)model->lanes[lane].ranks;
     struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
     uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
     uint32_t *next = ALLOC_ZERO(uint32_t, owners);
 
-    // Two passes over all neurons: how many lists each owner gets, then their numbers.
+    // The first pass over all neurons counts the lists of each owner, the second numbers them.
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t p = 0; p < network->n_populations; p++) {
             const struct population *population = &network->populations[p];

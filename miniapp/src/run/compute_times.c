@@ -11,7 +11,7 @@
 
 static const char *const phases[n_compute_phases] = {"deliver", "update", "collocate"};
 
-/// Whether the array is what is asked for, and the file neither shorter nor longer.
+/// Checks that the array is what is asked for, and that the file is neither shorter nor longer.
 static bool check_file(FILE *file, const char *path, size_t ranks, size_t cycles, struct error *error) {
     enum { dimensions = 3 };
     size_t shape[dimensions];

@@ -1,5 +1,6 @@
 /// \file
-/// How long each rank computes in each measured cycle, from a file; only in simulated time.
+/// How long each rank computes in each measured cycle, read from a file. There is no such file but in
+/// simulated time.
 
 #ifndef RUN_COMPUTE_TIMES_H
 #define RUN_COMPUTE_TIMES_H
@@ -10,13 +11,13 @@
 /// The last axis of the file.
 enum compute_phase { compute_deliver, compute_update, compute_collocate, n_compute_phases };
 
-/// Of one rank.
+/// The compute times of one rank.
 struct compute_times {
     float (*seconds)[n_compute_phases]; ///< [measured cycle], or NULL where no file was given
 };
 
 /// Reads the part of one rank from a .npy file: float32 [ranks, cycles, n_compute_phases], seconds.
-/// \param path may be NULL: no file. Close them in any case.
+/// Close them in any case. \param path NULL: there is no file.
 bool compute_times_open(struct compute_times *times, const char *path, int ranks, int rank, uint32_t cycles,
                         struct error *error);
 

@@ -11,7 +11,7 @@ const char *counters_phase(int phase) {
     return phase < n_phases ? phase_names[phase] : "thread_wait";
 }
 
-/// What a meter can tell.
+/// Lists what a meter can tell.
 static struct name_list list_quantities(const struct meter *meter) {
     struct name_list list = {"", 0};
     for (int q = 0; meter->quantities[q].name; q++) name_list_add(&list, meter->quantities[q].name);
@@ -53,7 +53,7 @@ static void open_all(struct counters *counters, const struct description *descri
     }
 }
 
-/// Names of all counters that the calling thread can read.
+/// Lists all counters that the calling thread can read.
 static struct name_list list_readable(void) {
     const struct meter *papi = meter_find("papi");
     const char *names[meter_channels_max];
@@ -88,7 +88,7 @@ static void require_all(struct counters *counters, struct error *error) {
     }
 }
 
-/// What reading once costs, as the mean over many; by the calling thread with its own counters.
+/// Returns what one reading costs the calling thread with its own counters, as a mean over many.
 static double cost(struct counters *counters) {
     enum { reads = 1000 };
     if (!counters->by_phase) return NAN;

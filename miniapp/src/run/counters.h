@@ -1,10 +1,10 @@
 /// \file
 /// Counters: what the meters of threads count on each OpenMP thread of this rank, in all and by phase.
 ///
-/// A *meter* (measurement/meter.h) is a source of values; a *counter* is one value of a meter of threads, and
-/// only ever goes up. getrusage is read before and after the measured part only. The counters of PAPI, if
-/// they are asked for, are read by every thread at the seams of every cycle; if not, the cycle loop touches
-/// nothing of this.
+/// A *meter* (measurement/meter.h) is a source of values. A *counter* is one value of a meter of threads, and
+/// only ever goes up. getrusage is read before and after the measured part only. If counters of PAPI are
+/// asked for, every thread reads them at the seams of every cycle. If not, the cycle loop touches nothing of
+/// this.
 
 #ifndef RUN_COUNTERS_H
 #define RUN_COUNTERS_H
@@ -14,10 +14,10 @@
 #include "measurement/phases.h"
 #include <stdint.h>
 
-/// The phases of a cycle, and waiting for other threads of the rank.
+/// The phases of a cycle, and the wait for other threads of the rank.
 enum { phase_thread_wait = n_phases, n_counted_phases };
 
-/// The counters of one thread. Allocated apart, so that threads do not share cache lines.
+/// The counters of one thread. They are allocated apart, so that threads do not share cache lines.
 struct thread_counters {
     struct meter_handle usage, papi; ///< papi is not open unless asked for
     double used[meter_channels_max]; ///< of usage, over the measured part
@@ -33,24 +33,24 @@ struct counters {
     struct thread_counters **thread; ///< [threads]
 };
 
-/// The name of a phase, n_phases included.
+/// Returns the name of a phase, n_phases included.
 const char *counters_phase(int phase);
 
 /// Refuses names in record.counters that no counter has.
 bool counters_check(const struct description *description, struct error *error);
 
 /// Opens the meters on all threads. With `require`, a counter that was asked for and cannot be read is an
-/// error that lists those that can. Close in any case.
+/// error, which lists those that can. Close the counters in any case.
 void counters_open(struct counters *counters, const struct description *description, int threads,
                    bool require, struct error *error);
 void counters_close(struct counters *counters);
 
-/// Forgets what was counted, right before the measured part, and reads the meters for the last time after it.
-/// Both call all threads.
+/// The first forgets what was counted, right before the measured part; the second reads the meters for the
+/// last time after it. Both call all threads.
 void counters_start(struct counters *counters);
 void counters_stop(struct counters *counters);
 
-/// Adds what the calling thread counted since its last mark to a phase.
+/// Adds what the calling thread has counted since its last mark to a phase.
 void counters_mark(struct counters *counters, int thread, int phase);
 
 #endif

@@ -39,7 +39,7 @@ void energy_reader_open(struct energy_reader *reader, const struct description *
     if (!anywhere && !description->pause_asked_for) reader->pause_s = 0;
 }
 
-/// All ranks sleep. \return when.
+/// Lets all ranks sleep. \return when they slept.
 static struct interval idle(const struct energy_reader *reader) {
     if (reader->pause_s == 0) return none;
     MPI_Barrier(reader->world);

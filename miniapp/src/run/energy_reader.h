@@ -15,7 +15,7 @@
 
 enum { energy_sources_max = 8 };
 
-/// On one rank. Large: allocate it.
+/// The reader on one rank. Large: allocate it.
 struct energy_reader {
     const struct description *description; ///< borrowed
     MPI_Comm world;                        ///< borrowed
@@ -28,11 +28,13 @@ struct energy_reader {
     struct interval idle_before, idle_after; ///< NAN where there was no pause
 };
 
-/// Collective. Without record.energy nothing is opened. \param root in place of /sys.
+/// Opens the meters. Collective. Without record.energy nothing is opened. \param root what is read in place
+/// of /sys.
 void energy_reader_open(struct energy_reader *reader, const struct description *description, const char *root,
                         MPI_Comm world);
 
-/// Collective: starts reading, then all ranks pause; all ranks pause, then reading ends.
+/// The first starts reading, and then all ranks pause. The second lets all ranks pause, and then ends
+/// reading. Both are collective.
 void energy_reader_begin(struct energy_reader *reader);
 void energy_reader_end(struct energy_reader *reader);
 

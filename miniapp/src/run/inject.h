@@ -2,10 +2,10 @@
 /// Injected waits: additional computing time of known statistics, so that waiting for the slowest rank can be
 /// studied on any machine with known truth.
 ///
-/// The wait of a rank in a cycle is mean + rank effect + sd z, times `factor` with probability `share`, not
-/// below 0; z is a standard normal autoregressive process of first order with the given correlation from
-/// cycle to cycle, the rank effect normal with rank_sd. All draws come from the counter-based generator, by
-/// seed, rank and cycle. Nothing here reads a clock or waits.
+/// The wait of a rank in a cycle is mean + rank effect + sd z, times `factor` with probability `share`, and
+/// not below 0. Here z is a standard normal autoregressive process of first order with the given correlation
+/// from cycle to cycle, and the rank effect is normal with rank_sd. All draws come from the counter-based
+/// generator, by seed, rank and cycle. Nothing here reads a clock or waits.
 
 #ifndef RUN_INJECT_H
 #define RUN_INJECT_H
@@ -22,7 +22,7 @@ struct inject {
 
 struct inject inject_open(const struct description *description, int rank);
 
-/// Seconds to wait in the next cycle.
+/// Returns the seconds to wait in the next cycle.
 double inject_next(struct inject *inject);
 
 #endif

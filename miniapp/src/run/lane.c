@@ -31,14 +31,14 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
     *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
     lane->ranks = plan->groups.size[rank];
     MPI_Comm comm;
-    MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers them as groups.place does
+    MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers ranks as groups.place does
     if (lane->ranks == 1) {
         MPI_Comm_free(&comm);
     } else {
         lane->comm = comm;
         lane->backend = plan->exchange.backend;
         check_node(lane, error);
-        // simulated, everything from everyone to everyone takes minutes where there are many
+        // In simulated time, words from all ranks to all ranks take minutes where there are many ranks.
         const bool cheap = !time_is_simulated || lane->ranks <= 16;
         if (!error_stands(error) && cheap) exchange_check(&plan->exchange, comm, error);
     }
@@ -125,7 +125,7 @@ static void collocate(struct lane *lane, uint32_t neuron, const struct spike *sp
 }
 
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first) {
-    enum { ahead = 16 }; // spikes: the places of routes are fetched this far ahead, routes half as far
+    enum { ahead = 16 }; // spikes; places of routes are fetched this far ahead, routes half as far
     const struct routes *routes = &lane->routes;
     for (uint32_t i = 0; i < n && i < ahead; i++)
         __builtin_prefetch(&routes->first[first + spikes[i].neuron]);
@@ -156,7 +156,7 @@ void lane_progress(struct lane *lane) {
         if (lane->windows[w].started) exchange_progress(lane->windows[w].exchange, &lane->windows[w].outbox);
 }
 
-/// The inbox as words that name lists of this rank.
+/// Translates the inbox into words that name lists of this rank.
 static void translate(const struct lane *lane, struct window *window) {
     const struct wire_format *wire = lane->plan->wire;
     const struct inbox *inbox = &window->exchange->inbox;

@@ -1,10 +1,10 @@
 /// \file
 /// A lane at work: a set of synapses together with the way their spikes travel.
 ///
-/// Each cycle its spikes are collocated into an outbox. When the window ends, its exchange starts; L windows
-/// later it is finished, and the inbox holds what the synapse tables of this rank are to deliver. So L + 1
-/// windows are under way at a time, each with an outbox and an exchange of its own. Made by build.c, driven
-/// by simulate.c.
+/// In each cycle its spikes are collocated into an outbox. When the window ends, its exchange starts. It is
+/// finished L windows later, and the inbox then holds what the synapse tables of this rank are to deliver. So
+/// L + 1 windows are under way at a time, each with an outbox and an exchange of its own. build.c makes
+/// lanes, and simulate.c drives them.
 
 #ifndef RUN_LANE_H
 #define RUN_LANE_H
@@ -42,51 +42,53 @@ struct lane {
     uint64_t ended, spikes_sent;
 };
 
-/// Collective over `world`: makes the lane's communicator, and tests the back-end with a little known data.
-/// Fails, on all ranks alike, where it spans nodes and must not, or loses data. Close the lane in any case.
+/// Makes the lane's communicator, and tests the back-end with a few known data. Collective over `world`.
+/// Fails, on all ranks alike, where the lane spans nodes and must not, or loses data. Close the lane in any
+/// case.
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error);
 
-/// Collective over the lane. `wanted` are this rank's lists, `own_gids` its `n` neurons in their order on the
-/// rank. Fails, on all ranks of the lane alike, as routes_open() does.
+/// Opens the routes and the exchanges. Collective over the lane. `wanted` are the lists of this rank,
+/// `own_gids` its `n` neurons in their order on the rank. Fails, on all ranks of the lane alike, as
+/// routes_open() does.
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error);
 void lane_close(struct lane *lane);
 
-/// The first window begins at `step`.
+/// Begins the first window at `step`.
 void lane_begin(struct lane *lane, uint32_t step);
 
-/// Forgets what has been counted so far: the measured part begins.
+/// Forgets what has been counted so far, since the measured part begins.
 void lane_reset_counts(struct lane *lane);
 
-/// Whether any neuron of this rank has a list in the lane.
+/// Says whether any neuron of this rank has a list in the lane.
 static inline bool lane_sends(const struct lane *lane) {
     return lane->routes.first[lane->routes.neurons] > 0;
 }
 
-/// Adds the spikes of a thread to the outbox; its neuron 0 is number `first` of this rank.
+/// Adds the spikes of a thread to the outbox. Neuron 0 of the thread is number `first` of this rank.
 void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, uint32_t first);
 
 /// Waits for the other ranks of the lane.
 void lane_synchronise(struct lane *lane);
 
-/// Ends the window and starts its exchange; the next one begins at step `next`.
+/// Ends the window and starts its exchange. The next window begins at step `next`.
 void lane_start(struct lane *lane, uint32_t next);
 
 /// Gives MPI a chance to work on what has been started. Not collective.
 void lane_progress(struct lane *lane);
 
-/// Finishes the exchange that is due, if any; with `all`, every one under way.
+/// Finishes the exchange that is due, if any, or with `all` every exchange under way.
 void lane_finish(struct lane *lane, bool all);
 
 /// Delivers what has arrived to the neurons of a thread.
 struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring);
 
-/// Says that all threads have delivered.
+/// Marks arrived windows as delivered. Call it once every thread is done.
 void lane_clear(struct lane *lane);
 
 struct traffic lane_traffic(const struct lane *lane);
 
-/// Bytes of its routes, and of its buffers.
+/// Return the bytes of its routes, and of its buffers.
 size_t lane_route_bytes(const struct lane *lane);
 size_t lane_buffer_bytes(const struct lane *lane);
 

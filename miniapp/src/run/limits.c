@@ -3,8 +3,7 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
-/// Refuses a thread that has more synapses from a neuron, as far as they are to be expected, than it can
-/// count.
+/// Refuses a thread that has more synapses from a neuron, as far as they can be expected, than it can count.
 static bool check_sources(const struct model *model, int thread, struct error *error) {
     const double most = 4e9; // somewhat less than 2^32, since in-degrees and sources are random
     const struct network *network = &model->description->network;

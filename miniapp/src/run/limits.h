@@ -1,19 +1,19 @@
 /// \file
-/// What the 32-bit numbers of a rank's share can hold: checks of build(), made before anything large is
-/// allocated. Each fails with one line that names the field and what is allowed.
+/// Checks, before anything large is allocated, that 32-bit numbers can hold the share of a rank. Each check
+/// fails with one line that names the field and what is allowed.
 
 #ifndef RUN_LIMITS_H
 #define RUN_LIMITS_H
 
 #include "run/build.h"
 
-/// Refuses threads with more synapses from a neuron, or more spikes in a cycle, than can be counted, and
+/// Refuses threads that have more synapses from a neuron, or more spikes in a cycle, than can be counted, and
 /// synapses that cannot be packed. Of `model` it needs the description, the placement, the rank, the threads
 /// and the weights.
 bool limits_check_share(const struct model *model, struct error *error);
 
-/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step. The lanes are
-/// connected by then, and the neurons counted.
+/// Refuses a broadcast whose words cannot name every neuron of the rank beside the step. By then the lanes
+/// are connected and the neurons counted.
 bool limits_check_lanes(const struct model *model, struct error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /// \file
-/// How far a run is, for another process to see while it lasts: a file that rank 0 maps into its memory.
+/// How far a run has come, for another process to see while it lasts: in a file that rank 0 maps into its
+/// memory.
 
 #ifndef RUN_PROGRESS_H
 #define RUN_PROGRESS_H
@@ -13,7 +14,8 @@ struct progress {
     volatile uint32_t *cycles; ///< [2] done, and how many there are, the warm-up included; NULL: nobody asked
 };
 
-/// Makes the file, which must not be there. \param path NULL: no file; ranks other than 0 make none.
+/// Makes the file, which must not exist yet. Ranks other than 0 make none. \param path NULL: there is no
+/// file.
 bool progress_open(struct progress *progress, const char *path, int rank, const struct description *run,
                    struct error *error);
 
@@ -22,7 +24,7 @@ static inline void progress_count(const struct progress *progress) {
     if (progress->cycles) progress->cycles[0]++;
 }
 
-/// \param keep false: takes the file away again.
+/// Closes the file. \param keep false: also removes it.
 void progress_close(struct progress *progress, bool keep);
 
 #endif

@@ -27,8 +27,8 @@ struct stretch {
     bool unread;          ///< an exchange has been made since the clock was read
 };
 
-/// Reads the thread's counters, if any are wanted, and adds what it counted since the last reading to a
-/// phase.
+/// Reads the counters of the thread, if any are wanted, and adds what it has counted since the last reading
+/// to a phase.
 static void mark(const struct stretch *stretch, int thread, int phase) {
     if (stretch->counters) counters_mark(stretch->counters, thread, phase);
 }
@@ -42,7 +42,7 @@ static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     stretch->last = now;
 }
 
-/// Both, for a phase that the master thread runs alone.
+/// Ends a phase that only the master thread runs: reads the clock and the counters.
 static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     tick(stretch, cycle, phase);
     mark(stretch, 0, phase);
@@ -61,7 +61,7 @@ static void deliver(const struct model *model, int thread) {
     REGION_END(deliver);
 }
 
-/// Lets MPI work on exchanges under way; done by the master thread, since MPI may want no other.
+/// Lets MPI work on exchanges under way. The master thread does it, since MPI may allow no other.
 static void progress(struct model *model) {
     for (int l = 0; l < model->n_lanes; l++)
         if (model->lanes[l].plan->lag > 0) lane_progress(&model->lanes[l]);
@@ -112,7 +112,7 @@ static void collocate(struct model *model, struct stretch *stretch) {
 /// Ends the window of a lane and takes in what is due.
 static void exchange_lane(struct model *model, struct lane *lane, struct stretch *stretch, uint32_t cycle,
                           uint32_t next_step) {
-    const bool last = cycle + 1 == stretch->cycles; // then nothing may stay on its way
+    const bool last = cycle + 1 == stretch->cycles; // nothing may stay on its way then
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
         if (stretch->unread) stamp(stretch, cycle, phase_exchange);
@@ -148,7 +148,7 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
     if (stretch->unread) stamp(stretch, cycle, phase_exchange);
 }
 
-/// Waits as long as the description has it for this cycle.
+/// Waits as long as the description wants for this cycle.
 static void inject(struct model *model, struct stretch *stretch, uint32_t cycle) {
     if (!stretch->inject->active) return;
     REGION_BEGIN(inject);
@@ -159,8 +159,8 @@ static void inject(struct model *model, struct stretch *stretch, uint32_t cycle)
     stamp(stretch, cycle, phase_inject);
 }
 
-/// Lets simulated time pass until the phase that began when the clock was last read has taken what the file
-/// of compute times says. Exchanges under way are worked on in between.
+/// Lets simulated time pass until the phase that began with the last reading of the clock has taken as long
+/// as the file of compute times says. MPI works on exchanges under way in between.
 static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, enum compute_phase phase) {
     enum { parts = 4 };
     if (!stretch->times) return;
@@ -173,9 +173,9 @@ static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, e
     }
 }
 
-/// The cycle loop, run by every thread. Two barriers per cycle: spikes must be complete before the master
-/// thread collocates them, and exchanged before they are delivered. Deliveries write to the thread's own
-/// ring only, so a thread may update its neurons while another one still delivers.
+/// The cycle loop, which every thread runs. It has two barriers per cycle: spikes must be complete before the
+/// master thread collocates them, and exchanged before they are delivered. A thread delivers to its own ring
+/// only, so it may update its neurons while another one still delivers.
 static void run_cycles(struct model *model, struct stretch *stretch) {
     const int thread = omp_get_thread_num();
     const uint32_t steps = model->description->steps_per_cycle;
@@ -185,7 +185,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
         if (thread == 0) pass(model, stretch, cycle, compute_deliver);
         if (thread == 0) tick(stretch, cycle, phase_deliver);
         mark(stretch, thread, phase_deliver);
-        REGION_BEGIN(update); // of a thread, with its wait for the others
+        REGION_BEGIN(update); // the region of a thread, with its wait for the others
         update(model, thread, step, steps);
         mark(stretch, thread, phase_update);
 #pragma omp barrier

@@ -1,5 +1,5 @@
 /// \file
-/// The cycle loop. All reads of the clock during the simulation are made here.
+/// The cycle loop. It makes all readings of the clock during the simulation.
 
 #ifndef RUN_SIMULATE_H
 #define RUN_SIMULATE_H
@@ -12,7 +12,7 @@
 #include "run/progress.h"
 #include "run/trace.h"
 
-/// What was measured, on one rank.
+/// What was measured on one rank.
 struct measured {
     struct cycle_log log;
     double simulate_s;    ///< wall-clock time of the cycles
@@ -27,7 +27,7 @@ struct measured {
 
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.
 /// \param counters may be NULL.
-/// \param times may be NULL, or hold none: the kernels take the time that they take.
+/// \param times may be NULL or hold none, in which case the kernels take the time that they take.
 /// \param progress may have no file.
 void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
               const struct progress *progress, struct measured *measured);

@@ -18,7 +18,7 @@ struct trace {
 void trace_open(struct trace *trace, bool wanted);
 void trace_close(struct trace *trace);
 
-/// Keeps the spikes, if wanted.
+/// Keeps the spikes, if they are wanted.
 void trace_add(struct trace *trace, const struct spike *spikes, uint32_t n);
 
 #endif

@@ -5,23 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Whether `value` is an exchange, not an object {lane: exchange}.
+/// Says whether `value` is an exchange, and not an object {lane: exchange}.
 static bool is_choice(const json_t *value) {
     return json_is_string(value) || json_object_get(value, "name");
 }
 
-/// What the description chooses for the lane in `field`, "exchange" or "wire": NULL if nothing.
+/// Returns what the description chooses for the lane in `field`, "exchange" or "wire"; NULL if nothing.
 static json_t *chosen(const struct description *description, const char *field, const char *lane) {
     json_t *value = json_object_get(description->json.object, field);
     return is_choice(value) ? value : json_object_get(value, lane);
 }
 
-/// Whether the back-end can serve a lane whose largest group has `ranks` ranks.
+/// Says whether the back-end can serve a lane whose largest group has `ranks` ranks.
 static bool serves(const struct exchange_backend *backend, int ranks) {
     return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
 }
 
-/// The choice as it stands in the description, shortened.
+/// Writes the choice as it stands in the description, shortened.
 static const char *shown(const json_t *value, char text[80]) {
     char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     snprintf(text, 80, "%.70s%s", json ? json : "nothing", json && strlen(json) > 70 ? "..." : "");
@@ -29,7 +29,7 @@ static const char *shown(const json_t *value, char text[80]) {
     return text;
 }
 
-/// Refuses what is asked for in `role` ("", "inner " or "outer "), naming the back-ends that would do.
+/// Refuses what is asked for in `role` ("", "inner " or "outer "), and names the back-ends that would do.
 static bool refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
                    const struct lane_plan *lane, int ranks, struct error *error) {
     struct name_list allowed = {"", 0};
@@ -43,13 +43,13 @@ static bool refuse(const json_t *value, const struct exchange_backend *asked, co
                      asked && asked->absent ? asked->absent : "", allowed.text);
 }
 
-/// One of the two exchanges that a composed one holds.
+/// Chooses one of the two exchanges that a composed one holds.
 static bool choose_part(const struct exchange_backend **part, const struct fields *choice, const char *role,
                         const char *fallback, const struct lane_plan *lane, struct error *error) {
     const char *name;
     char spoken[16];
-    const int ranks =
-        lane->groups.largest > 1 ? 2 : 1; // of the parts' communicators; no back-end serves just two
+    // Of the communicators of the parts: two stands for several, since no back-end serves two but not three.
+    const int ranks = lane->groups.largest > 1 ? 2 : 1;
     snprintf(spoken, sizeof spoken, "%s ", role);
     if (!fields_string(choice, role, fallback, &name, error)) return false;
     *part = exchange_find(name);
@@ -68,7 +68,7 @@ static bool choose_parts(struct lane_plan *lane, const struct fields *choice, st
     return true;
 }
 
-/// The exchange of a lane where the description has none for any.
+/// Returns the exchange of a lane for which the description has none.
 static const char *fallback(const struct lane_plan *lane) {
     return lane->lag > 0 ? "ialltoallv" : "alltoallv";
 }

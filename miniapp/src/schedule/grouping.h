@@ -7,12 +7,12 @@
 #include "description/placement.h"
 #include "schedule/lane_areas.h"
 
-/// Consecutive ranks.
+/// A number of consecutive ranks.
 struct span {
     int first, last;
 };
 
-/// \return [areas] the ranks on which each area lies; owned by the caller.
+/// Finds the ranks on which each area lies. \return [areas], owned by the caller.
 struct span *grouping_area_spans(const struct placement *placement);
 
 struct grouping {
@@ -23,25 +23,27 @@ struct grouping {
     int largest, groups;
 };
 
-/// Blocks of `block` ranks, a divisor of `ranks`.
+/// Makes blocks of `block` ranks, a divisor of `ranks`.
 void grouping_blocks(struct grouping *grouping, int ranks, int block);
 
-/// Ranks that share an area; ranks that several areas link are one group.
+/// Makes groups of ranks that share an area. Ranks that several areas link are one group.
 void grouping_areas(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas);
 
-/// The ranks of all areas that `members` holds, consecutive or not, as one group; every other rank alone.
+/// Makes one group of the ranks of all areas that `members` holds, consecutive or not. Every other rank is
+/// alone.
 void grouping_members(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas,
                       const struct lane_areas *members);
 
 void grouping_close(struct grouping *grouping);
 
-/// Whether the ranks of both spans lie in one of the groups, which hold consecutive ranks.
+/// Says whether the ranks of both spans lie in one of the groups, all of which hold consecutive ranks.
 static inline bool grouping_joins(const struct grouping *grouping, struct span a, struct span b) {
     const int *first = grouping->first, group = first[a.first];
     return first[a.last] == group && first[b.first] == group && first[b.last] == group;
 }
 
-/// The divisor of `ranks` that is closest to their square root; the smaller of two equally close.
+/// Returns the divisor of `ranks` that is closest to their square root; of two that are equally close, the
+/// smaller one.
 int grouping_square(int ranks);
 
 #endif

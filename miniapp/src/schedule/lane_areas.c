@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The number of the area of that name, or the number of areas.
+/// Returns the number of the area of that name, or the number of areas if there is none.
 static uint32_t find(const struct network *network, const char *name) {
     for (uint32_t p = 0; name && p < network->n_populations; p++)
         if (strcmp(network->populations[p].area_name, name) == 0) return network->populations[p].area;

@@ -16,7 +16,7 @@ static json_t *real_or_null(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/// What a composed exchange is composed of, or null.
+/// Returns what a composed exchange is composed of, or null.
 static json_t *composed(const struct exchange_spec *exchange) {
     if (!exchange->backend->composed) return json_null();
     return json_pack("{ss ss si}", "inner", exchange->inner->name, "outer", exchange->outer->name, "group",

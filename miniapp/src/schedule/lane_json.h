@@ -6,15 +6,16 @@
 
 #include "schedule/schedule.h"
 
-/// By how much the shortest delay of the lane exceeds what is needed, P (L + 1) d_min, in ms and rounded to
-/// 1e-9; NAN where the lane has no synapses.
+/// Returns by how much the shortest delay of the lane exceeds what it must be, P (L + 1) d_min, in ms and
+/// rounded to 1e-9; NAN where the lane has no synapses.
 double lane_slack_ms(const struct lane_plan *lane, const struct description *description);
 
-/// Whether the lane has a lag and an exchange that does all its work at the end of it, so that nothing
+/// Says whether the lane has a lag, but an exchange that does all its work at the end of it, so that nothing
 /// overlaps.
 bool lane_blocks(const struct lane_plan *lane);
 
-/// A new object: name, period, lag, exchange, composed, wire, ranks, groups, slack, shortest_delay_ms.
+/// Returns a new object with name, period, lag, exchange, composed, wire, ranks, groups, slack and
+/// shortest_delay_ms.
 json_t *lane_json(const struct lane_plan *lane, const struct description *description);
 
 #endif

@@ -62,7 +62,7 @@ static bool find(struct schedule_rule *rule, const struct description *descripti
     return description_refuse_name(description, "schedule", allowed.text, error);
 }
 
-/// A field that is an integer from 1 or one of two words that stand for the values `a` and `b`.
+/// Reads a field that is an integer from 1 on, or one of two words, which stand for the values `a` and `b`.
 static bool number_or_word(const struct fields *fields, const char *name, int fallback, int *value,
                            const char *word_a, int a, const char *word_b, int b, struct error *error) {
     const json_t *field = json_object_get(fields->object, name);
@@ -99,8 +99,8 @@ static bool read_lane(struct schedule_rule *rule, const struct fields *lane, str
     return true;
 }
 
-/// Lanes must widen: area first, then blocks of ranks, each a multiple of the one before, then all. Lanes
-/// between given areas may stand anywhere before that.
+/// Checks that lanes widen: first the area, then blocks of ranks, each a multiple of the one before, then all
+/// ranks. Lanes between given areas may stand anywhere before the last.
 static bool check_order(const struct schedule_rule *rule, const struct description *d, int i,
                         struct error *error) {
     const int group = rule->lanes[i].group;

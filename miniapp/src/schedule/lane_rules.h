@@ -1,8 +1,8 @@
 /// \file
-/// Schedules as they are asked for: named ones, or a list of lanes in the run description.
+/// Schedules as they are asked for: by name, or as a list of lanes in the run description.
 ///
-/// A schedule is a list of lanes from narrow to wide; it is data. Each lane connects groups of ranks, or
-/// given areas, and a synapse belongs to the first lane in whose groups or areas it lies.
+/// A schedule is data: a list of lanes from narrow to wide. Each lane connects groups of ranks, or given
+/// areas. A synapse belongs to the first lane in whose groups or areas it lies.
 
 #ifndef SCHEDULE_LANE_RULES_H
 #define SCHEDULE_LANE_RULES_H
@@ -11,14 +11,14 @@
 
 enum { schedule_lanes_max = 32 };
 
-/// Which ranks a lane connects, if not blocks of that many consecutive ranks.
+/// Which ranks a lane connects, where these are not blocks of a number of consecutive ranks.
 enum lane_group {
     group_world = 0,  ///< all
     group_area = -1,  ///< those that share an area; the lane carries what stays within an area
     group_square = -2 ///< blocks whose size is the divisor of the ranks closest to their square root
 };
 
-/// How many cycles a window lasts, if not that many.
+/// How many cycles a window lasts, where this is not a number.
 enum lane_period {
     period_delay_ratio = 0, ///< D / (lag + 1)
     period_auto = -1        ///< the longest exact one
@@ -45,7 +45,7 @@ struct schedule_rule {
 /// All named schedules, ended by NULL.
 extern const struct schedule_rule *const schedule_rules[];
 
-/// What the description asks for. Fails with the names there are, or with what is wrong in the list.
+/// Reads what the description asks for. Fails with the names there are, or with what is wrong in the list.
 bool lane_rules_read(struct schedule_rule *rule, const struct description *description, struct error *error);
 
 #endif

@@ -16,7 +16,7 @@ bool schedule_placement(const struct description *description, const struct plac
     return true;
 }
 
-/// Whether a lane may carry synapses from one area to another.
+/// Says whether a lane may carry synapses from one area to another.
 static bool carries(const struct schedule *schedule, int l, uint32_t source_area, uint32_t target_area) {
     const struct lane_plan *lane = &schedule->lanes[l];
     if (lane->group == group_area) return source_area == target_area;
@@ -73,7 +73,7 @@ static bool survey(struct schedule *schedule, const struct network *network, str
     return true;
 }
 
-/// Whether a lane's window follows D.
+/// Says whether the window of a lane follows D.
 static bool uses_delay_ratio(const struct schedule *schedule, int lane) {
     return schedule->rule.lanes[lane].period == period_delay_ratio;
 }
@@ -84,7 +84,7 @@ bool schedule_uses_delay_ratio(const struct schedule *schedule) {
     return false;
 }
 
-/// The largest D, a multiple of L + 1, that is exact in all lanes that use it; 0 if there is none.
+/// Returns the largest D, a multiple of L + 1, that is exact in all lanes that use it; 0 if there is none.
 static uint32_t largest_delay_ratio(const struct schedule *schedule, const struct description *d) {
     uint32_t ratio = UINT32_MAX;
     for (int l = 0; l < schedule->n_lanes; l++) {
@@ -97,7 +97,7 @@ static uint32_t largest_delay_ratio(const struct schedule *schedule, const struc
     return ratio == UINT32_MAX ? 1 : ratio;
 }
 
-/// Resolves "auto", also in the description.
+/// Resolves "auto", in the description as well.
 static bool set_delay_ratio(const struct schedule *schedule, struct description *d, struct error *error) {
     if (d->delay_ratio > 0) return true;
     d->delay_ratio = largest_delay_ratio(schedule, d);
@@ -129,7 +129,7 @@ static bool set_period(struct lane_plan *lane, const struct lane_rule *rule, con
     return true;
 }
 
-/// The check that makes the spikes independent of the schedule.
+/// Checks that a lane is exact, which is what makes the spikes independent of the schedule.
 static bool check_exact(const struct schedule *schedule, int l, const struct description *d,
                         struct error *error) {
     const struct lane_plan *lane = &schedule->lanes[l];

@@ -3,7 +3,7 @@
 ///
 /// A lane collects the spikes of P cycles (a window), exchanges them, and delivers them before window w + 1 +
 /// L begins. That is exact if and only if no synapse of the lane has a delay shorter than P (L + 1) d_min.
-/// The check is made here, for all of them, before anything is built.
+/// All lanes are checked for it here, before anything is built.
 
 #ifndef SCHEDULE_SCHEDULE_H
 #define SCHEDULE_SCHEDULE_H
@@ -35,28 +35,28 @@ struct schedule {
     uint32_t n_areas;
 };
 
-/// The placement that the description names, else the one its schedule implies.
+/// Finds the placement that the description names, or else the one that its schedule implies.
 bool schedule_placement(const struct description *description, const struct placement_rule **rule,
                         struct error *error);
 
-/// Plans the lanes and checks them; resolves a delay ratio of "auto". Close the schedule also after a
+/// Plans the lanes and checks them, and resolves a delay ratio of "auto". Close the schedule also after a
 /// failure.
 bool schedule_plan(struct schedule *schedule, struct description *description,
                    const struct placement *placement, struct error *error);
 void schedule_close(struct schedule *schedule);
 
-/// The lane of the synapses from one area to another; -1 if there is none, as the plan allows only where the
-/// network has no such synapses.
+/// Returns the lane of the synapses from one area to another. It is -1 if there is none, which the plan
+/// allows only where the network has no such synapses.
 int schedule_lane(const struct schedule *schedule, uint32_t source_area, uint32_t target_area);
 
-/// The lane of all synapses of a projection, or -1 if several share them.
+/// Returns the lane of all synapses of a projection, or -1 if several lanes share them.
 int schedule_projection_lane(const struct schedule *schedule, const struct network *network,
                              const struct projection *projection);
 
-/// Whether the window of any lane follows D.
+/// Says whether the window of any lane follows D.
 bool schedule_uses_delay_ratio(const struct schedule *schedule);
 
-/// Ranks that exchange with `rank` in the lane, itself included.
+/// Returns how many ranks exchange with `rank` in the lane, itself included.
 static inline int lane_ranks(const struct lane_plan *lane, int rank) {
     return lane->groups.size[rank];
 }

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
-/// Bits that tell `values` from each other.
+/// Returns how many bits tell `values` values from each other.
 static unsigned bits_for(uint64_t values) {
     unsigned bits = 0;
     while (bits < 64 && ((uint64_t)1 << bits) < values) bits++;
@@ -49,10 +49,10 @@ void synapse_table_close(struct synapse_table *table) {
     free(table->synapses);
 }
 
-/// Where the weight of a synapse is.
+/// Says where the weight of a synapse is.
 enum weight_place { of_all, of_class, of_synapse };
 
-/// Words per synapse.
+/// The number of words per synapse.
 #define WORDS(where) ((size_t)((where) == of_synapse ? 2 : 1))
 
 enum {
@@ -62,19 +62,19 @@ enum {
 };
 
 /// Fetches the second to sixth line of the list of words first ... end - 1. Lists begin anywhere in a line,
-/// and the hardware starts to fetch ahead too late for them. Always inlined: GCC drops calls of a function
-/// that only fetches.
+/// and the hardware starts to fetch ahead too late for them. The function is always inlined, because GCC
+/// drops calls of a function that only fetches.
 __attribute__((always_inline)) static inline void fetch_more(const uint32_t *words, size_t first,
                                                              size_t end) {
     const size_t last = end - (end > first);
     __builtin_prefetch(words + (first + line < last ? first + line : last));
-    if (end - first <= line) return; // in two lines at most
+    if (end - first <= line) return; // the list lies in two lines at most
     for (size_t word = first + 2 * line; word < first + lines_ahead * line; word += line)
         __builtin_prefetch(words + (word < last ? word : last));
 }
 
 /// Adds some synapses of a list to the ring; `row` is the place of the row of the spike's step. The constants
-/// `narrow` and `where` make five loops of it, each without a branch but its own.
+/// `narrow` and `where` make five loops of this one, each without any branch but its own.
 __attribute__((always_inline)) static inline void
 deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
              uint32_t row, uint32_t size, void *restrict cells, const bool narrow,
@@ -96,8 +96,8 @@ deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct
     }
 }
 
-/// The same for a whole list; with `longer`, its first lines have been fetched and the others are here, and
-/// lines are gone through by loops of constant length.
+/// Adds a whole list to the ring. With `longer`, its first lines have been fetched already, the others are
+/// fetched here, and loops of constant length go through the lines.
 __attribute__((always_inline)) static inline void
 deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
              uint32_t size, void *cells, const bool narrow, const enum weight_place where,
@@ -115,7 +115,7 @@ __attribute__((always_inline)) static inline struct delivered
 deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
             uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where,
             const bool longer) {
-    enum { ahead = 16 }; // spikes: list starts are fetched this far ahead, first lines half as far
+    enum { ahead = 16 }; // spikes; starts of lists are fetched this far ahead, first lines half as far
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(ring), slot = window % ring->slots;
     struct delivered delivered = {0, 0};
@@ -139,7 +139,7 @@ deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, 
     return delivered;
 }
 
-/// Looking for later lines costs time where lists have none.
+/// Delivers with or without fetching later lines, since looking for them costs time where lists have none.
 __attribute__((always_inline)) static inline struct delivered
 deliver_as(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
            uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where) {

@@ -1,12 +1,12 @@
 /// \file
-/// Exchange of spikes between the ranks of a communicator.
+/// The exchange of spikes between the ranks of a communicator.
 ///
-/// A back-end is one file under exchange/, exporting one `const struct exchange_backend`, and one line in
-/// exchange.c. A lane fills an outbox during a window, calls start() at its end, finish() when the spikes are
-/// due, and now and then progress() in between; a blocking back-end does all its work in finish().
+/// A back-end is one file under exchange/ that exports one `const struct exchange_backend`, and one line in
+/// exchange.c. A lane fills an outbox during a window. It calls start() at its end, finish() when the spikes
+/// are due, and progress() now and then in between. A blocking back-end does all its work in finish().
 ///
-/// start() and finish() are collective over the communicator; all calls are made by one thread. An MPI error
-/// ends the program (the communicator's error handler), so nothing here returns one.
+/// start() and finish() are collective over the communicator, and one thread makes all calls. An MPI error
+/// ends the program (by the communicator's error handler), so nothing here returns one.
 
 #ifndef TRANSPORT_EXCHANGE_H
 #define TRANSPORT_EXCHANGE_H
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Spikes received: one run of words per source rank (the own one included), some of them empty.
+/// The spikes received: one run of words per source rank (the own one included), some of them empty.
 struct inbox {
     int runs;
     struct inbox_run {
@@ -32,21 +32,21 @@ struct traffic {
     uint64_t messages, bytes;
 };
 
-/// Other ranks with which this one shares routes, ascending; the own rank is never among them. Words for
-/// ranks that are no target are never put into an outbox.
+/// The other ranks with which this one shares routes, ascending, without the own rank. No words for ranks
+/// that are no targets are ever put into an outbox.
 struct partners {
     int n_targets, n_sources;
     const int *targets, *sources; ///< [n_targets], [n_sources] ranks in the lane's communicator
 };
 
-/// Which back-end, and of which it is composed where it is (two_level).
+/// Names a back-end and, where it is composed of others (two_level), those.
 struct exchange_spec {
     const struct exchange_backend *backend;
     const struct exchange_backend *inner, *outer; ///< NULL unless backend->composed
     int group;                                    ///< ranks of a group; 0 unless backend->composed
 };
 
-/// What all back-ends have in common; theirs begins with it.
+/// The part that all back-ends have in common. Their own structs begin with it.
 struct exchange {
     struct exchange_spec spec;
     MPI_Comm comm; ///< its own duplicate, so that messages of two exchanges cannot mix
@@ -77,21 +77,21 @@ struct exchange_backend {
 /// All back-ends, ended by NULL.
 extern const struct exchange_backend *const exchange_backends[];
 
-/// The back-end of that name, or NULL.
+/// Returns the back-end of that name, or NULL.
 static inline const struct exchange_backend *exchange_find(const char *name) {
     return registry_find(exchange_backends, name);
 }
 
-/// Collective over `comm`, which is only used for duplicating it.
+/// Opens an exchange. Collective over `comm`, which is only duplicated.
 struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
                                const struct partners *partners);
 
-/// Destinations that an outbox for this back-end has: the ranks, or one for a broadcast.
+/// Returns how many destinations an outbox for this back-end has: the ranks, or one for a broadcast.
 static inline int exchange_destinations(const struct exchange_backend *backend, int ranks) {
     return backend->broadcast ? 1 : ranks;
 }
 
-/// Between start() and the end of finish() the outbox must not change.
+/// The outbox must not change between start() and the end of finish().
 void exchange_start(struct exchange *exchange, const struct outbox *outbox);
 void exchange_progress(struct exchange *exchange, const struct outbox *outbox);
 void exchange_finish(struct exchange *exchange, const struct outbox *outbox);

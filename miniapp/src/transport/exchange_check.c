@@ -6,9 +6,10 @@
 
 enum { windows = 14, first_windows = 5, burst = 300 };
 
-/// Words that a window moves from one rank to another; all ranks get the same from a broadcast.
-/// The first windows fit into any first buffer, so that no rank has to tell the others, by what is tested, to
-/// make room. Later ones are uneven, and two have bursts, each from half of the ranks.
+/// Returns how many words a window moves from one rank to another; from a broadcast, all ranks get the same.
+/// The first windows fit into any first buffer, so that no rank has to ask the others for room through the
+/// very exchange that is being tested. Later windows are uneven, and two have bursts, each from half of the
+/// ranks.
 static uint32_t count_of(const struct exchange *exchange, int from, int to, uint32_t window) {
     const bool broadcast = exchange->spec.backend->broadcast;
     if (broadcast) to = 0;
@@ -18,8 +19,8 @@ static uint32_t count_of(const struct exchange *exchange, int from, int to, uint
     return (uint32_t)(from * 5 + to * 3) * window % 7;
 }
 
-/// Small numbers in the first windows: taken for a count by a receiver that reads in the wrong place, they do
-/// not ask for room either.
+/// Returns a word of a window. It is a small number in the first windows: a receiver that reads in the wrong
+/// place and takes it for a count does not ask for room either.
 static uint32_t word_of(const struct exchange *exchange, int from, int to, uint32_t window, uint32_t number) {
     if (exchange->spec.backend->broadcast) to = 0;
     uint32_t word = (((uint32_t)from * 31 + (uint32_t)to) * windows + window) * burst + number;
@@ -33,7 +34,7 @@ static void fill(struct outbox *outbox, const struct exchange *exchange, uint32_
             outbox_add(outbox, to, word_of(exchange, exchange->rank, to, window, i));
 }
 
-/// Did exactly the words of the window arrive?
+/// Says whether exactly the words of the window have arrived.
 static bool arrived(const struct exchange *exchange, uint32_t window) {
     if (exchange->inbox.runs != exchange->ranks) return false;
     for (int from = 0; from < exchange->ranks; from++) {

@@ -10,7 +10,7 @@ int mpi_count(uint64_t number, const char *what) {
             "miniapp: exchange: %llu %s; allowed: at most %d, which MPI can count, so take shorter windows, "
             "fewer ranks or another exchange\n",
             (unsigned long long)number, what, INT_MAX);
-    _exit(1); // not exit(): other threads are at work
+    _exit(1); // not exit(), since other threads are at work
 }
 
 uint64_t mpi_sum(const int *count, int n) {

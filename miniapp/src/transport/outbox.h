@@ -1,5 +1,5 @@
 /// \file
-/// What a lane sends in a window.
+/// The words that a lane sends in a window.
 
 #ifndef TRANSPORT_OUTBOX_H
 #define TRANSPORT_OUTBOX_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Spikes to send, as packed words (base/spike.h), apart for each destination; for a broadcast, one
-/// destination that stands for all.
+/// Spikes to send, as packed words (base/spike.h), kept apart for each destination. For a broadcast, one
+/// destination stands for all.
 struct outbox {
     int ranks;         ///< destinations
     uint32_t capacity; ///< words per destination; grows, never shrinks
@@ -19,10 +19,10 @@ struct outbox {
 void outbox_open(struct outbox *outbox, int ranks, uint32_t capacity);
 void outbox_close(struct outbox *outbox);
 
-/// Forgets the spikes, keeps the room.
+/// Forgets the spikes and keeps the room.
 void outbox_clear(struct outbox *outbox);
 
-/// Doubles the capacity. Kept apart from the common path of outbox_add().
+/// Doubles the capacity. This is kept apart from the common path of outbox_add().
 void outbox_grow(struct outbox *outbox);
 
 static inline void outbox_add(struct outbox *outbox, int destination, uint32_t word) {

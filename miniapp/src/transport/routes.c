@@ -28,7 +28,7 @@ bool routes_check(const int *requests, int ranks, struct error *error) {
                      (unsigned long long)total, INT_MAX);
 }
 
-/// Collective. \return without the ids where some rank refuses what it is asked for.
+/// Collects what the other ranks want. Collective. \return requests without ids where some rank refuses them.
 static struct requests exchange_requests(MPI_Comm comm, int ranks, const struct wanted *wanted,
                                          struct error *error) {
     struct requests requests = {.count = ALLOC(int, (size_t)ranks), .first_list = ALLOC(int, (size_t)ranks)};
@@ -61,7 +61,7 @@ static int by_gid(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// The numbers of this rank's neurons, findable by id.
+/// Sorts the ids of this rank's neurons, so that the number of each can be found by its id.
 static struct owned *sort_owned(const uint32_t *gids, uint32_t n) {
     struct owned *owned = ALLOC(struct owned, n);
     for (uint32_t i = 0; i < n; i++) owned[i] = (struct owned){gids[i], i};
@@ -72,11 +72,11 @@ static struct owned *sort_owned(const uint32_t *gids, uint32_t n) {
 static uint32_t find_owned(const struct owned *owned, uint32_t n, uint32_t gid) {
     struct owned key = {gid, 0};
     const struct owned *found = bsearch(&key, owned, n, sizeof key, by_gid);
-    if (!found) abort(); // the placement is the same on all ranks, so this is a defect
+    if (!found) abort(); // a defect, since the placement is the same on all ranks
     return found->neuron;
 }
 
-/// One route for each neuron that is wanted; tells those who want it its number here.
+/// Makes one route for each neuron that is wanted, and tells those who want it which number it has here.
 static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
                              const struct requests *requests) {
     int *count = ALLOC(int, (size_t)ranks);
@@ -98,10 +98,11 @@ static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, co
     routes->first[routes->neurons] = n;
 }
 
-/// One route for each neuron and rank that wants it.
+/// Makes one route for each neuron and each rank that wants it.
 static void single_routes(struct routes *routes, int ranks, const struct requests *requests) {
     for (uint32_t i = 0; i < routes->neurons; i++) routes->first[i + 1] += routes->first[i];
-    // From the last request to the first, so that a neuron's routes end up in order of rank.
+    // This goes from the last request to the first, so that the routes of a neuron end up in the order of
+    // ranks.
     size_t request = requests->total;
     for (int rank = ranks - 1; rank >= 0; rank--)
         for (int k = requests->count[rank] - 1; k >= 0; k--)

@@ -1,9 +1,10 @@
 /// \file
-/// Routes: to which ranks a neuron's spikes go in a lane, and which synapse list they name there.
+/// Routes: to which ranks the spikes of a neuron go in a lane, and which synapse list they name there.
 ///
-/// The receivers decide. Each rank knows the sources of its synapses and numbers the lists of a lane: sources
-/// ordered by owner, then id. It tells every owner, once, which neurons it wants and the number of the
-/// first of their lists. The owner thereby knows for each spike the ranks that need it, one word for each.
+/// The receivers decide. Each rank knows the sources of its synapses and numbers the lists of a lane, with
+/// the sources ordered by owner and then by id. It tells every owner, once, which neurons it wants and the
+/// number of the first of their lists. So the owner knows for each spike which ranks need it, and sends one
+/// word to each.
 
 #ifndef TRANSPORT_ROUTES_H
 #define TRANSPORT_ROUTES_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The lists of one rank in one lane.
+/// The lists of one rank in one lane, as it wants them from the owners of their sources.
 struct wanted {
     uint32_t *gids;      ///< [lists] source of each list
     uint32_t *per_owner; ///< [ranks] how many of them each rank of the lane owns
@@ -33,13 +34,13 @@ struct routes {
     uint32_t *number; ///< [lists] for a broadcast: numbers of the lists' sources on their ranks; else NULL
 };
 
-/// Collective over `comm`. `own_gids` are the ids of this rank's neurons, in the order in which the lane will
-/// number its spikes; `n` of them. With `broadcast` a neuron has one route if any rank has a list of it.
-/// Fails, on all ranks alike, where routes_check() refuses; close the routes in any case.
+/// Opens the routes. Collective over `comm`. `own_gids` are the ids of the `n` neurons of this rank, in the
+/// order in which the lane will number its spikes. With `broadcast`, a neuron has one route if any rank has a
+/// list of it. Fails, on all ranks alike, where routes_check() refuses. Close the routes in any case.
 bool routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
                  uint32_t n, bool broadcast, struct error *error);
 
-/// Refuses requests, requests[rank] of each rank, that are together more than MPI can count.
+/// Refuses requests, requests[rank] from each rank, whose sum is more than MPI can count.
 bool routes_check(const int *requests, int ranks, struct error *error);
 
 size_t routes_bytes(const struct routes *routes);

@@ -1,9 +1,9 @@
 /// \file
-/// Search for the lists of broadcast spikes.
+/// Finds the lists of broadcast spikes.
 ///
-/// A broadcast names the neuron that fired by its number on its rank, since one word serves all receivers;
-/// each of them searches its own sources for it and drops what it has no synapse of (MUSIC's collective
-/// exchange and NEURON's do so).
+/// A broadcast names the neuron that fired by its number on its rank, since one word serves all receivers.
+/// Each of them searches its own sources for that number and drops spikes for which it has no synapses.
+/// MUSIC's collective exchange and NEURON's work like this.
 
 #ifndef TRANSPORT_SEARCH_H
 #define TRANSPORT_SEARCH_H
@@ -21,11 +21,12 @@ struct search {
 
 enum { search_nothing = UINT32_MAX };
 
-/// `per_owner` says how many lists the sources on each rank have, `numbers` are their sources' numbers there.
+/// `per_owner` says how many lists the sources on each rank have; `numbers` are the numbers of those sources
+/// there.
 void search_open(struct search *search, int ranks, const uint32_t *per_owner, const uint32_t *numbers);
 void search_close(struct search *search);
 
-/// The list of neuron `number` on `rank`, or search_nothing.
+/// Returns the list of neuron `number` on `rank`, or search_nothing.
 uint32_t search_list(const struct search *search, int rank, uint32_t number);
 
 size_t search_bytes(const struct search *search);

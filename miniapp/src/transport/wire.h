@@ -1,10 +1,10 @@
 /// \file
 /// Wire formats: the words that stand for a spike in an outbox.
 ///
-/// What a lane needs to know of a spike is one word (base/spike.h): the list it names at the receiver, or for
-/// a broadcast the number of the neuron on its rank, and the step within the window. `compact` sends just
-/// that; `aer12` sends what DPSNN's address-event representation has on the wire (Simula et al. 2019), twelve
-/// bytes a spike, so that the cost of the payload can be studied.
+/// A lane needs to know one word of a spike (base/spike.h). It holds the step within the window and the list
+/// that the spike names at the receiver or, for a broadcast, the number of the neuron on its rank. `compact`
+/// sends just that. `aer12` sends what DPSNN's address-event representation has on the wire (Simula et al.
+/// 2019), twelve bytes a spike, so that the cost of the payload can be studied.
 
 #ifndef TRANSPORT_WIRE_H
 #define TRANSPORT_WIRE_H
@@ -26,7 +26,7 @@ struct wire_format {
 /// All formats, ended by NULL.
 extern const struct wire_format *const wire_formats[];
 
-/// The format of that name, or NULL.
+/// Returns the format of that name, or NULL.
 static inline const struct wire_format *wire_find(const char *name) {
     return registry_find(wire_formats, name);
 }

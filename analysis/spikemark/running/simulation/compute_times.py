@@ -1,4 +1,4 @@
-"""Compute times that a simulated run is given: drawn from a machine's jitter, or replayed from a run.
+"""The compute times that a simulated run gets: drawn from the jitter of a machine, or replayed from a run.
 
 float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
 """
@@ -37,7 +37,7 @@ def _stream(seed: int, number: int) -> np.random.Generator:
 
 
 def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
-    """The measured times of a run of as many ranks and cycles. Raises BadInput for any other."""
+    """The measured times of a run. Raises BadInput for a run of other numbers of ranks or cycles."""
     found = record.load(run)
     if found.record.ranks != ranks:
         raise BadInput(
@@ -48,7 +48,7 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
         raise BadInput(
             f"compute={run}: has {times.shape[1]} measured cycles: allowed are as many as described, {cycles}"
         )
-    found.compute()  # refuses times that are none
+    found.compute()  # raises BadInput for impossible times
     return times
 
 

@@ -1,4 +1,4 @@
-"""Which exchange a lane with a lag gets in a simulated run whose description names none.
+"""The exchange of a lane with a lag in a simulated run whose description names none.
 
 The mini-app takes `ialltoallv` there, which asks again and again whether messages have come (MPI_Test), and
 every question costs SimGrid time: 64 ranks x 500 cycles took over ten minutes. `direct` waits for the next
@@ -21,7 +21,7 @@ def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], lis
     described = read(description)
     used = lanes.read(described, ranks, *lanes.chosen(described, None, None))
     given = described.exchange
-    if not isinstance(given, dict) or "name" in given:  # for all lanes
+    if not isinstance(given, dict) or "name" in given:  # it is named for all lanes
         return description, []
     late = [lane.name for lane in used if lane.lag and not lane.alone and not named(given.get(lane.name))]
     if not late:
@@ -34,5 +34,5 @@ def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], lis
 
 
 def named(exchange: Any) -> bool:
-    """Whether the field `exchange` of a lane names one."""
+    """Whether the field `exchange` of a lane names an exchange."""
     return bool(exchange.get("name") if isinstance(exchange, dict) else exchange)

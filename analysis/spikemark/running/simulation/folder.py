@@ -43,7 +43,7 @@ def _simulated(out: Path) -> bool:
 
 @contextlib.contextmanager
 def workspace(out: Path) -> Iterator[Path]:
-    """A folder beside `out` for everything until it is whole; gone afterwards, whatever happens."""
+    """A folder beside `out` for everything until it is whole. It is removed afterwards, whatever happens."""
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.simulating-", dir=out.parent))
     try:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from spikemark.core.errors import BadInput
 from spikemark.machines.interconnect import Interconnect
 
-SPEED = "1Gf"  # of a core; compute times are given in seconds, so that its value cancels
-POLL_S = 1e-7  # simulated time of an MPI_Iprobe; 0 would never end
+SPEED = "1Gf"  # speed of a core; it cancels, since compute times are given in seconds
+POLL_S = 1e-7  # simulated time of an MPI_Iprobe; with 0, waiting would never end
 BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine the blocks of alltoall, up to some 500 bytes
 
 
@@ -28,7 +28,7 @@ class Platform:
     facts: str  # one line: what was built
 
 
-#: Of a number of nodes: attributes of the cluster, nodes there must be, links of the longest path, words.
+#: Attributes of the cluster, the nodes it must have, the links of its longest path, and a description.
 Shape = tuple[str, int, int, str]
 
 
@@ -66,7 +66,7 @@ TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
 
 
 def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
-    """The cluster of as few nodes as hold the ranks, filled one after another.
+    """The cluster with as few nodes as hold the ranks, which fill one node after another.
 
     Raises BadInput for a topology that is not in TOPOLOGIES.
     """
@@ -113,18 +113,20 @@ def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
         "network/model": "SMPI",
         "network/TCP-gamma": 0,  # no window of TCP
         "network/crosstraffic": 0,  # links are full duplex
-        "smpi/lat-factor": "0:1",  # latency and bandwidth are measured ones already
+        "smpi/lat-factor": "0:1",  # latency and bandwidth are measured ones and need no correction
         "smpi/bw-factor": "0:1",
         **{f"smpi/{name}": f"0:{overhead_s:.6g}:0" for name in ("os", "ois", "or")},
         "smpi/async-small-thresh": round(network.eager),
         "smpi/send-is-detached-thresh": round(network.eager),
         "smpi/coll-selector": network.selector,
-        "smpi/alltoallv": "ring",  # ompi: linear, seconds with 128 ranks; pair: powers of two
-        **({"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}),  # so is that of ompi from some bytes on
+        "smpi/alltoallv": "ring",  # that of ompi takes seconds with 128 ranks, `pair` powers of two only
+        **(
+            {"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}
+        ),  # that of ompi also takes seconds, from some bytes on
         "smpi/privatization": "no",  # the mini-app has no variables that ranks could spoil for each other
-        "smpi/wtime": 0,  # reading the clock
+        "smpi/wtime": 0,  # reading the clock takes no time
         "smpi/test": 0,
         "smpi/iprobe": f"{POLL_S:g}",
-        "smpi/grow-injected-times": "no",  # else the more of them fail, on any rank, the longer they take
+        "smpi/grow-injected-times": "no",  # else tests take longer with every failed one
     }
     return [f"--cfg={name}:{value}" for name, value in settings.items()]

@@ -24,8 +24,8 @@ from spikemark.records import run_files
 from . import compute_times, exchanges, folder, platform, smpirun, sources
 from .sources import Place, Source
 
-MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; what numpy takes
-MOST_TIMES = 200_000_000  # of a rank in a cycle, three phases of four bytes each
+MOST_RANKS, MOST_SEED = 4096, 2**63 - 1  # all ranks are in one process; numpy takes no larger seed
+MOST_TIMES = 200_000_000  # compute times, one for every rank and cycle, of three phases of four bytes
 
 
 def simulate(
@@ -114,7 +114,7 @@ def simulate(
 
 
 def done(out: Path, profile: Profile) -> bool:
-    """Whether `out` holds a run simulated on this machine with the profile as it is."""
+    """Whether `out` holds a run that was simulated on this machine with its present profile."""
     about = out / run_files.SIMULATION
     if not (about.is_file() and run_files.whole(out)):
         return False
@@ -137,7 +137,7 @@ def _other(
 
 
 def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
-    """Threads per rank, `here` ranks sharing a node. Raises BadInput for more than it has cores."""
+    """Threads of a rank, where `here` ranks share a node. Raises BadInput for more than it has cores."""
     if compute != "model":
         if threads not in (None, 1):
             raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
@@ -146,7 +146,7 @@ def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compu
 
 
 def _assumed(profile: Profile, group: str) -> list[str]:
-    """The values of a group that are assumed, each with its reason."""
+    """The assumed values of a group, each with its reason."""
     return [
         f"{path} = {value.value}{'' if value.unit in (None, '1') else f' {value.unit}'}: {value.reference}"
         for path, value in profile.assumptions.items()

@@ -1,4 +1,4 @@
-"""Starting the mini-app under SimGrid, and telling whether it left a record: its exit status does not say."""
+"""Starts the mini-app under SimGrid and tells whether it left a record, which its exit status does not."""
 
 import contextlib
 import json
@@ -16,22 +16,23 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.launch import Launch
 from spikemark.core.process import watch
+from spikemark.records import run_files
 
 from .platform import Platform
 
 LIMIT_S = 24 * 3600.0
 PROGRESS, LOOK_S = "progress", 0.2
-#: Called with cycles done and cycles in all.
+#: Is called with the number of cycles that are done and that of all cycles.
 Advance = Callable[[int, int], None]
 MISSING = "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
 
 
 class SimulationFailed(RuntimeError):
-    """No record; the message is the reason, in one line."""
+    """A simulation left no record; the message is the reason, in one line."""
 
 
 def version() -> str:
-    """SimGrid's own words. Raises BadInput where it is not installed."""
+    """What SimGrid says of its version. Raises BadInput where it is not installed."""
     if not shutil.which("smpirun"):
         raise BadInput(MISSING)
     done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
@@ -73,7 +74,7 @@ def run(
 
 @contextlib.contextmanager
 def _told(file: Path, advance: Advance | None) -> Iterator[None]:
-    """Tells `advance` now and then what is in the file that the mini-app keeps."""
+    """Meanwhile tells `advance` now and then how far the mini-app is, from the file that it keeps."""
     if advance is None:
         yield
         return
@@ -96,7 +97,7 @@ def _told(file: Path, advance: Advance | None) -> Iterator[None]:
 
 def _whole(record: Path) -> bool:
     try:
-        return json.loads((record / "record.json").read_text())["status"] == "complete"
+        return json.loads((record / run_files.RECORD).read_text())["status"] == "complete"
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -14,14 +14,14 @@ from spikemark.prediction import phases
 
 from . import compute_times
 
-#: How spikes travel: these fields of a run hold for the description that its compute times are taken of, too.
+#: Fields that say how spikes travel; those of the run hold where compute times are another network's, too.
 TRAVEL = ("delay_ratio", "schedule", "lag", "placement", "exchange", "wire")
 UNSCALED = "execute: compute times of this host as they are, since it has no profile (spikemark calibrate)"
 
 
 @dataclass(frozen=True)
 class Source:
-    """`times`: float32 [rank, cycle, phase] in seconds; None: the kernels' own, `factor` times as long."""
+    """`times`: float32 [rank, cycle, phase] in seconds; None: the kernels run, `factor` times as long."""
 
     facts: dict[str, Any]
     times: np.ndarray | None = None
@@ -30,7 +30,7 @@ class Source:
 
     @property
     def flags(self) -> list[str]:
-        """For smpirun; hosts of the platform run at 1 Gf."""
+        """Options of smpirun; hosts of the platform run at 1 Gf."""
         measured = "yes" if self.times is None else "no"
         return [
             f"--cfg=smpi/simulate-computation:{measured}",
@@ -63,7 +63,7 @@ def model(
     seed: int,
     hz: float | dict[str, float] | None = None,
 ) -> Source:
-    """Drawn about the means that the kernel times predict for `of`, else for the description."""
+    """Times drawn about the means that kernel times predict for `of`, or else for the description."""
     travel = {name: description[name] for name in TRAVEL if name in description}
     if of is not None:
         read(of, "compute_of: ")
@@ -90,7 +90,7 @@ def execute(
     host: Profile | None,
     hz: float | dict[str, float] | None = None,
 ) -> Source:
-    """What the kernels need here, scaled by what they are predicted to need there and alone on this host."""
+    """Times that the kernels need here, scaled by predictions for the machine and for this host alone."""
     if host is None:
         return Source({"factor": 1.0}, assumptions=[UNSCALED])
     there = place.phase_times(description, hz)

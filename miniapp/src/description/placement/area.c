@@ -1,13 +1,14 @@
 #include "description/placement.h"
 
-/// The id of the first neuron of the area that `population` belongs to.
+/// Returns the id of the first neuron of the area that `population` belongs to.
 static uint32_t area_origin(const struct network *network, uint32_t population) {
     uint32_t p = 0;
     while (network->populations[p].area != network->populations[population].area) p++;
     return network->populations[p].first;
 }
 
-/// Areas in order of first appearance, dealt to the ranks (Lober et al. 2026: one area per rank).
+/// Deals the areas to the ranks in the order of their first appearance (Lober et al. 2026 have one area per
+/// rank).
 static bool deal(const struct network *network, int ranks, struct deal *deals, struct error *error) {
     if (network->n_areas < (uint32_t)ranks)
         return error_set(error,

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
-/// What the areas are dealt into: an area over several ranks, or several areas on one.
+/// A bin that areas are packed into: one area over several ranks, or several areas on one rank.
 struct bin {
     uint64_t neurons;
     uint32_t first_area, areas; ///< the lowest of them, and how many that are not empty
@@ -20,8 +20,8 @@ struct packing {
     int ranks;
 };
 
-/// Packs the areas so that no rank has more than `most` neurons (by first fit, the largest area first).
-/// \return the ranks that takes.
+/// Packs the areas so that no rank has more than `most` neurons, by first fit with the largest area first.
+/// \return the number of ranks that takes.
 static uint64_t pack(struct packing *p, uint64_t most) {
     uint64_t ranks = 0;
     p->n_bins = 0;
@@ -43,8 +43,8 @@ static uint64_t pack(struct packing *p, uint64_t most) {
     return ranks;
 }
 
-/// Gives a rank that is left over to the fullest area that has ranks of its own, else takes an area away from
-/// the fullest bin.
+/// Gives a rank that is left over to the fullest area that has ranks of its own. Where no area has, it takes
+/// an area away from the fullest bin.
 static void spend_rank(struct packing *p) {
     uint32_t fullest = 0;
     double most = -1;
@@ -69,7 +69,7 @@ static void spend_rank(struct packing *p) {
     while (p->bin_of[bin->first_area] != fullest) bin->first_area++;
 }
 
-/// The areas by size, the largest first, equal ones by number.
+/// Sorts the areas by size, the largest first, and areas of equal size by number.
 static void sort(const uint64_t *size, uint32_t *order, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = i;
@@ -95,7 +95,8 @@ static void number(const struct packing *p, const struct network *network, struc
     }
 }
 
-/// The smallest number of neurons on the fullest rank decides; what is left of the ranks goes where it helps.
+/// Finds the smallest possible number of neurons on the fullest rank, and gives the ranks that are left to
+/// where they help.
 static bool deal(const struct network *network, int ranks, struct deal *deals, struct error *error) {
     (void)error;
     const uint32_t n = network->n_areas;

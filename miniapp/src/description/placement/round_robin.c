@@ -1,6 +1,7 @@
 #include "description/placement.h"
 
-/// Every population over all ranks, as general simulators do (NEST: neuron ids dealt to virtual processes).
+/// Deals every population to all ranks, as general simulators do (NEST deals neuron ids to virtual
+/// processes).
 static bool deal(const struct network *network, int ranks, struct deal *deals, struct error *error) {
     (void)error;
     for (uint32_t p = 0; p < network->n_populations; p++)

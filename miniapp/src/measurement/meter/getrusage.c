@@ -1,6 +1,6 @@
 /// \file
-/// What the system counts for every thread: processor time, page faults, context switches. No privilege
-/// needed, one system call for all.
+/// What the system counts for every thread: processor time, page faults, context switches. This needs no
+/// privilege and one system call for all of them.
 
 #include "measurement/meter.h"
 #include <stdio.h>

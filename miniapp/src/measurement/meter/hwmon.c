@@ -1,10 +1,11 @@
 /// \file
-/// Energy, or where there is none power, from hardware monitoring chips.
+/// Energy, or power where there is none, from hardware monitoring chips.
 ///
-/// Nothing tells which sensors overlap: a supply has one for its input and one for its output, a board one
-/// for all and one for each rail. So no sums are guessed: one sensor alone is taken, of a chip that tells
-/// sockets and cores apart (amd_energy) the sockets, and where there are more sensors of a kind those that
-/// the request names; without, the meter is refused, with their names.
+/// Nothing tells which sensors overlap: a supply has one for its input and one for its output, a board has
+/// one for all and one for each rail. So no sums are guessed. One sensor that is alone is taken. Of a chip
+/// that tells sockets and cores apart (amd_energy), the sockets are taken. Where there are more sensors of a
+/// kind, those that the request names are taken; without such a request the meter is refused, and the refusal
+/// lists their names.
 
 #include "base/alloc.h"
 #include "measurement/sysfs.h"
@@ -15,7 +16,8 @@
 
 static const struct meter_quantity quantities[] = {{"energy", "J"}, {NULL, NULL}};
 
-/// Kinds of files: beginning and end, and what they hold; the first that is there is taken.
+/// The kinds of files: how their names begin and end, and what they hold. The first kind that is there is
+/// taken.
 static const struct kind {
     const char *prefix, *suffix, *unit;
 } kinds[] = {{"energy", "_input", "J"}, {"power", "_input", "W"}, {"power", "_average", "W"}};
@@ -38,7 +40,7 @@ struct hwmon {
     uint64_t first[meter_channels_max], last[meter_channels_max]; ///< microjoules
 };
 
-/// The sensor's label, or its number where it has none.
+/// Reads the label of the sensor, or takes its number where it has none.
 static void label_of(const char *chip, const char *sensor, char *label, size_t bytes) {
     char path[sysfs_path_max], file[64], reason[meter_reason_max];
     snprintf(file, sizeof file, "%.40s_label", sensor);
@@ -46,7 +48,7 @@ static void label_of(const char *chip, const char *sensor, char *label, size_t b
         snprintf(label, bytes, "%.20s", sensor);
 }
 
-/// Adds the sensors of a kind on a chip but those of single cores.
+/// Adds the sensors of a kind on a chip, except those of single cores.
 static void find(struct sensors *sensors, const char *chip, const char *folder, int kind) {
     struct sysfs_names files;
     char reason[meter_reason_max], name[24] = "", path[sysfs_path_max];
@@ -71,16 +73,16 @@ static void find(struct sensors *sensors, const char *chip, const char *folder, 
     }
 }
 
-/// "a, b, c"
-static void list(const struct sensors *sensors, int kind, char *text, size_t bytes) {
-    size_t n = 0;
-    *text = '\0';
-    for (int i = 0; i < sensors->count && n < bytes; i++)
-        if (kind < 0 || sensors->sensor[i].kind == kind)
-            n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", sensors->sensor[i].name);
+/// Lists the names of the sensors of a kind, or of any kind if it is below 0.
+static struct name_list list(const struct sensors *sensors, int kind) {
+    struct name_list names = {"", 0};
+    for (int i = 0; i < sensors->count; i++)
+        if (kind < 0 || sensors->sensor[i].kind == kind) name_list_add(&names, sensors->sensor[i].name);
+    return names;
 }
 
-/// Takes the sensors of that name, of the first kind that has it: energy and power of one are not two.
+/// Takes the sensors of that name, of the first kind that has it: the energy and the power of a sensor are
+/// not two.
 static bool take_named(struct sensors *sensors, const char *name) {
     int kind = n_kinds;
     for (int i = 0; i < sensors->count; i++)
@@ -92,14 +94,14 @@ static bool take_named(struct sensors *sensors, const char *name) {
     return kind < n_kinds;
 }
 
-/// Takes the sensors of the request, or those that surely do not overlap. \return false after meter_fail().
+/// Takes the sensors that the request names, or those that surely do not overlap. \return false after
+/// meter_fail().
 static bool choose(struct meter_handle *handle, struct sensors *sensors,
                    const struct meter_request *request) {
-    char names[300];
     for (int i = 0; i < request->n_names; i++) {
         if (take_named(sensors, request->names[i])) continue;
-        list(sensors, -1, names, sizeof names);
-        meter_fail(handle, meter_unavailable, "no sensor %.40s; there are: %s", request->names[i], names);
+        meter_fail(handle, meter_unavailable, "no sensor %.40s; there are: %s", request->names[i],
+                   list(sensors, -1).text);
         return false;
     }
     if (request->n_names > 0) return true;
@@ -112,14 +114,13 @@ static bool choose(struct meter_handle *handle, struct sensors *sensors,
     for (int i = 0; i < count; i++)
         sensors->sensor[i].taken = sockets ? sensors->sensor[i].socket : count == 1;
     if (sockets > 0 || count == 1) return true;
-    list(sensors, kind, names, sizeof names);
     meter_fail(handle, meter_unavailable,
                "%d sensors, which may overlap: record.energy_sensors says which to add up; there are: %s",
-               count, names);
+               count, list(sensors, kind).text);
     return false;
 }
 
-/// A channel for every sensor that was taken.
+/// Adds a channel for every sensor that was taken.
 static void add(struct meter_handle *handle, const struct sensors *sensors) {
     struct hwmon *hwmon = handle->own;
     for (int i = 0; i < sensors->count; i++) {
@@ -162,7 +163,7 @@ static double value_now(struct hwmon *hwmon, int i, struct meter_channel *channe
     if (channel->status != meter_ok) return NAN;
     if (sysfs_number(channel->event, "", &now, reason) != meter_ok) return meter_missed(channel, reason);
     if (channel->unit[0] == 'W') return 1e-6 * (double)now;
-    if (now < hwmon->last[i]) // its range is not known
+    if (now < hwmon->last[i]) // it has wrapped around, and its range is not known
         return meter_lose(channel, "%s: fell from %llu to %llu", channel->event,
                           (unsigned long long)hwmon->last[i], (unsigned long long)now);
     hwmon->last[i] = now;

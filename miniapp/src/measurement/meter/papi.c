@@ -1,9 +1,9 @@
 /// \file
-/// Hardware counters through PAPI, and the events of the kernel where there are none.
+/// Hardware counters through PAPI and, where there are none, events of the kernel.
 ///
-/// PAPI offers events that then cannot be counted; only what PAPI_add_event() returns can be trusted. Each
-/// quantity has candidates that mean the same, tried in order; what stands in for nothing else has a name of
-/// its own.
+/// PAPI offers events that cannot be counted afterwards, so only what PAPI_add_event() returns can be
+/// trusted. Each quantity has candidates that mean the same, which are tried in order. An event that stands
+/// in for no other has a name of its own.
 
 #include "measurement/meter.h"
 #include <math.h>
@@ -37,7 +37,7 @@ static bool asked_for(const struct meter_request *request, int q) {
     return false;
 }
 
-/// All channels of what was asked for, none of them counted.
+/// Adds a channel for everything that was asked for, none of which is counted.
 static void fail(struct meter_handle *handle, const struct meter_request *request, enum meter_status status,
                  const char *what, const char *why) {
     struct papi *papi = handle->own;
@@ -71,8 +71,8 @@ static enum meter_status status_of(int code) {
     return code == PAPI_EPERM ? meter_denied : meter_unavailable;
 }
 
-/// Why an event does not count here what its name says; NULL where it does. On AMD the kernel's cache misses
-/// are those of the second level (event 0x64, all families from 17h).
+/// Says why an event does not count here what its name says; NULL where it does. On AMD the cache misses of
+/// the kernel are those of the second level (event 0x64, in all families from 17h).
 static const char *misnomer(const char *event) {
     const PAPI_hw_info_t *hardware = PAPI_get_hardware_info();
     const bool amd = hardware && hardware->vendor == PAPI_VENDOR_AMD;

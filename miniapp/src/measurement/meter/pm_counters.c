@@ -28,7 +28,7 @@ static double value_now(struct pm_counters *counters, struct meter_channel *chan
     uint64_t now;
     if (channel->status != meter_ok) return NAN;
     if (sysfs_number(channel->event, "J", &now, reason) != meter_ok) return meter_missed(channel, reason);
-    if (now < counters->last_j) // it is never said to wrap around
+    if (now < counters->last_j) // nothing says that it wraps around
         return meter_lose(channel, "%s: fell from %llu J to %llu J", channel->event,
                           (unsigned long long)counters->last_j, (unsigned long long)now);
     counters->last_j = now;

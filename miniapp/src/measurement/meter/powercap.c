@@ -1,17 +1,18 @@
 /// \file
 /// Energy of the processor packages from the kernel's power capping framework (RAPL).
 ///
-/// A package has zones within (core, uncore, dram) and may be offered twice, a second time through MMIO; a
-/// platform zone (psys) holds them all. Packages alone are counted, each name once. Memory is not in it.
+/// A package has zones within it (core, uncore, dram) and may be offered twice, the second time through MMIO.
+/// A platform zone (psys) holds all packages. Only packages are counted, each name once. Memory is not among
+/// them.
 ///
-/// Readings may fail, but not so many in a row that the counter may have wrapped around unseen.
+/// Readings may fail, but not so many in a row that the counter could have wrapped around unseen.
 
 #include "measurement/sysfs.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { in_a_row_max = 3 }; // readings that may fail
+enum { in_a_row_max = 3 }; // readings in a row that may fail
 
 static const struct meter_quantity quantities[] = {{"energy", "J"}, {NULL, NULL}};
 
@@ -32,14 +33,15 @@ static bool add_zone(struct meter_handle *handle, const char *zone) {
     char path[sysfs_path_max], name[meter_name_max], reason[meter_reason_max];
     uint64_t range, energy;
     enum meter_status status;
-    if (!strchr(strrchr(zone, '/'), ':') || !sysfs_join(path, zone, "name")) return true; // the control type
+    if (!strchr(strrchr(zone, '/'), ':') || !sysfs_join(path, zone, "name"))
+        return true; // it is a control type
     status = sysfs_text(path, name, sizeof name, reason);
     if (status != meter_ok) { // it may be a package
         meter_fail(handle, status, "%s", reason);
         return false;
     }
     if (strncmp(name, "package", strlen("package")) != 0 || known(handle, name))
-        return true; // a zone within a package, the platform, or the same again
+        return true; // it is a zone within a package, the platform, or the same package again
     if (handle->n_channels == meter_channels_max || !sysfs_join(path, zone, "max_energy_range_uj"))
         return true;
     status = sysfs_number(path, "", &range, reason);
@@ -65,7 +67,7 @@ static bool add_zone(struct meter_handle *handle, const char *zone) {
     return true;
 }
 
-/// All zones whose name starts with `prefix` in the way that `mmio` says.
+/// Adds all zones that are offered through MMIO, or all that are not, as `mmio` says.
 static bool add_zones(struct meter_handle *handle, const char *root, const struct sysfs_names *names,
                       bool mmio) {
     for (int i = 0; i < names->count; i++) {

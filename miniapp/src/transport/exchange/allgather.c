@@ -1,8 +1,10 @@
 /// \file
-/// Every rank gets every spike: MPI_Allgather of buffers of fixed size with the number of spikes and the
-/// first of them, then MPI_Allgatherv of the others if there are any, as NEURON does (Hines et al. 2011).
+/// Every rank gets every spike. MPI_Allgather exchanges buffers of fixed size with the number of spikes and
+/// the first of them; MPI_Allgatherv brings the others, if there are any. NEURON does this (Hines et al.
+/// 2011).
 ///
-/// All ranks see the same numbers. After an overflow, all enlarge their buffers alike before the next window.
+/// All ranks see the same numbers. After an overflow, all of them enlarge their buffers alike before the next
+/// window.
 
 #include "transport/exchange/counts.h"
 
@@ -42,7 +44,7 @@ static void count_traffic(struct exchange *exchange, size_t words) {
     exchange->traffic.bytes += others * words * sizeof(uint32_t);
 }
 
-/// What did not fit arrives behind what did: the second round writes past the room for the first spikes.
+/// Gathers what did not fit behind what did: the second round writes past the room for the first spikes.
 static void gather_rest(struct allgather *x, const struct outbox *outbox) {
     struct arrivals *whole = &x->whole;
     int room = (int)x->room;

@@ -1,6 +1,6 @@
 /// \file
-/// Every rank gets every spike: sizes by MPI_Allgather, then spikes by MPI_Allgatherv, as the collective
-/// communication of MUSIC does (Brocke and Djurfeldt 2011).
+/// Every rank gets every spike: MPI_Allgather exchanges the sizes, then MPI_Allgatherv the spikes, as the
+/// collective communication of MUSIC does (Brocke and Djurfeldt 2011).
 
 #include "transport/exchange/counts.h"
 

@@ -1,7 +1,7 @@
 /// \file
-/// One MPI_Alltoall of buffers of fixed size, as NEST does (Jordan et al. 2018): one call, padding travels
-/// too. When some buffer overflows, all grow theirs to the next power of two and make a second round with
-/// everything in it.
+/// Exchanges buffers of fixed size by one MPI_Alltoall, as NEST does (Jordan et al. 2018). It is one call,
+/// but the padding travels too. When some buffer overflows, all ranks enlarge theirs to the next power of two
+/// and make a second round with everything in it.
 
 #include "transport/exchange/padded.h"
 

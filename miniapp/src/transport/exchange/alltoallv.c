@@ -1,5 +1,6 @@
 /// \file
-/// Sizes by MPI_Alltoall, then spikes by MPI_Alltoallv: only what there is travels, in two calls.
+/// Exchanges the sizes by MPI_Alltoall, then the spikes by MPI_Alltoallv. Only what there is travels, in two
+/// calls.
 
 #include "transport/exchange/counts.h"
 

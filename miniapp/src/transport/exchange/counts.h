@@ -1,18 +1,18 @@
 /// \file
-/// What collectives that take a count for each rank (MPI_Alltoallv and its kin) are given and give.
+/// What collectives with a count for each rank (MPI_Alltoallv and its kin) take and give.
 
 #ifndef TRANSPORT_EXCHANGE_COUNTS_H
 #define TRANSPORT_EXCHANGE_COUNTS_H
 
 #include "transport/exchange.h"
 
-/// Words that leave, straight from the outbox. Valid while the outbox does not change.
+/// The words that leave, straight from the outbox. They are valid while the outbox does not change.
 struct departures {
     int n, *to;         ///< [n] ranks they go to
     int *count, *start; ///< [n] words, place in outbox->words
 };
 
-/// Words that arrive, in one buffer. A back-end puts the counts in and the buffer grows to what they say.
+/// The words that arrive, in one buffer. A back-end sets the counts, and the buffer grows to hold them.
 struct arrivals {
     int n, *from;       ///< [n] ranks they come from
     int *count, *start; ///< [n] words, place in `words`
@@ -20,32 +20,36 @@ struct arrivals {
     size_t capacity; ///< of `words`; grows, never shrinks
 };
 
-/// To and from all ranks, the own one included.
+/// Opens departures to and arrivals from all ranks, the own one included.
 void departures_open_all(struct departures *departures, int ranks);
 void arrivals_open_all(struct arrivals *arrivals, int ranks);
 
-/// To the targets only; from the sources, and last the own rank, for whose words MPI is not needed.
+/// Opens departures to the targets only, and arrivals from the sources and, last, from the own rank, whose
+/// words do not need MPI.
 void departures_open_partners(struct departures *departures, const struct exchange *exchange);
 void arrivals_open_partners(struct arrivals *arrivals, const struct exchange *exchange);
 
-/// The graph of the partners, in their order, for neighbourhood collectives; collective, to be freed.
+/// Returns the graph of the partners, in their order, for neighbourhood collectives. Collective; the caller
+/// frees the communicator.
 MPI_Comm partners_graph(struct departures *departures, struct arrivals *arrivals, MPI_Comm comm);
 
-/// Counts and places of what the outbox holds now.
+/// Takes the counts and places of what the outbox holds now. Ends the program where a place is more than MPI
+/// can count.
 void departures_collect(struct departures *departures, const struct outbox *outbox);
 
-/// Counts one message of a size, and one of words where there are some, for each other rank.
+/// Counts, for each other rank, one message of a size, and one of words where there are some.
 void departures_count(const struct departures *departures, struct exchange *exchange);
 
-/// Places one rank's words after the other's and makes room for all. What was there is lost.
+/// Places the words of the ranks one after the other and makes room for all. What was there is lost. Ends the
+/// program where there are more than MPI can count.
 void arrivals_make_room(struct arrivals *arrivals);
 
-/// The own rank's words, which stand last: their count, to be known before arrivals_make_room(), and they
-/// themselves, afterwards.
+/// These treat the words of the own rank, which stand last. The first sets their count, which must be known
+/// before arrivals_make_room(); the second copies the words, afterwards.
 void arrivals_count_own(struct arrivals *arrivals, const struct outbox *outbox, int own);
 void arrivals_copy_own(struct arrivals *arrivals, const struct outbox *outbox, int own);
 
-/// Lets the inbox point at what has arrived.
+/// Lets the inbox point at the words that have arrived.
 void arrivals_deliver(const struct arrivals *arrivals, struct inbox *inbox);
 
 void departures_close(struct departures *departures);

@@ -1,11 +1,13 @@
 /// \file
-/// As p2p, without looking for messages: finish() receives one from every source and waits for those that
-/// have not come yet. Simulated, where each look costs more than a message, this is much faster.
+/// Exchanges as p2p does, but without looking for messages: finish() receives one from every source and waits
+/// for those that have not come yet. In simulated time, where each look costs more than a message, this is
+/// much faster.
 ///
-/// A first message has room for a number of words that its two ranks agree on. More come in a second one, and
-/// both know from the first that it comes; after such a window both make more room, by the number of words
-/// that both know by then. Messages from one rank are received in the order in which they were sent, so
-/// windows need no numbers. Messages that MPI does not send before they are received move in finish() only.
+/// A first message has room for a number of words that its two ranks agree on. Further words come in a second
+/// message, and both ranks know from the first that it comes. After such a window both make more room, by a
+/// number of words that both know by then. Messages from one rank are received in the order in which they
+/// were sent, so windows need no numbers. Messages that MPI does not send before they are received move in
+/// finish() only.
 
 #include "transport/exchange.h"
 
@@ -51,7 +53,7 @@ static void open(struct exchange *exchange) {
     x->sends = ALLOC(MPI_Request, 2 * (size_t)x->n_targets);
 }
 
-/// Room for more than `count` words; those received in the old one are kept.
+/// Makes room for more than `count` words. Those that have been received are kept.
 static void grow(struct link *link, uint32_t count) {
     const uint32_t before = link->room;
     while (link->room <= count) link->room *= 2;
@@ -77,7 +79,7 @@ static void send_to(struct direct *x, struct link *target, const struct outbox *
     grow(target, count);
 }
 
-/// The own words: the inbox must not need the outbox.
+/// Keeps a copy of the own words, since the inbox must not need the outbox.
 static void keep_own(struct direct *x, const struct outbox *outbox) {
     const int rank = x->common.rank;
     const uint32_t count = outbox->count[rank];
@@ -97,7 +99,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     keep_own(x, outbox);
 }
 
-/// Any look lets MPI work on what is under way.
+/// Looks for a message, which lets MPI work on what is under way.
 static void progress(struct exchange *exchange, const struct outbox *outbox) {
     int there;
     (void)outbox;

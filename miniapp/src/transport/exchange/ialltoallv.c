@@ -1,7 +1,7 @@
 /// \file
-/// As alltoallv, with the non-blocking collectives of MPI 3 (Hoefler et al. 2007): sizes by MPI_Ialltoall
-/// from start() on, spikes by MPI_Ialltoallv from the first progress() or finish() that finds the sizes
-/// there.
+/// Exchanges as alltoallv does, but with the non-blocking collectives of MPI 3 (Hoefler et al. 2007):
+/// MPI_Ialltoall exchanges the sizes from start() on, and MPI_Ialltoallv the spikes from the first progress()
+/// or finish() that finds the sizes there.
 
 #include "transport/exchange/counts.h"
 

@@ -1,6 +1,7 @@
 /// \file
-/// As neighbor, with non-blocking collectives: sizes by MPI_Ineighbor_alltoall from start() on, spikes by
-/// MPI_Ineighbor_alltoallv from the first progress() or finish() that finds the sizes there.
+/// Exchanges as neighbor does, but with non-blocking collectives: MPI_Ineighbor_alltoall exchanges the sizes
+/// from start() on, and MPI_Ineighbor_alltoallv the spikes from the first progress() or finish() that finds
+/// the sizes there.
 
 #include "transport/exchange/counts.h"
 

@@ -10,7 +10,7 @@ void messages_open(struct messages *messages, int ranks) {
     messages->receives = ALLOC(MPI_Request, (size_t)ranks);
 }
 
-/// Room for `count` words from a rank, which become its run in the inbox.
+/// Makes room for `count` words from a rank, which become its run in the inbox.
 static uint32_t *make_room(struct messages *messages, struct inbox *inbox, int rank, size_t count) {
     struct message *message = &messages->from[rank];
     if (message->capacity < count) {
@@ -42,7 +42,7 @@ void messages_send(struct messages *messages, struct exchange *exchange, const s
 bool messages_receive(struct messages *messages, struct exchange *exchange, int tag) {
     MPI_Status status;
     int there, count;
-    MPI_Iprobe(MPI_ANY_SOURCE, tag, exchange->comm, &there, &status); // one thread calls: no other takes it
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, exchange->comm, &there, &status); // no other thread can take it
     if (!there) return false;
     MPI_Get_count(&status, MPI_UINT32_T, &count);
     uint32_t *words = make_room(messages, &exchange->inbox, status.MPI_SOURCE, (size_t)count);

@@ -1,6 +1,6 @@
 /// \file
-/// Messages between two ranks, one at most in a window, received from any source as they come: what p2p and
-/// sparse have in common. They differ in when a window is complete.
+/// Messages between two ranks, at most one in a window, received from any source as they come. p2p and sparse
+/// have this in common; they differ in when a window is complete.
 
 #ifndef TRANSPORT_EXCHANGE_MESSAGES_H
 #define TRANSPORT_EXCHANGE_MESSAGES_H
@@ -19,7 +19,8 @@ struct messages {
 
 void messages_open(struct messages *messages, int ranks);
 
-/// Begins a window: no message is under way, all runs of the inbox are empty but that of the own words.
+/// Begins a window: afterwards no message is under way, and all runs of the inbox are empty except that of
+/// the own words.
 void messages_begin(struct messages *messages, struct exchange *exchange, const struct outbox *outbox);
 
 /// Sends what the outbox holds for a rank. `send` is MPI_Isend or MPI_Issend.
@@ -31,7 +32,8 @@ void messages_send(struct messages *messages, struct exchange *exchange, const s
 /// messages_end(). \return whether there was one.
 bool messages_receive(struct messages *messages, struct exchange *exchange, int tag);
 
-/// Whether the receivers have all messages sent; for MPI_Isend, whether the outbox is free.
+/// Says whether the receivers have all messages that were sent or, with MPI_Isend, whether the outbox is
+/// free.
 bool messages_sent(struct messages *messages);
 
 /// Waits until all messages sent and received in this window are complete.

@@ -1,6 +1,7 @@
 /// \file
-/// As alltoallv, between partners only: the neighbourhood collectives of MPI 3 on the graph of who has
-/// synapses of whom (MPI_Dist_graph_create_adjacent; Hoefler and Traeff 2009). The own words are copied.
+/// Exchanges as alltoallv does, but between partners only: by the neighbourhood collectives of MPI 3 on the
+/// graph of who has synapses of whom (MPI_Dist_graph_create_adjacent; Hoefler and Traeff 2009). The own words
+/// are copied.
 
 #include "transport/exchange/counts.h"
 

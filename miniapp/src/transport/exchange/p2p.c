@@ -1,10 +1,10 @@
 /// \file
-/// One message to every target in every window, received from any source, as the point-to-point communication
-/// of MUSIC does (Djurfeldt et al. 2010). A message may be empty: a window is complete when all sources have
-/// sent theirs.
+/// Sends one message to every target in every window and receives from any source, as the point-to-point
+/// communication of MUSIC does (Djurfeldt et al. 2010). A message may be empty: a window is complete when all
+/// sources have sent theirs.
 ///
-/// Ranks wait for their sources only. One without slow sources may be any number of windows ahead of its
-/// targets, so a message carries the number of its window as its tag.
+/// Ranks wait for their sources only. A rank without slow sources may be any number of windows ahead of its
+/// targets, so the tag of a message is the number of its window.
 
 #include "transport/exchange/messages.h"
 
@@ -28,7 +28,7 @@ static void open(struct exchange *exchange) {
     x->n_sources = partners->n_sources;
     x->targets = ALLOC(int, (size_t)x->n_targets);
     memcpy(x->targets, partners->targets, (size_t)x->n_targets * sizeof *x->targets);
-    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last_tag, &there); // parts of the world lack it
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last_tag, &there); // only the world has the attribute
     x->tag = x->last_tag = *last_tag;
 }
 
@@ -40,7 +40,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
         messages_send(&x->messages, exchange, outbox, x->targets[i], x->tag, MPI_Isend);
 }
 
-/// Receives what is there, up to what this window brings.
+/// Receives the messages that are there, up to what this window brings.
 static void progress(struct exchange *exchange, const struct outbox *outbox) {
     struct p2p *x = (struct p2p *)exchange;
     (void)outbox;

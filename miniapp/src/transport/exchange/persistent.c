@@ -1,6 +1,6 @@
 /// \file
-/// As alltoall, with a persistent collective of MPI 4 (MPI_Alltoall_init): what MPI has to arrange for the
-/// buffers it arranges once, and again when they grow. It runs from start() to finish().
+/// Exchanges as alltoall does, but with a persistent collective of MPI 4 (MPI_Alltoall_init). MPI makes its
+/// arrangements for the buffers once, and again when they grow. The collective runs from start() to finish().
 
 #include "transport/exchange/padded.h"
 

@@ -1,17 +1,17 @@
 /// \file
-/// An allgather by recursive doubling with MPI_Put between fences: Shehzad and Bozkus (2016), section 5,
-/// where it replaces MPI_Allgather in NEURON. log2(P) steps; what a rank puts doubles with each.
+/// An allgather by recursive doubling with MPI_Put between fences (Shehzad and Bozkus 2016, section 5, where
+/// it replaces MPI_Allgather in NEURON). It takes log2(P) steps, and what a rank puts doubles with each.
 ///
-/// The paper has P a power of two and pairs of ranks. Any P is served as in the allgather of Bruck et al.
-/// (1997): block i of a rank belongs to the rank i below it (modulo P). Before the step of distance m a rank
-/// has the blocks 0 up to m; it puts them behind those of the rank m above it. The last step puts the P - m
-/// blocks that are still missing there. A block is a header, which says how many words follow, and `room`
-/// words, used or not.
+/// In the paper P is a power of two, and ranks work in pairs. Here any P is served, as in the allgather of
+/// Bruck et al. (1997): block i of a rank belongs to the rank i below it (modulo P). Before the step of
+/// distance m, a rank has the blocks 0 up to m, and puts them behind those of the rank m above it. The last
+/// step puts the P - m blocks that are still missing there. A block is a header, which says how many words
+/// follow, and room for `room` words, used or not.
 ///
-/// After the last step all ranks have all headers. Where one asks for more room than there is, all make their
-/// memory larger alike and begin again. Blocks have two halves, used in turns: a rank can put into a
-/// half again only after a fence of the window between, which the receiver enters when it has done with the
-/// words of the window before. So no fence is needed to open an epoch.
+/// After the last step all ranks have all headers. Where one of them asks for more room than there is, all
+/// ranks enlarge their memory alike and begin again. Blocks have two halves, which are used in turns. A rank
+/// can put into a half again only after a fence of the window between. The receiver enters that fence when it
+/// has done with the words of the window before. So no fence is needed to open an epoch.
 
 #include "transport/exchange.h"
 
@@ -32,7 +32,7 @@ static size_t half_words(const struct rma_doubling *x) {
     return (size_t)x->common.ranks * (header + x->room);
 }
 
-/// Where block `i` of the half in use begins, in words.
+/// Returns the place, in words, at which block `i` of the half in use begins.
 static size_t block(const struct rma_doubling *x, int i) {
     return x->half * half_words(x) + (size_t)i * (header + x->room);
 }
@@ -53,7 +53,7 @@ static void open(struct exchange *exchange) {
     open_blocks((struct rma_doubling *)exchange, first_room);
 }
 
-/// All steps with the memory as it is. \return the largest number of words of any rank.
+/// Makes all steps with the memory as it is. \return the largest number of words of any rank.
 static uint32_t gather(struct rma_doubling *x, const struct outbox *outbox) {
     struct exchange *exchange = &x->common;
     const int ranks = exchange->ranks;

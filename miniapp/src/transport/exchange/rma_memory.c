@@ -18,11 +18,11 @@ void rma_memory_open(struct rma_memory *memory, MPI_Comm comm, size_t count) {
     const int unit = sizeof *memory->words;
     MPI_Info info;
     MPI_Info_create(&info);
-    // Each rank's memory in pages near it. Besides, MPICH 4.0.2 loses puts into the other kind of
-    // MPI_Win_allocate where it is no multiple of 16 bytes.
+    // The memory of each rank lies in pages near it. Besides, MPICH 4.0.2 loses puts into the other kind of
+    // MPI_Win_allocate where the size is no multiple of 16 bytes.
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    // Into memory that is said to be shared, a put is a copy. Besides, up to Open MPI 4.1 other memory that
-    // is made at the same time over communicators without a common rank can be mixed up on a node (ompi issue
+    // A put into memory that is declared shared is a copy. Besides, up to Open MPI 4.1, other memory that is
+    // made at the same time over communicators without a common rank can be mixed up on a node (ompi issue
     // 9492).
     if (on_one_node(comm))
         MPI_Win_allocate_shared(bytes, unit, info, comm, &memory->words, &memory->handle);

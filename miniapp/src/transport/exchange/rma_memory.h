@@ -1,5 +1,5 @@
 /// \file
-/// Memory of every rank that the others may put into between fences: what the one-sided exchanges share. MPI
+/// Memory of every rank that the others may put into between fences. The one-sided exchanges share it. MPI
 /// calls it a window; here a window is always a span of cycles.
 
 #ifndef TRANSPORT_EXCHANGE_RMA_MEMORY_H
@@ -15,10 +15,11 @@ struct rma_memory {
     size_t count;
 };
 
-/// `count` may differ between ranks. Collective; ends with the fence that opens the first epoch.
+/// Opens memory of `count` words, which may differ between ranks. Collective; ends with the fence that opens
+/// the first epoch.
 void rma_memory_open(struct rma_memory *memory, MPI_Comm comm, size_t count);
 
-/// Collective; returns when all ranks have done with the memory.
+/// Closes the memory. Collective; returns when all ranks have done with it.
 void rma_memory_close(struct rma_memory *memory);
 
 static inline size_t rma_memory_bytes(const struct rma_memory *memory) {

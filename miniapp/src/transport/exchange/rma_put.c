@@ -1,15 +1,15 @@
 /// \file
-/// One-sided: every rank puts its spikes straight into slots that its targets keep for it; one MPI_Win_fence
-/// a window. The direct counterpart of the doubling of Shehzad and Bozkus (2016), for words that differ
-/// between destinations.
+/// One-sided: every rank puts its spikes straight into slots that its targets keep for it, with one
+/// MPI_Win_fence per window. This is the direct counterpart of the doubling of Shehzad and Bozkus (2016), for
+/// words that differ between destinations.
 ///
-/// A receiver has a slot for each of its sources: a header that says how many words follow, and `room` words.
-/// Slots have two halves, used in turns: a rank can put into a half again only after the fence of the window
-/// between, which the receiver enters when it has done with the words of the window before. So the fence that
-/// ends a window also begins the next one.
+/// A receiver has a slot for each of its sources: a header that says how many words follow, and room for
+/// `room` words. Slots have two halves, which are used in turns. A rank can put into a half again only after
+/// the fence of the window between. The receiver enters that fence when it has done with the words of the
+/// window before. So the fence that ends a window also begins the next one.
 ///
-/// A rank whose words do not fit puts none, but tells all ranks how much room it needs; they see that alike
-/// after the fence, make their memory larger and begin again.
+/// A rank whose words do not fit puts none, but tells all ranks how much room it needs. After the fence all
+/// ranks see the same need, make their memory larger and begin again.
 
 #include "transport/exchange.h"
 
@@ -57,7 +57,7 @@ static int *copy(const int *list, int n) {
     return new;
 }
 
-/// Copies the partners; the receivers tell the senders their places.
+/// Copies the partners, and lets the receivers tell the senders their places.
 static void open(struct exchange *exchange) {
     struct rma_put *x = (struct rma_put *)exchange;
     const struct partners *partners = &exchange->partners;
@@ -82,7 +82,8 @@ static void put(struct rma_put *x, const uint32_t *words, size_t count, int rank
     x->common.traffic.bytes += count * sizeof *words;
 }
 
-/// The place told to has two cells: a fast rank may be a window ahead of one that still reads its own.
+/// Tells all ranks how much room this one needs. Each half has a cell for that, because a fast rank may be a
+/// window ahead of one that still reads its own.
 static void tell_need(struct rma_put *x) {
     for (int rank = 0; rank < x->common.ranks; rank++)
         MPI_Accumulate(&x->need, 1, MPI_UINT32_T, rank, x->half, 1, MPI_UINT32_T, MPI_MAX, x->memory.handle);

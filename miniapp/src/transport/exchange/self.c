@@ -1,5 +1,5 @@
 /// \file
-/// A lane within one rank: the outbox becomes the inbox, MPI is not called.
+/// A lane within one rank: the outbox becomes the inbox, and MPI is not called.
 
 #include "transport/exchange.h"
 

@@ -1,17 +1,17 @@
 /// \file
-/// Ranks of one node: a rank writes its spikes into its own segment of shared memory
-/// (MPI_Win_allocate_shared, MPI 3.0), its receivers read them there; one barrier a window, no copy at the
-/// receiver. After the hybrid programming of Hoefler et al. (2013), "MPI + MPI".
+/// For the ranks of one node: a rank writes its spikes into its own segment of shared memory
+/// (MPI_Win_allocate_shared, MPI 3.0), and its receivers read them there. There is one barrier per window and
+/// no copy at the receiver. This follows the hybrid programming "MPI + MPI" of Hoefler et al. (2013).
 ///
-/// A segment is one cache line with what its rank needs, and two halves, used in turns. A half is an index
-/// and `room` words: those for rank r are from index[r] up to index[r + 1]. A rank can write into a
-/// half again only after the barrier of the window between, which its readers enter when they have done with
-/// the words of the window before; so the inbox points into the segments. The needs have two halves for the
-/// same reason: a fast rank may be a window ahead of one that still reads.
+/// A segment is one cache line that says what its rank needs, and two halves, which are used in turns. A half
+/// is an index and room for `room` words: those for rank r lie from index[r] up to index[r + 1]. A rank can
+/// write into a half again only after the barrier of the window between. Its readers enter that barrier when
+/// they have done with the words of the window before. So the inbox can point into the segments. For the same
+/// reason the needs have two halves: a fast rank may be a window ahead of one that still reads.
 ///
-/// A rank whose words do not fit says so instead of writing them. All see the largest need alike after the
-/// barrier, make larger segments and begin again. The lines of needs are not written otherwise, so they stay
-/// in the caches of all.
+/// A rank whose words do not fit says so instead of writing them. After the barrier all ranks see the same
+/// largest need, make larger segments and begin again. Nothing else writes to the lines of needs, so they
+/// stay in the caches of all ranks.
 
 #include "transport/exchange.h"
 
@@ -37,18 +37,18 @@ struct shared {
     uint32_t **segments; ///< [ranks]
 };
 
-/// Words of a half.
+/// Returns the number of words of a half.
 static size_t half_words(const struct shared *x) {
     size_t index = (size_t)x->common.ranks + 1;
     return (index + cache_line - 1) / cache_line * cache_line + x->room;
 }
 
-/// Index of a rank's half in use.
+/// Returns the index of the half of a rank that is in use.
 static uint32_t *index_of(const struct shared *x, int rank) {
     return x->segments[rank] + cache_line + x->half * half_words(x);
 }
 
-/// Words of a rank's half in use.
+/// Returns the words of the half of a rank that is in use.
 static uint32_t *words_of(const struct shared *x, int rank) {
     return index_of(x, rank) + half_words(x) - x->room;
 }
@@ -77,7 +77,7 @@ static void open_segments(struct shared *x, uint32_t room) {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, x->handle); // MPI_Win_sync asks for an epoch
 }
 
-/// Collective; returns when all ranks have done with the segments.
+/// Closes the segments. Collective; returns when all ranks have done with them.
 static void close_segments(struct shared *x) {
     MPI_Win_unlock_all(x->handle);
     MPI_Win_free(&x->handle);
@@ -117,7 +117,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     exchange->traffic.bytes += ((uint64_t)exchange->ranks - 1) * sizeof *index;
 }
 
-/// What the ranks have written is to be seen by all afterwards.
+/// Makes sure that all ranks see afterwards what any of them has written.
 static void synchronise(struct shared *x) {
     MPI_Win_sync(x->handle);
     MPI_Barrier(x->common.comm);

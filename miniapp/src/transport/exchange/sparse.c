@@ -1,11 +1,11 @@
 /// \file
-/// Messages only to ranks that get spikes in this window, and consensus about its end by a non-blocking
-/// barrier: the algorithm NBX of Hoefler, Siebert and Lumsdaine (2010).
+/// Sends messages only to ranks that get spikes in this window, and finds out by a non-blocking barrier when
+/// it has ended: the algorithm NBX of Hoefler, Siebert and Lumsdaine (2010).
 ///
-/// Sends are synchronous: they complete when the receiver has the message. A rank with all its sends complete
-/// enters the barrier and goes on receiving; when the barrier is complete, no message of the window is
-/// under way. A faster rank may already send the next window's, but not the one after it, whose end needs
-/// everybody: tags alternate.
+/// Sends are synchronous: they complete when the receiver has the message. A rank whose sends are all
+/// complete enters the barrier and goes on receiving. When the barrier is complete, no message of the window
+/// is under way. A faster rank may already send messages of the next window, but not of the one after it,
+/// whose end needs everybody. So two tags, used in turns, are enough.
 
 #include "transport/exchange/messages.h"
 

@@ -2,15 +2,15 @@
 /// Two-level routing through bridge ranks (Du et al. 2023): a rank has about 2 sqrt(P) - 2 connections
 /// instead of P - 1, and sends fewer and larger messages.
 ///
-/// Ranks form groups of consecutive ranks; the last group may be smaller. Member j of each group makes up
-/// column j. Words for member j of another group travel in the own group to its member j, the bridge, and
-/// from there along column j: two exchanges, `inner` within groups and `outer` within columns, any of the
-/// ordinary ones. Where the last group has s members, fewer than there are columns, its member i sits in the
-/// columns i, i + s, i + 2s, …, one outer exchange for each: more connections there, but no word needs a
-/// third hop.
+/// Ranks form groups of consecutive ranks; the last group may be smaller. Member j of each group belongs to
+/// column j. Words for member j of another group first travel within the own group to its member j, the
+/// bridge, and from there along column j. So there are two exchanges, `inner` within groups and `outer`
+/// within columns, each of them any of the ordinary ones. Where the last group has s members, fewer than
+/// there are columns, its member i sits in the columns i, i + s, i + 2s, …, with one outer exchange for each.
+/// That means more connections there, but no word needs a third hop.
 ///
-/// A run of words has a frame of two words: in an inner exchange its destination and count, in an outer one
-/// its source and count.
+/// A run of words has a frame of two words: its destination and count in an inner exchange, its source and
+/// count in an outer one.
 
 #include "transport/exchange.h"
 
@@ -20,7 +20,7 @@
 
 enum { frame = 2, first_capacity = 64 }; // words
 
-/// One of the exchanges that it is composed of.
+/// One of the exchanges that this one is composed of.
 struct part {
     struct exchange *exchange;
     struct outbox outbox;
@@ -42,13 +42,14 @@ static int group_size(int asked, int ranks) {
     return size < ranks ? size : ranks;
 }
 
-/// Ranks of the group of `rank`.
+/// Returns how many ranks the group of `rank` has.
 static int members_of(const struct two_level *x, int rank) {
     int rest = x->common.ranks - rank / x->group * x->group;
     return rest < x->group ? rest : x->group;
 }
 
-/// Member of the own group through which words for `rank` go; itself where it is in the group.
+/// Returns the member of the own group through which words for `rank` go; a rank of the group is its own
+/// bridge.
 static int bridge_of(const struct two_level *x, int rank) {
     return rank % x->group % x->members;
 }
@@ -156,7 +157,7 @@ static void progress(struct exchange *exchange, const struct outbox *outbox) {
     exchange_progress(x->inner.exchange, &x->inner.outbox);
 }
 
-/// What the members of the group have sent: own words into the inbox, the others into the columns.
+/// Sorts what the members of the group have sent: own words go into the inbox, the others into the columns.
 static void sort_inner(struct two_level *x) {
     struct exchange *exchange = &x->common;
     const struct inbox *inbox = &x->inner.exchange->inbox;

@@ -8,8 +8,9 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models import modes, statistics
 from spikemark.models.waiting_iid import IidWaiting
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.gather import Measured
-from spikemark.waiting import maxima
+from spikemark.waiting.maxima import independent_ranks
 
 LEVEL = 0.99
 LONG_TAIL = 6  # longest over shortest time from which an axis is logarithmic
@@ -53,12 +54,12 @@ class Distribution:
         return modes.modes(self.times_s)
 
     @cached_property
-    def independent_ranks(self) -> maxima.IndependentRanks | None:
-        """None where the run cannot tell: it has one rank, few windows, or times that do not vary."""
+    def independent_ranks(self) -> Quantity:
+        """Missing where the run cannot tell: it has one rank, few windows, or times that do not vary."""
         try:
-            return maxima.independent_ranks(self.times_s)
-        except BadInput:
-            return None
+            return independent_ranks(self.times_s)
+        except BadInput as reason:
+            return missing(str(reason))
 
 
 def distribution(measured: Measured, window: int | None = None) -> Distribution:

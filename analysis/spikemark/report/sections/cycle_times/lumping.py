@@ -121,10 +121,7 @@ def modes_in_words(modes: list[Mode], scale: float = 1) -> str:
 
 def independent(d: Distribution) -> Quantity:
     """Returns how many independent ranks have maxima like those of the run."""
-    found = d.independent_ranks
-    if found is None:
-        return without("one rank" if d.maxima_s is None else "too few windows")
-    return Quantity(found.value, found.low, found.high)
+    return d.independent_ranks or without("one rank" if d.maxima_s is None else "too few windows")
 
 
 def _further(d: Distribution, scale: int) -> str:

@@ -79,8 +79,7 @@ def _below_zero(distributions: list[Distribution]) -> list[str]:
 
 def _together(distributions: list[Distribution]) -> list[str]:
     """Explains the number of independent ranks."""
-    found = [d for d in distributions if d.independent_ranks is not None]
-    if not found:
+    if not any(d.independent_ranks for d in distributions):
         return []
     return [
         "Are the ranks slow independently of one another, as equation 12 assumes? Ranks that are slow "

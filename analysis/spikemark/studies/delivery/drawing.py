@@ -1,22 +1,24 @@
-"""Time per synaptic event over the length of lists: measured and predicted, a colour for each setup."""
+"""Time per synaptic event over the length of lists: of runs and predicted, a colour for each setup."""
 
 from matplotlib.lines import Line2D
 
 from spikemark.report.style import COLOUR, drawing, legend_above, markup
 
+from .timing import Point
+
 COLOURS = ("deliver", "exchange", "update", "synchronise", "collocate", "other-1", "other-2", "other-3")
 
 
-def draw(shown: list, name: str, alt: str) -> str:
-    """`shown`: (delivery.Point, measured, predicted), both in nanoseconds per synaptic event."""
+def draw(shown: list[tuple[Point, float, float]], name: str, alt: str) -> str:
+    """`shown`: a point, its time and the predicted one, both in nanoseconds per synaptic event."""
     handles = []
     with drawing(height=3.6) as (figure, (axes,)):
         for i, label in enumerate(dict.fromkeys(p.label for p, _, _ in shown)):
             colour = COLOUR[COLOURS[i % len(COLOURS)]]
             dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour}
-            for p, measured, predicted in (entry for entry in shown if entry[0].label == label):
+            for p, actual, predicted in (entry for entry in shown if entry[0].label == label):
                 filled = "none" if p.held_out else colour
-                axes.plot(p.length, measured, **dot, markerfacecolor=filled, markeredgewidth=1.2)
+                axes.plot(p.length, actual, **dot, markerfacecolor=filled, markeredgewidth=1.2)
                 axes.plot(p.length, predicted, "x", color=colour, markersize=5)
             handles.append(Line2D([], [], label=label, **dot))
         cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}

@@ -1,23 +1,15 @@
-"""The energies that Simula et al. 2019 published, computed again from their times and powers."""
+"""Energies that Simula et al. 2019 published (Tables II to IV), computed again from time and power."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
-from spikemark import machines
-from spikemark.energy import on_machine
-from spikemark.energy.power_model import PowerModel
-from spikemark.published import papers
+from . import papers
 
 NEURONS = 20_480
 #: The machines of Tables II and III, and the data file of each.
 X86, ARM = "simula_table2", "simula_table3"
 #: A node of the x86 cluster holds that many; how runs on more were spread over nodes was not published.
 CORES_PER_NODE = 16
-#: As many nodes as the largest run had; how many there were was not published.
-NODES = 4
 ETHERNET, INFINIBAND = "ETH", "IB"
 
 
@@ -92,16 +84,6 @@ def points(table: str) -> list[Point]:
     return made
 
 
-def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
-    """By place in the list, the quantities that are least there; what not all points have is left out."""
-    found: dict[int, list[str]] = {}
-    for name, value in quantities.items():
-        values = [value(p) for p in points]
-        if values and None not in values:
-            found.setdefault(int(np.argmin(values)), []).append(name)
-    return found
-
-
 @dataclass(frozen=True)
 class Definition:
     """What counts as a synaptic event; `events` in 10 s of the whole network."""
@@ -139,14 +121,6 @@ def reproducing() -> list[Definition]:
         for d in definitions()
         if all(f"{microjoule(float(r['energy_J_used']), d):.1f}" == r["uJ_per_syn_event"] for r in known)
     ]
-
-
-def interconnects() -> dict[str, PowerModel]:
-    """Ethernet and InfiniBand as models of the whole cluster's power, from their machine profiles."""
-    return {
-        name: on_machine.power_model(machines.load(profile), NODES)
-        for name, profile in ((ETHERNET, "dpsnn-westmere-eth"), (INFINIBAND, "dpsnn-westmere-ib"))
-    }
 
 
 def slips() -> list[str]:

@@ -6,24 +6,24 @@ import numpy as np
 
 from spikemark.bench import kernel_bench, kernels
 from spikemark.core.errors import BadInput
-from spikemark.models import delivery_time as model
-from spikemark.records.gather import Measured
-from spikemark.records.results import Results
-from spikemark.studies.table import Missing
+from spikemark.models import delivery_time
+from spikemark.models.delivery_time import Times
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.records.gather import Sweep
 
 MIN_TIME_S = 0.05  # of a repetition
-UNKNOWN = Missing("the kernel was not measured on this machine: run `spikemark bench`")
-ALIKE = Missing(f"{kernels.DELIVER} was not measured for lists of several lengths: run `spikemark bench`")
+UNKNOWN = missing("the kernel was not measured on this machine: run `spikemark bench`")
+ALIKE = missing(f"{kernels.DELIVER} was not measured for lists of several lengths: run `spikemark bench`")
 
 
-def _table(folder: Path) -> Path:
-    """Where the times of kernels are kept, of the machine of a results folder."""
-    return kernel_bench.folder(folder.name, folder.parents[1]) / kernel_bench.TABLE
+def _table(sweep: Sweep) -> Path:
+    """The file with the times of kernels on the machine of a results folder."""
+    return kernel_bench.folder(sweep.path.name, sweep.path.parents[1]) / kernel_bench.TABLE
 
 
-def prepare(results: Results) -> list[str]:
+def prepare(sweep: Sweep) -> list[str]:
     """Measure the kernel unless this machine has its times; why that failed, in words."""
-    path = _table(results.path)
+    path = _table(sweep)
     try:
         if not path.is_file() or kernels.DELIVER not in set(kernels.read(path)["kernel"]):
             kernel_bench.bench(path.parent, pattern=f"^{kernels.DELIVER}/", min_time_s=MIN_TIME_S)
@@ -32,17 +32,17 @@ def prepare(results: Results) -> list[str]:
     return []
 
 
-def times(runs: list[Measured]) -> model.Times | Missing:
-    """The times of the model, fitted to the kernel, in which every spike has a list."""
-    path = _table(runs[0].run.path.resolve().parents[1]) if runs else None
-    if path is None or not path.is_file():
+def times(sweep: Sweep) -> Times | Quantity:
+    """The times of the model fitted to the kernel, in which every spike has a list; or why there are none."""
+    path = _table(sweep)
+    if not path.is_file():
         return UNKNOWN
     table = kernels.read(path)
     alone = table[table["kernel"] == kernels.DELIVER]
     lengths = alone["size"].to_numpy(dtype=float)
     once = np.ones_like(lengths)
     try:
-        return model.fit(
+        return delivery_time.fit(
             np.column_stack([once, lengths, once]), 1e-9 * lengths * alone["median_ns"].to_numpy()
         )
     except BadInput:

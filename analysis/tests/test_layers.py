@@ -1,0 +1,72 @@
+"""analysis/layers.py finds every kind of breach it is there for, and none in the package."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_UNITS = 24  # what a reader takes in who opens the folder
+
+spec = importlib.util.spec_from_file_location("layers", ROOT / "layers.py")
+layers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(layers)
+
+BREACHES = {
+    "upwards": (
+        {"core/a.py": "from spikemark.report import page\n", "report/page.py": ""},
+        "which is below core",
+    ),
+    "lazy": (
+        {"core/a.py": "def f():\n    from spikemark.core import b\n", "core/b.py": ""},
+        "imports core.b inside a function",
+    ),
+    "renamed": ({"core/a.py": "from . import b as c\n", "core/b.py": ""}, "imports core.b under the name c"),
+    "circle": (
+        {"cli/a.py": "from . import b\n", "cli/b.py": "def f():\n    from .a import x\n"},
+        "circle: cli.a -> cli.b -> cli.a",
+    ),
+    "package": ({"utils/a.py": ""}, "no package is called utils"),
+    "length": ({"core/a.py": "\n" * 301}, "301 lines, more than 300"),
+}
+
+
+def planted(folder: Path, files: dict[str, str]) -> list[str]:
+    """The breaches of a package with these files."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return list(layers.breaches(folder))
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_breach_is_found(breach, tmp_path):
+    files, message = BREACHES[breach]
+    found = planted(tmp_path, files)
+    assert len(found) == 1, found
+    assert message in found[0].replace("cli.b -> cli.a -> cli.b", "cli.a -> cli.b -> cli.a")
+
+
+def test_what_is_allowed_is_not_a_breach(tmp_path):
+    files = {
+        "core/a.py": "from pathlib import Path as P\n",
+        "report/b.py": "from spikemark.core.a import P as Q\nfrom . import c\n",
+        "report/c.py": "",
+        "cli/d.py": "def f():\n    from spikemark.report import b\n",
+    }
+    assert planted(tmp_path, files) == []
+
+
+def test_the_package_is_in_order():
+    assert list(layers.breaches(ROOT / layers.PROJECT)) == []
+
+
+def test_the_plan_can_be_seen():
+    units = {
+        path.stem
+        for path in (ROOT / layers.PROJECT).iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
+    assert len(units) <= MOST_UNITS and set(layers.ORDER) < units
+    assert layers.__doc__ and all(package in layers.__doc__ for package in layers.ORDER)
