@@ -12,8 +12,9 @@ else
 SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
-# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest.
-SIDE_BY_SIDE = "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest; ranks and threads that
+# wait give way to those of the other tests.
+SIDE_BY_SIDE = OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 

@@ -1,8 +1,8 @@
-"""What the analysis expects of a run, against what `miniapp --explain` says: hundreds of random descriptions.
+"""What the analysis expects of a run, against what `miniapp --explain` says, for random descriptions.
 
 Both read the same description and must agree on lanes, periods, lags, groups, placement, the ring of input,
-memory and on whether the run is possible at all. Numbers must be equal, but for rounding: both compute the
-same expectations.
+memory and on whether the run is possible at all. No figure is an estimate of another kind on one side than on
+the other, so the only tolerance is for rounding.
 """
 
 import json
@@ -19,24 +19,16 @@ from spikemark.core.errors import BadInput
 from spikemark.network import placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
-from spikemark.prediction import exchange, loads, memory
+from spikemark.prediction import exchange, memory
+from spikemark.prediction.loads import Loads
 
 CASES, BATCH = 240, 60  # descriptions, and how many of them make one test
 #: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
 ROUNDING = 1e-6
 MODELS = ("ignore_and_fire", "lif_exp", "lif_delta", "lif_sfa")
 WEIGHTS = (1, 2, -3, 0.1, 0.25, -0.7, 87.8, -351.2, 0, 1 / 3, 2**0.5, 1e-3, 64.0)
-RELATED = (
-    2,
-    -3,
-    1,
-    1.5,
-    -2.5,
-    1 / 64,
-    1 + 1 / 64,
-    1 / 65,
-    0.7,
-)  # most have a common unit, a part of the smallest
+#: Most of these have a common unit, which is a part of the smallest of them.
+RELATED = (2, -3, 1, 1.5, -2.5, 1 / 64, 1 + 1 / 64, 1 / 65, 0.7)
 
 
 class Drawn:
@@ -161,11 +153,11 @@ class Drawn:
         return found or [{"name": "world", "group": "world"}]
 
 
-def expected(description: dict, ranks: int, threads: int) -> loads.Loads | str:
+def expected(description: dict, ranks: int, threads: int) -> Loads | str:
     """What the analysis makes of it, or the line with which it refuses."""
     try:
         rates = np.zeros(len(read(description).network.populations))
-        found = loads.read(description, ranks, threads, rates)
+        found = Loads.of(description, ranks, threads, rates)
         for lane in found.lanes:
             exchange.check(lane)
     except BadInput as refusal:
@@ -185,14 +177,16 @@ def disagreement(number: int, folder: Path) -> tuple[str, bool]:
         if isinstance(mine, str) and done.returncode == 2:
             return "", False
         return f"{mine if isinstance(mine, str) else 'possible'} | {done.stderr.strip() or 'possible'}", False
-    said, views = json.loads(done.stdout), []
-    views = [(name, a, b) for name, a, b in compared(mine, said) if a != b]
+    views = [(name, a, b) for name, a, b in compared(mine, json.loads(done.stdout)) if a != b]
     return "; ".join(f"{name}: {a} | {b}" for name, a, b in views), True
 
 
-def compared(mine: loads.Loads, said: dict):
+def close(values):
+    return pytest.approx(values, rel=ROUNDING, abs=0)
+
+
+def compared(mine: Loads, said: dict):
     """Yields name, the analysis' value and the mini-app's."""
-    close = lambda values: pytest.approx(values, rel=ROUNDING, abs=0)  # noqa: E731
     time, network, ring = mine.description.time, mine.description.network, said["input"]["ring"]
     yield "placement", mine.placement, said["placement"]
     yield "steps of a cycle", time.cycle_steps, said["time"]["steps_per_cycle"]

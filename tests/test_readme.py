@@ -124,6 +124,15 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_the_places_that_contributors_are_sent_to_exist():
+    table = re.findall(r"^\|.*\|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)[2:]
+    named = [path for line in table for path in re.findall(r"`([\w/*]+/[\w*]+\.\w+)`", line)]
+    assert len(named) > len(table) > 15
+    for path in named:
+        roots = ("", "miniapp/src/", "analysis/spikemark/")
+        assert any(list(ROOT.glob(root + path.replace("NAME", "*"))) for root in roots), path
+
+
 def test_anchors_are_written_as_github_does():
     assert anchors("# One\n\n## `two`: a, b (Lober et al. 2026)\ntext\n") == {
         "one",

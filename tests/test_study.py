@@ -105,7 +105,7 @@ def done(tmp_path_factory):
             folder = tmp_path_factory.mktemp(name)
             study = replace(STUDIES[name], experiment=str(shrunk(name, folder)))
             with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as quick:
-                quick.setattr("spikemark.studies.delivery_kernel.MIN_TIME_S", 1e-3)
+                quick.setattr("spikemark.studies.delivery.kernel.MIN_TIME_S", 1e-3)
                 kept[name], outcome = carry_out.carry_out(study, "here", folder, stream=log)
             assert outcome.complaints == [] and outcome.failed == {}
         return kept[name]

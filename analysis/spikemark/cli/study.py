@@ -1,16 +1,14 @@
 """`spikemark study`: published comparisons, repeated on this machine or on a simulated one."""
 
 import sys
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from .options import AsJson, Machine, Root, Where
-from .output import list_lines, print_json, short
+from .output import list_lines, print_json, print_lines, short
 
 SUMMARY_WIDTH = 20
-WIDTH = 150  # of a table that goes to a file
 
 
 def study(
@@ -44,24 +42,8 @@ def study(
 
 
 def _show(done) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    """The main table with what stands out, and where the page is."""
+    from spikemark.quantities import terminal
 
-    from spikemark.report.simulated import worded
-
-    words = partial(worded, done.sweep)
-    width = None if sys.stdout.isatty() else WIDTH
-    console = Console(highlight=False, soft_wrap=True, width=width)
-    main = done.findings.tables[0]
-    shown = main.shown()
-    table = Table(title=main.title, title_justify="left")
-    for number, (head, kind) in enumerate(shown.heads):
-        table.add_column(
-            words(f"{head}\n{kind}".strip()), justify="left" if number in shown.words else "right"
-        )
-    for row in shown.cells:
-        table.add_row(*row)
-    console.print(table)
-    for line in (*done.findings.remarks, done.findings.sentence):
-        console.print(words(line), markup=False)
-    console.print(short(done.page), markup=False)
+    terminal.show(done.findings.tables[0], notes=False)
+    print_lines([*done.findings.remarks, done.findings.sentence, str(short(done.page))])

@@ -1,8 +1,8 @@
 """What every rank and thread has to do in a cycle on average: counts, to which a machine gives times.
 
-Eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses visited by
-`network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual processes with
-as many neurons of every population are one column. All counts are expectations per cycle.
+These are eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses
+visited by `network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual
+processes with as many neurons of every population are one column. All counts are expectations per cycle.
 """
 
 from dataclasses import dataclass, field

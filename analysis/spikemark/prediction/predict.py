@@ -93,11 +93,10 @@ def predict(
     fitted to published times. Raises BadInput for more threads than a node has cores, networks that cannot
     be run so, unknown values that times depend on, and questions too far outside the validated range.
     """
-    inputs = Inputs(profile, factors=factors or {})
+    description, inputs = read(description), Inputs(profile, factors=factors or {})
     node = Node.of(profile, ranks, threads, ranks_per_node)
     outside = validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
-    description = read(description)
     schedule, placement = chosen(description, schedule, placement)
     loads = Loads.of(description, ranks, threads, found_rates.hz, schedule, placement)
     for lane in loads.lanes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .quantity import Quantity
+from .quantity import Quantity, missing
 from .table import Cell, Column, Table
 from .words import number
 
@@ -33,12 +33,16 @@ class KeyFigure:
     kind: str = ""
     note: str = ""
     words: Callable[[float], str] = number
-    missing: bool = False
+
+    @classmethod
+    def lacking(cls, label: str, reason: str) -> "KeyFigure":
+        """A tile that says why there is no number."""
+        return cls(label, missing(reason))
 
     @property
     def absent(self) -> bool:
         """Is there no number?"""
-        return self.missing or (isinstance(self.value, Quantity) and not self.value)
+        return isinstance(self.value, Quantity) and not self.value
 
     @property
     def text(self) -> str:
@@ -49,7 +53,7 @@ class KeyFigure:
     @property
     def remark(self) -> str:
         """What stands below the number."""
-        return self.note or (self.value.reason if isinstance(self.value, Quantity) and self.absent else "")
+        return self.note or (self.value.reason if self.absent else "")
 
 
 @dataclass(frozen=True)

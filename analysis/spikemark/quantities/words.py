@@ -54,7 +54,8 @@ def percent(share: float, digits: int = 0) -> str:
 
 def change(factor: float) -> str:
     """A factor as a change: 0.38 is '−62 %', 1.09 is '+9 %'."""
-    return ("+" if factor > 1 else "") + percent(factor - 1)
+    words = percent(factor - 1)
+    return f"+{words}" if factor > 1 and words[0].isdigit() else words
 
 
 def microseconds(seconds: float, digits: int = 3) -> str:

@@ -48,8 +48,8 @@ def cautions(view: View) -> list[str]:
     if view.left_out:
         found.append(
             f"{LEFT_OUT}: {counted(view.left_out, 'run')}, which differ from the others in more than "
-            "schedule, D, ranks, seed and repetition; the table of runs has them (under Speed, other "
-            "numbers of threads are shown, under Growth of cost the doublings)"
+            "schedule, D, ranks, seed and repetition; the table of runs lists them, Speed shows those with "
+            "other numbers of threads, Growth of cost the doublings"
         )
     if view.crowded:
         found.append(

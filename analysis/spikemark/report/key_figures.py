@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from spikemark.quantities.elements import KeyFigure
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import change, counted, number, span, typical
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
@@ -57,7 +57,7 @@ def _waiting(view: View, headline: Headline) -> KeyFigure:
             if view.ranks == 1
             else "not timed on its own (record.barrier is false)"
         )
-        return KeyFigure(label, missing(reason))
+        return KeyFigure.lacking(label, reason)
     return _changed(label, headline.waiting, view.kind, expected_waiting(view))
 
 
@@ -81,7 +81,7 @@ def _access(view: View) -> KeyFigure:
     plain, aware = (view.case.of(c, view.ranks) for c in (view.conventional, view.structure_aware))
     r = ratio(aware, plain, _first_accesses)
     if r is None:
-        return KeyFigure(label, missing("no synaptic event occurred"))
+        return KeyFigure.lacking(label, "no synaptic event occurred")
     if max(abs(pair - 1) for pair in r.pairs) > EQUAL:
         found = _changed(label, r, "counted")
         return replace(found, note=f"per synaptic event; {found.note}")
@@ -101,7 +101,7 @@ def _memory(view: View) -> KeyFigure:
     runs = view.case.of(view.structure_aware, view.ranks)
     values = [b for m in runs if (b := m.run.record.memory.bytes_per_synapse) is not None]
     if not values:
-        return KeyFigure(label, missing("unknown to the mini-app, or no synapses"))
+        return KeyFigure.lacking(label, "unknown to the mini-app, or no synapses")
     note = "peak memory of all ranks, MPI and program included, divided by synapses"
     return KeyFigure(label, Quantity(typical(values), unit="B"), view.kind, note, lambda b: f"{number(b)} B")
 
@@ -126,11 +126,11 @@ def _checksums(view: View) -> KeyFigure:
     found = agreements(view.sweep)
     label = "Checksums of each network"
     if not found:
-        return KeyFigure(label, missing("no run is complete"))
+        return KeyFigure.lacking(label, "no run is complete")
     if broken(view.sweep):
         return KeyFigure(label, "NOT EQUAL", "counted", "see Correctness; do not compare the times")
     if all(len(a.runs) == 1 for a in found):
-        return KeyFigure(label, missing("one run per network, so there is nothing to compare"))
+        return KeyFigure.lacking(label, "one run per network, so there is nothing to compare")
     return KeyFigure(
         label,
         "equal",

@@ -277,7 +277,7 @@ def _key_figures(here: Table, kind: str) -> list[KeyFigure]:
         note = "net, recurrent and external events; published: 1.1 (ARM), 3.4 (x86)"
         return [*figures, KeyFigure(title, f"{span(known, 2)} µJ", kind, note)]
     reason = UNREAD if here.rows else NOT_RUN.reason
-    return [*figures, KeyFigure(title, "missing", "", reason, missing=True)]
+    return [*figures, KeyFigure.lacking(title, reason)]
 
 
 STUDY = Study(

@@ -187,7 +187,7 @@ def _key_figures(found: Runs, kind: str) -> list[KeyFigure]:
         figures.append(
             KeyFigure(title, f"{span(times)} µs", kind, "per window")
             if times
-            else KeyFigure(title, "missing", "", NOT_RUN.reason, missing=True)
+            else KeyFigure.lacking(title, NOT_RUN.reason)
         )
     return figures
 

@@ -254,7 +254,7 @@ def _key_figures(found: Runs, table: Table, kind: str) -> list[KeyFigure]:
         if times:
             figures.append(KeyFigure(f"Exchange by {name}", f"{span(times)} µs", kind, "per window"))
         else:
-            figures.append(KeyFigure(f"Exchange by {name}", "missing", "", NOT_RUN.reason, missing=True))
+            figures.append(KeyFigure.lacking(f"Exchange by {name}", NOT_RUN.reason))
     shares = [share.value for _, share in _compared(table)]
     if shares:
         figures.append(

@@ -186,7 +186,7 @@ def _key_figures(spreads: dict[str, list[Place]]) -> list[KeyFigure]:
                 label = f"Run time, structure-aware, {VARIED[name].split(' (')[0]} {percent(_value(p, name))}"
                 change = f"{number(100 - saved.value)} %"
                 figures.append(KeyFigure(label, change, "simulated", "of the conventional one"))
-    return figures or [KeyFigure("Run time of unequal areas", "missing", "", "no such runs", missing=True)]
+    return figures or [KeyFigure.lacking("Run time of unequal areas", "no such runs")]
 
 
 def _largest(own: list[Place], name: str) -> float:

@@ -141,7 +141,7 @@ def _key_figures(found: list[Place]) -> list[KeyFigure]:
         note = f"on {counted(best.ranks, 'rank')}"
         value = number(best.real_time_factor.value)
         figures.append(KeyFigure(f"Best real-time factor, {machine}", value, "simulated", note))
-    return figures or [KeyFigure("Best real-time factor", "missing", "", "no such runs", missing=True)]
+    return figures or [KeyFigure.lacking("Best real-time factor", "no such runs")]
 
 
 def _figures(found: list[Place], main: Table) -> list[Figure]:

@@ -157,7 +157,7 @@ def _key_figures(found: list[Place]) -> list[KeyFigure]:
                   f"{p.configuration.label}, {_label(p)['placement']}")
         for n, p in _best(found).items()
     ]  # fmt: skip
-    return figures or [KeyFigure("Real-time factor", "missing", "", "no such runs", missing=True)]
+    return figures or [KeyFigure.lacking("Real-time factor", "no such runs")]
 
 
 STUDY = Study(

@@ -197,7 +197,7 @@ def _key_figures(skewed: list[Waits], kind: str) -> list[KeyFigure]:
             plain = number(found[0].measured.value)
             note = f"of the conventional {plain}{NARROW}µs; by the recursion {drawn}"
             figures.append(KeyFigure(label, percent(share), kind, note))
-    return figures or [KeyFigure("Waiting left", "missing", "", "no such runs", missing=True)]
+    return figures or [KeyFigure.lacking("Waiting left", "no such runs")]
 
 
 def _figures(skewed: list[Waits], main: Table, kind: str) -> list[Figure]:

@@ -1,22 +1,23 @@
 """Predictions held against what was published: DPSNN on four machines, NEST's multi-area model as a bound.
 
-DPSNN is another program, so that one factor per machine, on what a synapse, a neuron and a spike from outside
-take, is fitted to some rows; the others are held out. Entering a list is left as it is: it is an access to
-memory, in any program. NEST is a general simulator, which the mini-app should outrun; its times are an upper
-bound. Run as a module, this prints the tables of docs/prediction.md.
+DPSNN is another program. So one factor per machine, on the time of a synapse, a neuron and a spike from
+outside, is fitted to some rows, and the others are held out. Entering a list is left as it is, because it is
+an access to memory in any program. NEST is a general simulator, which the mini-app should outrun, so its
+times are an upper bound. Run as a module, this prints the tables of docs/prediction.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import brentq
 
 from spikemark import machines
 from spikemark.prediction import predict, rates
 from spikemark.prediction.loads import Loads
 from spikemark.presets import dpsnn, mam
-from spikemark.studies.table import Column, StudyTable
+from spikemark.quantities.table import Column, Table
 
 from .published_runs import MESSAGES, TABLES, WORK, Case, Network
 
@@ -97,8 +98,6 @@ def check(cases: list[Case]) -> tuple[list[Checked], dict[str, dict[str, float]]
 
 
 def _fit(rows: list[Case], profiles: dict, factors: Callable[[float], dict[str, float]]) -> float:
-    from scipy.optimize import brentq
-
     def deviation(logarithm: float) -> float:
         chosen = factors(float(np.exp(logarithm)))
         found = [predicted(c, profiles[c.machine], chosen)["real_time_factor"] for c in rows]
@@ -112,7 +111,7 @@ def known_profiles(names: list[str]) -> dict:
     return {name: machines.filled(machines.load(name)) for name in names}
 
 
-def dpsnn_table(name: str, cases: list[Case] | None = None) -> StudyTable:
+def dpsnn_table(name: str, cases: list[Case] | None = None) -> Table:
     """Published and predicted times of one of TABLES, errors, and which rows were held out."""
     found, factors = check(TABLES[name]() if cases is None else cases)
     second = any(MESSAGES in f for f in factors.values())
@@ -136,7 +135,7 @@ def dpsnn_table(name: str, cases: list[Case] | None = None) -> StudyTable:
     columns = [c for c in columns if any(c.name in row for row in rows)]
     said = [f"{profile}: {_said(f)}" for profile, f in factors.items()]
     notes = [f"Fitted: {'; '.join(said)}."]
-    return StudyTable(name.lower().replace(" ", "_"), f"DPSNN, {name}", columns, rows, notes)
+    return Table(columns, rows, f"DPSNN, {name}", name.lower().replace(" ", "_"), notes)
 
 
 def _said(factors: dict[str, float]) -> str:
@@ -144,7 +143,7 @@ def _said(factors: dict[str, float]) -> str:
     return ", ".join(f"{names[name]} times {factor:.3g}" for name, factor in factors.items())
 
 
-def nest_table() -> StudyTable:
+def nest_table() -> Table:
     """The multi-area model on JURECA-DC: the mini-app as predicted, NEST as published."""
     description = mam.describe(full=True, schedule="conventional")  # as NEST
     hz = rates.of(description, None, "mam", {})
@@ -158,19 +157,20 @@ def nest_table() -> StudyTable:
         Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),
         Column("predicted", "mini-app", "modelled"), Column("ahead", "NEST over mini-app", "modelled", 2),
     ]  # fmt: skip
-    return StudyTable(
-        "nest", "Real-time factor of the multi-area model on JURECA-DC", columns, rows, [NEST_SOURCE]
-    )
+    title = "Real-time factor of the multi-area model on JURECA-DC"
+    return Table(columns, rows, title, "nest", [NEST_SOURCE])
 
 
-def markdown(table: StudyTable) -> str:
-    """As docs/prediction.md shows it."""
-    shown = table.shown()
-    heads = [f"{head} ({kind})" if kind else head for head, kind in shown.heads]
-    lines = [f"**{table.title}.** {' '.join(table.notes)}", ""]
-    lines += [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *shown.rows)]
-    return "\n".join(lines)
+def markdown(table: Table) -> str:
+    """As docs/prediction.md shows it: title and notes, then the cells."""
+    return f"**{table.title}.** {' '.join(table.notes)}\n\n{table.markdown()}"
+
+
+def tables() -> Iterator[Table]:
+    """All tables of docs/prediction.md, in order. The largest grids of the last but one take minutes."""
+    yield from map(dpsnn_table, TABLES)
+    yield nest_table()
 
 
 if __name__ == "__main__":
-    print("\n\n".join(markdown(t) for t in (*map(dpsnn_table, TABLES), nest_table())))
+    print("\n\n".join(map(markdown, tables())))

@@ -174,7 +174,7 @@ def _key_figures(cuts: Table, skewed: list[Waits], kind: str) -> list[KeyFigure]
     for correlation in GOALS:
         row, label = _goal(cuts, correlation), f"Overlapping cuts waiting, correlation {correlation:g}"
         figures.append(
-            KeyFigure(label, "missing", "", "no such pair of runs", missing=True)
+            KeyFigure.lacking(label, "no such pair of runs")
             if row is None
             else KeyFigure(label, f"{number(row['factor'].value)}×", kind, f"at D = {row['delay_ratio']}")
         )

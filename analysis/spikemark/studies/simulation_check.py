@@ -268,7 +268,7 @@ def _key_figures(found: list[Setup]) -> list[KeyFigure]:
     for quantity in ("waiting", "exchange", WHOLE):
         label, error = f"Error of the {quantity}, times replayed", _largest(found, "replay", quantity)
         if error is None:
-            figures.append(KeyFigure(label, "missing", "", "not simulated", missing=True))
+            figures.append(KeyFigure.lacking(label, "not simulated"))
         else:
             figures.append(KeyFigure(label, _signed(error), "simulated", "largest, two ranks"))
     return figures

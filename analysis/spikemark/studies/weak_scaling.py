@@ -261,7 +261,7 @@ def _change(reduction: Quantity | float) -> str:
 def _key_figures(less: Table) -> list[KeyFigure]:
     row = _headline(less)
     if row is None:
-        return [KeyFigure("Change by structure", "missing", "", "no such runs", missing=True)]
+        return [KeyFigure.lacking("Change by structure", "no such runs")]
     where = f"{row['ranks']} ranks, {row['machine']}"
     return [
         KeyFigure("Waiting", _change(row["waiting_percent"]), "simulated",

@@ -117,7 +117,7 @@ def test_tables_are_medians_and_say_how_far_repetitions_are_apart():
     table = found["interconnect.tables.alltoall"]
     assert table.value == [(2, size, pytest.approx(1.5)) for size in fake_exchanges.SIZES]
     assert table.reference == "medians; single repetitions are 0.67 to 1.3 times as long"
-    assert found["interconnect.tables.barrier"].rows == [(2, 0, pytest.approx(0.5))]
+    assert found["interconnect.tables.barrier"].value == [(2, 0, pytest.approx(0.5))]
     assert "interconnect.selector" not in found  # of a library that nobody knows
     assert unknown["interconnect.latency"] == messages.ONE_NODE
 

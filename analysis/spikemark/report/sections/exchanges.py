@@ -158,15 +158,11 @@ def _fits(curves: list[Curve], title: str) -> Table:
             rows.append({
                 **first,
                 "bytes": (piece.first, piece.last),
-                "latency_us": _scaled(piece.latency_s, 1e6),
-                "slope_ns": _scaled(piece.seconds_per_byte, 1e9),
+                "latency_us": piece.latency_s.times(1e6, "us"),
+                "slope_ns": piece.seconds_per_byte.times(1e9, "ns"),
                 "error": c.fit.relative_error,
             })  # fmt: skip
     return Table(FITTED, rows, title)
-
-
-def _scaled(value: Quantity, unit: float) -> Quantity:
-    return Quantity(*(None if x is None else unit * x for x in (value.value, value.low, value.high)))
 
 
 def _repetitions(curves: list[Curve]) -> str:

@@ -53,7 +53,7 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
 
 
 def warmup(description: dict) -> int:
-    """Cycles before the measured ones, of a description that `cycles` takes."""
+    """Cycles of the warm-up of a description, which come before the measured ones."""
     return read_time(description).warmup_cycles
 
 

@@ -8,10 +8,10 @@ from planned import write_experiment
 from planted_power import Planted, energy_fields, write_own
 from small_network import describe
 
-from spikemark.published import papers
+from spikemark.published import papers, simula
+from spikemark.published.simula import ARM, X86
 from spikemark.records.gather import gather
-from spikemark.studies import STUDIES, carry_out, simula
-from spikemark.studies.simula import ARM, X86
+from spikemark.studies import STUDIES, carry_out, energy_simula
 
 STUDY = STUDIES["energy-simula"]
 PLANTED = Planted()
@@ -70,18 +70,18 @@ class TestPublished:
 
     def test_optima(self):
         x86 = simula.points(X86)
-        best = simula.optima(
+        best = energy_simula.optima(
             x86, time=lambda p: p.time_s, net=lambda p: p.energy_j, gross=lambda p: p.gross_j
         )
         named = {(x86[i].label, x86[i].note): what for i, what in best.items()}
         assert named == {("32", "IB"): ["time", "gross"], ("8", ""): ["net"]}
-        assert simula.optima([], time=lambda p: p.time_s) == {}
+        assert energy_simula.optima([], time=lambda p: p.time_s) == {}
         assert (
-            simula.optima(simula.points(ARM), gross=lambda p: p.gross_j) == {}
+            energy_simula.optima(simula.points(ARM), gross=lambda p: p.gross_j) == {}
         )  # one row only has a baseline
 
     def test_interconnects_follow_the_measured_order(self):
-        models = simula.interconnects()
+        models = energy_simula.interconnects()
         ethernet, infiniband = models["ETH"], models["IB"]
         assert ethernet.idle_w == infiniband.idle_w == 564 and ethernet.core_w == infiniband.core_w
         assert ethernet.card_w > infiniband.card_w >= 0

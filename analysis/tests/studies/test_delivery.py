@@ -1,23 +1,27 @@
 """The study of delivery on planted times."""
 
 import copy
+import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
+from fake_simulation import simulated
 from html_page import Page
 from planned import run, write_experiment
 from small_network import describe
+from studied import OVERSUBSCRIBED, says_simulated
 
 from spikemark.models.delivery_time import Times
 from spikemark.records.gather import gather
 from spikemark.studies import STUDIES, carry_out, delivery
-from spikemark.studies.table import Estimate, Missing
+from spikemark.studies.delivery import timing
 
 TRUTH = Times(first=30e-9, next=2e-9, spike=8e-9)
 INDEGREES = (2, 4, 10, 30, 60)
-OVERSUBSCRIBED = ["oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"]
 
 
-def planned(disturbed: float = 1.0) -> list[dict]:
+def planned() -> list[dict]:
     """Networks of several in-degrees, 1 x 1, 1 x 2, 2 x 1 and, without times that count, 4 x 1."""
     runs = []
     for indegree in INDEGREES:
@@ -73,7 +77,7 @@ def test_planted_times_are_found_whatever_one_run_says(done):
     found = {row["time"]: row["fitted_ns"] for row in rows(done, "times")}
     planted = {"t_first": 30, "t_next": 2, "t_spike": 8, "t_first + t_spike": 38}
     assert {name: cell.value for name, cell in found.items()} == pytest.approx(planted, rel=0.01)
-    assert all(isinstance(cell, Estimate) and cell.low <= 1.001 * cell.value for cell in found.values())
+    assert all(cell.low <= 1.001 * cell.value for cell in found.values())
 
 
 def test_every_second_length_is_held_out(done):
@@ -91,46 +95,66 @@ def test_a_slow_repetition_is_divided_out(results):
         phase = m.run.record.timing.phases["deliver"]
         own = 1.5 if m.planned.repetition == 2 else 1.0
         m.run.record.timing.phases["deliver"] = phase.model_copy(update={"mean_s": own * phase.mean_s})
-    for p in delivery.points(runs):
+    for p in timing.points(runs):
         assert p.middle_s == pytest.approx(float(TRUTH.predict(p.counts.mean(axis=0))), rel=1e-3)
 
 
 def test_a_model_that_does_not_hold_is_said_to(results):
-    runs = gather(results).runs
-    for m in runs:
+    sweep = gather(results)
+    for m in sweep.runs:
         held = m.planned.fields["preset.indegree"] == INDEGREES[1]
         phase = m.run.record.timing.phases["deliver"]
         if held:
             m.run.record.timing.phases["deliver"] = phase.model_copy(update={"mean_s": 2 * phase.mean_s})
-    findings = delivery.read(runs)
+    findings = delivery.read(sweep)
     box = findings.parts[0].boxes[0]
     assert box.tone == "bad" and "3 of 6" in box.text and "NOT reached" in box.text
 
 
 def test_kernels_stand_beside_if_there_are_any(done, results, monkeypatch):
-    assert all(isinstance(row["kernel_ns"], Missing) for row in rows(done, "times"))
+    assert not any(row["kernel_ns"] for row in rows(done, "times"))
     assert "run spikemark bench" in " ".join(Page(done.page.read_text(encoding="utf-8")).text.split())
 
 
 def test_times_of_the_kernels_are_fitted_likewise(results):
-    import pandas as pd
-
     sizes = [1, 8, 100, 1000]
     ns = [(40 + 1.5 * size) / size for size in sizes]  # per synapse
     table = pd.DataFrame({
         "kernel": "deliver", "size": sizes, "item": "synapse", "repetitions": 5, "clock": "cpu",
         "median_ns": ns, "q1_ns": ns, "q3_ns": ns, "real_median_ns": ns, "raw": "raw.json",
     })  # fmt: skip
-    runs = gather(results).runs
-    path = runs[0].run.path.resolve().parents[3] / "bench" / "here" / "kernels.parquet"
+    sweep = gather(results)
+    path = sweep.path.parents[1] / "bench" / "here" / "kernels.parquet"
     path.parent.mkdir(parents=True)
     table.to_parquet(path)
     found = {
         row["time"]: row["kernel_ns"]
-        for table in delivery.read(runs).tables
+        for table in delivery.read(sweep).tables
         for row in table.rows
         if "time" in row
     }
     path.unlink()
     assert found["t_next"] == pytest.approx(1.5) and found["t_first + t_spike"] == pytest.approx(40)
     assert found["t_first"] == found["t_spike"] == ""  # every spike of the kernel has a list
+
+
+def test_a_page_of_simulated_runs_calls_none_of_their_times_measured(results, fake, tmp_path):
+    shutil.copytree(results.parents[1], tmp_path / "copy")
+    sweep = gather(simulated(tmp_path / "copy" / results.parent.name / results.name))
+    done = carry_out.write(STUDIES["delivery"], sweep)
+    assert len(rows(done, "points")) == len(INDEGREES) * 4  # no core of this machine is short of
+    says_simulated(done)
+
+
+def test_planted_drift_is_found_whatever_single_runs_say():
+    drift = {1: 1.0, 2: 1.3, 3: 0.9, 4: 1.0, 5: 2.0}
+    runs = [(setup, block, (setup + 1) * slower) for setup in range(20) for block, slower in drift.items()]
+    runs = [(s, b, 10 * t if (s, b) == (3, 4) else t) for s, b, t in runs if (s, b) != (7, 1)]
+    assert timing.slower(runs) == pytest.approx(drift)
+
+
+def test_without_drift_nothing_changes():
+    rng = np.random.default_rng(1)
+    runs = [(s, b, np.exp(s + 0.01 * rng.standard_normal())) for s in range(50) for b in range(9)]
+    assert all(abs(factor - 1) < 0.01 for factor in timing.slower(runs).values())
+    assert timing.slower([]) == {} and timing.slower([("a", 1, 3.0)]) == {1: 1.0}

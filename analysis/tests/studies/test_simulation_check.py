@@ -9,10 +9,9 @@ from html_page import Page
 from planned import run, write_experiment
 from small_network import describe
 
+from spikemark import machines
 from spikemark.records.gather import gather
-from spikemark.studies import STUDIES, carry_out
-from spikemark.studies import simulation_check as check
-from spikemark.studies.table import Missing
+from spikemark.studies import STUDIES, carry_out, simulation_check
 
 FACTORS = {"replay": 0.9, "execute": 1.2, "model": 1.5}
 
@@ -27,7 +26,7 @@ def simulated(tmp_path, runs: list[dict]):
     folder = write_experiment(tmp_path, runs)
     for planned in sorted((folder / "runs").iterdir()):
         for mode, factor in FACTORS.items():
-            copy = check.folder(planned, mode)
+            copy = simulation_check.folder(planned, mode)
             shutil.copytree(planned, copy)
             record = json.loads((copy / "record.json").read_text())
             for phase in record["timing"]["phases"].values():
@@ -39,7 +38,7 @@ def simulated(tmp_path, runs: list[dict]):
 
 
 def rows(folder) -> list[dict]:
-    return check.read(gather(folder).runs).tables[0].rows
+    return simulation_check.read(gather(folder)).tables[0].rows
 
 
 def test_errors_are_those_planted(results):
@@ -51,7 +50,7 @@ def test_errors_are_those_planted(results):
         for mode, factor in FACTORS.items():
             error = row[f"{mode}_error_percent"]
             if row["ranks"] == 1 and row["quantity"] in ("waiting", "exchange"):
-                assert isinstance(error, Missing)
+                assert error is simulation_check.ALONE
             else:
                 assert error == pytest.approx(100 * (factor - 1))
                 assert row[f"{mode}_us"].value == pytest.approx(factor * row["measured_us"].value)
@@ -74,38 +73,33 @@ def test_networks_of_other_sizes_are_told_apart(tmp_path):
         for size, mean_s in sizes.items() for k in (1, 2)
     ])  # fmt: skip
     assert [row["neurons"] for row in rows(folder)] == 7 * [200] + 7 * [2000]
-    sentence = check.read(gather(folder).runs).sentence
+    sentence = simulation_check.read(gather(folder)).sentence
     assert [float(us) for us in re.findall(r"up to (\S+) µs: replay", sentence)] == [
         pytest.approx(1e6 * mean_s, rel=0.5) for mean_s in sorted(sizes.values())
     ]
 
 
 def test_other_spikes_are_named(results):
-    copy = check.folder(results / "runs" / f"{2:012x}", "replay") / "record.json"
+    copy = simulation_check.folder(results / "runs" / f"{2:012x}", "replay") / "record.json"
     record = json.loads(copy.read_text())
     copy.write_text(json.dumps(record | {"checksum": "0" * 16}))
-    (box,) = check.read(gather(results).runs).parts[0].boxes
+    (box,) = simulation_check.read(gather(results)).parts[0].boxes
     assert box.tone == "bad" and "Other spikes than in the real run: conventional D=1 ranks=2" in box.text
 
 
 def test_what_was_not_simulated_is_missing(results):
-    shutil.rmtree(results / check.FOLDER)
-    assert all(isinstance(row["replay_us"], Missing) for row in rows(results))
-    assert check.read(gather(results).runs).sentence.startswith("Nothing to compare yet")
+    shutil.rmtree(results / simulation_check.FOLDER)
+    assert not any(row["replay_us"] for row in rows(results))
+    assert simulation_check.read(gather(results)).sentence.startswith("Nothing to compare yet")
 
 
 def test_without_a_profile_nothing_is_simulated(results, monkeypatch):
-    from spikemark import machines
-    from spikemark.records.results import Results
-
     monkeypatch.setattr(machines, "names", list)
-    assert check.simulate(Results(results)) == [check.NO_PROFILE]
+    assert simulation_check.simulate(gather(results)) == [simulation_check.NO_PROFILE]
 
 
 def test_without_simgrid_that_is_said_once(results, monkeypatch):
-    from spikemark.records.results import Results
-
-    monkeypatch.setattr(check, "_profile", lambda run: "of this host")
+    monkeypatch.setattr(simulation_check, "_profile", lambda run: "of this host")
     monkeypatch.setenv("PATH", "/nowhere")
-    (complaint,) = check.simulate(Results(results))
+    (complaint,) = simulation_check.simulate(gather(results))
     assert complaint.startswith("not simulated: smpirun: ") and "libsimgrid-dev" in complaint

@@ -1,30 +1,25 @@
 """Studies of simulated machines: their tables and pages, from planted records."""
 
-import json
 import re
 
 import pytest
-from fake_simulation import simulated
 from html_page import Page
-from planned import run, write_experiment
+from planned import run
 from small_network import describe
+from studied import carried_out, says_simulated
 
 from spikemark.models import access
 from spikemark.published import papers
-from spikemark.records.gather import gather
-from spikemark.studies import STUDIES, carry_out
-from spikemark.studies.table import Estimate, Missing
+from spikemark.studies import STUDIES, interconnect, overlap, weak_scaling
 
 SCHEDULES = (("conventional", 1), ("structure_aware", 10), ("overlapped", 10))
 COMPUTE_OF = {"preset.neurons_per_area": 129_068, "preset.indegree": 5842}
 
 
-def carried_out(name: str, folder, runs: list[dict], machine: dict | None = None) -> tuple[dict, Page]:
+def on_machine(name: str, folder, runs: list[dict], machine: dict | None = None) -> tuple[dict, Page]:
     """Tables by name, and the page, which must not call anything measured."""
-    done = carry_out.write(STUDIES[name], gather(simulated(write_experiment(folder, runs), machine)))
-    text = json.dumps(json.loads(done.tables.read_text()), ensure_ascii=False)
-    page = Page(done.page.read_text(encoding="utf-8"))
-    assert not re.search(r"\b[Mm]easured\b", text + page.text)
+    done, page = carried_out(STUDIES[name], folder, runs, True, machine)
+    says_simulated(done)
     assert "simulated" in done.findings.sentence.lower()
     assert page.loads == [] and len(page.ids) == len(set(page.ids))
     return {table.name: table for table in done.findings.tables}, page
@@ -36,7 +31,7 @@ def grid(ranks, schedules=SCHEDULES, **options) -> list[dict]:
 
 @pytest.fixture
 def weak(fake, tmp_path):
-    return carried_out("weak-scaling", tmp_path, grid((2, 4)), {"compute_of": COMPUTE_OF})
+    return on_machine("weak-scaling", tmp_path, grid((2, 4)), {"compute_of": COMPUTE_OF})
 
 
 def test_weak_scaling_puts_reductions_beside_the_theory(weak):
@@ -74,8 +69,8 @@ def test_weak_scaling_draws_the_distributions_of_cycle_times(weak):
 
 
 def test_weak_scaling_without_the_published_size_says_so(fake, tmp_path):
-    tables, _ = carried_out("weak-scaling", tmp_path, grid((2,)))
-    assert any(isinstance(r["irregular_theory"], Missing) for r in tables["reductions"].rows)
+    tables, _ = on_machine("weak-scaling", tmp_path, grid((2,)))
+    assert any(r["irregular_theory"] is weak_scaling.UNKNOWN for r in tables["reductions"].rows)
 
 
 def skewed(correlation: float, lag: int = 1) -> dict:
@@ -91,14 +86,14 @@ def test_overlap_shows_lags_and_predicts_from_the_conventional_run(fake, tmp_pat
         for s, d in SCHEDULES
     ]
     four = {"cycles": 200, "mean_s": 1e-3, "description": skewed(0.0, 4), "label": "lag 4"}
-    tables, page = carried_out("overlap", tmp_path, [*runs, run("overlapped", 10, 4, 1, **four)])
+    tables, page = on_machine("overlap", tmp_path, [*runs, run("overlapped", 10, 4, 1, **four)])
     assert len(tables["waiting"].rows) == 7
     aware = next(r for r in tables["waiting"].rows if r["schedule"].startswith("structure"))
     assert aware["waiting_us"].value == pytest.approx(aware["waiting_us_replayed"].value, rel=0.01)
     assert aware["waiting_us_drawn"].low < aware["waiting_us"].value < aware["waiting_us_drawn"].high
     assert [(r["lag"], r["window"]) for r in tables["lag"].rows if r["correlation"] == 0] == [(1, 5), (4, 2)]
     held = [r for r in tables["held_out"].rows if r["schedule"].startswith("structure")]
-    assert all(isinstance(r["correlated_us"], Estimate) for r in held)
+    assert held and all(r["correlated_us"] for r in held)
     assert "overlapped, D = 10, lag 4" in page.text.replace("\u00a0", " ")
 
 
@@ -112,16 +107,18 @@ def test_overlap_compares_with_the_bare_loop_only_where_it_was_run(fake, tmp_pat
     places = [(*place, 0.9) for place in SCHEDULES] + [("conventional", 1, 0.5)]
     options = {"cycles": 200, "mean_s": 1e-3}
     runs = [run(s, d, 4, 1, description=skewed(c), label=f"{s} {c}", **options) for s, d, c in places]
-    tables, page = carried_out("overlap", tmp_path / "far", runs)
+    tables, page = on_machine("overlap", tmp_path / "far", runs)
     found = {row["correlation"]: row for row in tables["waiting"].rows if row["schedule"] == "conventional"}
     first, second = found[0.9], found[0.5]
     assert first["bare_loop_us"] == 1000
     assert first["off_percent"] == pytest.approx(100 * (first["waiting_us"].value / 1000 - 1))
-    assert isinstance(second["bare_loop_us"], Missing)
-    assert "in 0 of 3 setups" in page.text
+    assert second["bare_loop_us"] is overlap.NO_LOOP
+    assert "In 0 of 3 setups the mini-app waits as" in page.text
     loop["conventional"] = str(1.04 * first["waiting_us"].value)
-    _, page = carried_out("overlap", tmp_path / "near", runs)
-    assert "in 1 of 3 setups" in page.text and "In 1 of 3 setups a bare loop" in page.text
+    _, page = on_machine("overlap", tmp_path / "near", runs)
+    assert (
+        "In 1 of 3 setups the mini-app waits as" in page.text and "In 1 of 3 setups a bare loop" in page.text
+    )
 
 
 def test_the_bare_loop_is_of_one_machine():
@@ -142,7 +139,7 @@ def test_heterogeneity_tells_where_structure_falls_behind(fake, tmp_path):
                         label=f"{s} {name} {value}")
                 )  # fmt: skip
     runs.append(run("structure_aware", 5, 2, 1, cycles=200, fields={"preset.size_cv": 0.0}))
-    tables, page = carried_out("heterogeneity", tmp_path, runs)
+    tables, page = on_machine("heterogeneity", tmp_path, runs)
     assert "falls behind at a spread of area sizes of 20" in page.text
     assert "still ahead at 10" in page.text
     assert re.search(
@@ -167,13 +164,13 @@ def test_interconnects_stand_beside_table_i(fake, tmp_path):
         for machine in ("dpsnn-westmere-ib", "dpsnn-westmere-eth")
         for ranks in (4, 8)
     ]
-    tables, _ = carried_out("interconnect", tmp_path, runs)
+    tables, _ = on_machine("interconnect", tmp_path, runs)
     four = next(r for r in tables["table1"].rows if r["ranks"] == 4)
     assert four["published"] == 3.15 and four["published_computation_percent"] == 97.6
     shares = [four[f"{part}_percent"].value for part in ("computation", "communication", "barrier")]
     assert sum(shares) == pytest.approx(100)
     assert [r["ranks"] for r in tables["table1"].rows] == [4, 32, 256]
-    assert isinstance(tables["table1"].rows[1]["real_time_factor"], Missing)
+    assert tables["table1"].rows[1]["real_time_factor"] is interconnect.NOT_YET
     assert {r["machine"] for r in tables["interconnect"].rows} == {"dpsnn-westmere-ib", "dpsnn-westmere-eth"}
 
 
@@ -186,7 +183,7 @@ def test_the_fastest_number_of_ranks_is_judged_by_table_i(fake, tmp_path, best, 
         run("conventional", 1, n, 1, cycles=20, mean_s=1e-3 if n == best else 2e-3, label=f"{n}", **machine)
         for n in (4, 32, 256)
     ]
-    _, page = carried_out("interconnect", tmp_path, runs)
+    _, page = on_machine("interconnect", tmp_path, runs)
     assert verdict in page.text
 
 
@@ -195,9 +192,9 @@ def test_mam_sets_whole_areas_beside_spread_ones(fake, tmp_path):
     for placement, spread in (("area", 0.3), ("area_group", 0.05)):
         for options in grid((2,), SCHEDULES[1:2], placement=placement, rank_sd=spread):
             runs.append({**options, "label": f"{placement} {options['label']}"})
-    tables, page = carried_out("mam", tmp_path, runs)
+    tables, page = on_machine("mam", tmp_path, runs)
     assert "Spreading areas over ranks saves" in page.text
     (row,) = tables["groups"].rows
-    assert isinstance(row["area"], Estimate) and isinstance(row["area_group"], Estimate)
+    assert row["area"] and row["area_group"]
     unequal = {r["placement"]: r["imbalance"].value for r in tables["imbalance"].rows}
     assert unequal["area on one rank"] > unequal["area on its ranks"]
