@@ -26,29 +26,33 @@ CORRELATION, CYCLES, SCHEDULE, DELAY_RATIO = 0.8, 4000, "structure_aware", 10
 
 HEAD = """# How often the intervals hold
 
-Written by `spikemark coverage --trials {trials} --write docs/coverage.md`; 500 trials take
+How far can you trust the intervals of the predictors? `correlated` and `replay` are meant to hold the true
+waiting in at least {wanted:.0f} % of cases. Each row of the tables below is one test of that.
+`spikemark coverage --trials {trials} --write docs/coverage.md` wrote this page; 500 trials take
 about {minutes} minutes of one core.
 
 Runs of {ranks} ranks are drawn from processes whose expected waiting is known from a long simulation. Each
 predictor is fitted on the conventional run and asked for the waiting of a conventional, a structure-aware
 (D = 10) and an overlapped (D = 10, lag 1) run of as many cycles. The table gives the share of trials in which
 the {nominal:.0f} % interval holds the truth, and in parentheses the mean error of the prediction.
-With {trials} trials a share is known to about ± {error:.1f} percentage points. Goal: at least {wanted:.0f} %.
+With {trials} trials a share is known to about ± {error:.1f} percentage points.
 
 `iid` is the theory as published, and its interval only says how well the spread of the cycle times is known.
-It is expected to hold where that theory does: equal ranks, normal, and no serial correlation, or a schedule
-that does not sum over cycles. Everywhere else it is expected to miss, and it does. `correlated` and `replay`
-are expected to hold everywhere; where they stay below the goal there is an exclamation mark.
+It is expected to hold where that theory does: for equal ranks with normal cycle times, and either no serial
+correlation or a schedule that does not sum over cycles. Everywhere else it is expected to miss, and it does.
+`correlated` and `replay` are expected to hold everywhere. An exclamation mark shows where they stay below
+the goal.
 
 """
 MINUTES = 15
 FURTHER = """
 ## More ranks than were measured
 
-All ranks are drawn, of AR(1) {correlation:g} and {cycles} cycles, the unequal ones with persistent effects
-as large as their fluctuations, from cycle to cycle, are; the predictors see the measured ones. Asked for is
-the waiting of all of them, structure-aware with D = 10, which is known by quadrature. The last two columns
-are the mean width of the interval over the truth.
+Do the intervals also hold for ranks that were not measured? All ranks are drawn from AR(1) {correlation:g}
+with {cycles} cycles. The persistent effects of the unequal ranks are as large as their fluctuations from
+cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting of all ranks,
+structure-aware with D = 10, which is known by quadrature. The last two columns give the mean width of the
+interval over the truth.
 
 """
 

@@ -48,9 +48,10 @@ def table(done: Done, name: str) -> Table:
     return next(t for t in done.findings.tables if t.name == name)
 
 
-#: What pages of simulated runs may call measured: what others measured, and kernels on their own.
+#: What pages of simulated runs may call measured: what others measured, kernels on their own, and real runs.
 ELSEWHERE = re.compile(
-    r"measured the power from outside|was not measured (on this machine: run|for lists of)"
+    r"measured the power from outside|not measured (on this machine: run|for lists of)"
+    r"|real \(\S+s\)\W+(span class=)?\W*kind\W+measured"
 )
 
 

@@ -84,6 +84,15 @@ def test_the_page_in_docs_has_every_process_and_reaches_the_goal():
     assert not any(" !" in cell for row in first + second for cell in row)
 
 
+def test_the_text_of_the_page_in_docs_is_the_one_that_is_written():
+    page = (Path(__file__).parents[3] / "docs" / "coverage.md").read_text()
+    texts = [
+        [line for line in made.splitlines() if line and not line.startswith("|")]
+        for made in (page, coverage.page([], [], 500))
+    ]
+    assert texts[0] == texts[1]
+
+
 def test_page_has_a_cell_for_every_result(found, further):
     first, second = (rows(part) for part in coverage.page(found, further, TRIALS).split("## More ranks"))
     assert len(first) == len(CASES) * len(coverage.ASKED)
