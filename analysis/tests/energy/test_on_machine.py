@@ -47,7 +47,7 @@ def test_several_nodes_have_cards(run):
 
 
 def test_a_simulated_run_knows_its_nodes(run):
-    placed(run, ranks_per_node=1, threads=4)
+    run = placed(run, ranks_per_node=1, threads=4)
     found = on_machine.energy(run, machine(idle=100, core=10, card=7))
     nodes = run.record.ranks
     assert nodes > 1
