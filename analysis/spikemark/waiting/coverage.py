@@ -1,4 +1,4 @@
-"""How often the intervals of the predictors hold the true expected waiting, on processes that are planted.
+"""How often the intervals of the predictors contain the true expected waiting, for planted processes.
 
 `study` asks for other schedules, `study_of_ranks` for more ranks than were measured; `page` makes
 docs/coverage.md of both.
@@ -24,9 +24,9 @@ MEASURED, TIMES = (4, 8, 16), (2, 4)
 SPREADS = {"equal ranks": 0.0, "unequal ranks": planted.SD_S}
 CORRELATION, CYCLES, SCHEDULE, DELAY_RATIO = 0.8, 4000, "structure_aware", 10
 
-HEAD = """# How often the intervals hold
+HEAD = """# How often the intervals contain the truth
 
-How far can you trust the intervals of the predictors? `correlated` and `replay` are meant to hold the true
+How far can you trust the intervals of the predictors? `correlated` and `replay` should contain the true
 waiting in at least {wanted:.0f} % of cases. Each row of the tables below is one test of that.
 `spikemark coverage --trials {trials} --write docs/coverage.md` wrote this page; 500 trials take
 about {minutes} minutes of one core.
@@ -34,25 +34,25 @@ about {minutes} minutes of one core.
 Runs of {ranks} ranks are drawn from processes whose expected waiting is known from a long simulation. Each
 predictor is fitted on the conventional run and asked for the waiting of a conventional, a structure-aware
 (D = 10) and an overlapped (D = 10, lag 1) run of as many cycles. The table gives the share of trials in which
-the {nominal:.0f} % interval holds the truth, and in parentheses the mean error of the prediction.
+the {nominal:.0f} % interval contains the truth, and in parentheses the mean error of the prediction.
 With {trials} trials a share is known to about ± {error:.1f} percentage points.
 
 `iid` is the theory as published, and its interval only says how well the spread of the cycle times is known.
-It is expected to hold where that theory does: for equal ranks with normal cycle times, and either no serial
-correlation or a schedule that does not sum over cycles. Everywhere else it is expected to miss, and it does.
-`correlated` and `replay` are expected to hold everywhere. An exclamation mark shows where they stay below
-the goal.
+It is expected to contain the truth where that theory holds: for equal ranks with normal cycle times, and
+either no serial correlation or a schedule that does not sum over cycles. Everywhere else it is expected to
+miss, and it does. `correlated` and `replay` are expected to contain it everywhere. An exclamation mark shows
+where they stay below the goal.
 
 """
 MINUTES = 15
 FURTHER = """
 ## More ranks than were measured
 
-Do the intervals also hold for ranks that were not measured? All ranks are drawn from AR(1) {correlation:g}
-with {cycles} cycles. The persistent effects of the unequal ranks are as large as their fluctuations from
-cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting of all ranks,
-structure-aware with D = 10, which is known by quadrature. The last two columns give the mean width of the
-interval over the truth.
+Do the intervals also contain the truth for ranks that were not measured? All ranks are drawn from AR(1)
+{correlation:g} with {cycles} cycles. The persistent effects of the unequal ranks are as large as their
+fluctuations from cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting
+of all ranks, structure-aware with D = 10, which is known by quadrature. The last two columns give the mean
+width of the interval over the truth.
 
 """
 
@@ -66,7 +66,7 @@ class Covered:
     plan: Plan
     predictor: str
     truth_s: float  # expected waiting over a run, mean over trials
-    held: float  # share of the intervals that hold it
+    held: float  # share of the intervals that contain it
     bias: float  # mean prediction / truth - 1
     width: float  # mean width of an interval / truth
 
