@@ -35,9 +35,9 @@ def test_help_explains_both_questions(spikemark, arguments):
         (["--machine=grace", "--group-period=9"], "--group-period: only without --machine"),
         (
             ["run", "--ranks", "2,4", "--schedule", "conventional"],
-            "ranks='2,4': one number; several only with",
+            "ranks='2,4': allowed without --machine: one number",
         ),
-        (["run"], "schedule: missing; or give --machine"),
+        (["run"], "schedule: missing; needed without --machine"),
         (["run", "--slow"], "--slow"),
     ],
 )

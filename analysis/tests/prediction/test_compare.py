@@ -224,7 +224,7 @@ NEEDED = ("--preset", "mam-benchmark")
         (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--option", "areas"), "option='areas'"),
         (("predict", "--machine", "made-up", *NEEDED, "--ranks", "2", "--group-period", "2"), "only without"),
         (("predict", "--machine", "made-up", "--preset", "dpsnn", "--ranks", "2", "--rate", "-1"), "rate=-1"),
-        (("predict", "--ranks", "2"), "RUN_DIR: missing; or give --machine"),
+        (("predict", "--ranks", "2"), "RUN_DIR: missing; needed without --machine"),
         (("predict", "run", "--threads", "2", "--schedule", "conventional"), "threads: only with --machine"),
         (("compare", "made-up", "made-up", *NEEDED), "each only once"),
         (("predict", "--machine", "made-up", *NEEDED, "--ranks", "9" * 5000), "up to 64 whole numbers"),

@@ -51,7 +51,7 @@ LITERATURE = [
     (
         "van Albada, Helias, Diesmann (2015), doi 10.1371/journal.pcbi.1004490",
         "https://doi.org/10.1371/journal.pcbi.1004490",
-        "how networks are made smaller, mean and variance of their input kept",
+        "how to shrink a network without changing the mean and variance of its input",
     ),
 ]
 

@@ -47,16 +47,17 @@ def simulate(
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
-    `compute`: `model` draws compute times from the profile's kernel times and jitter (of `compute_of`, if
-    given, instead of the description itself; `cv` and `correlation`, from cycle to cycle, override the
-    jitter's; `hz`: rates in Hz where the description's models state none), with `threads` (all cores, shared
-    by the ranks of a node) per rank; `execute` takes those that the kernels need here with one thread, scaled
-    by the profile of this `host`; a path replays those of the run there. What the profile does not say is
-    assumed (`machines.filled`). `progress` is called with what is done; what it gives on entering is told
-    the cycles done and those in all.
+    `compute` says where compute times come from. `model` draws them from the profile's kernel times and
+    jitter, for `threads` per rank (default: all cores, shared by the ranks of a node). They are those of
+    `compute_of`, if given, instead of the description itself; `cv` and `correlation` (from cycle to cycle)
+    override the jitter's; `hz` gives rates in Hz where the description's models state none. `execute` times
+    the kernels here with one thread, scaled by the profile of this `host`. A path replays the times of the
+    run there. What the profile does not say is assumed (`machines.filled`). `progress` receives a line of
+    text and returns a context manager; entering it gives a function that is called with the cycles done and
+    the cycles in all.
 
-    Raises BadInput for a description, machine or compute time that cannot be, without SimGrid, and where
-    `out` holds anything but an earlier simulated run (`folder.check`); SimulationFailed where the run ends
+    Raises BadInput for an impossible description, machine or compute time, without SimGrid, and if `out`
+    contains anything but an earlier simulated run (`folder.check`). Raises SimulationFailed if the run ends
     without a record. Neither leaves a trace.
     """
     if host is not None and compute != "execute":

@@ -1,4 +1,4 @@
-"""What the published equations say about the published network, which no laptop holds (L26, figure 6b)."""
+"""What the published equations say about the published network, which no laptop can hold (L26, figure 6b)."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,8 @@ def figure() -> Figure:
     saved = " and ".join(f"{percent(g.reductions[-1], 1)} with {g.threads} threads" for g in lines)
     alt = (
         f"First accesses per synaptic event against ranks, 2 to {most}: rising from "
-        f"{number(lines[0].conventional[0], 2)}, least for the structure-aware schedule, which saves {saved} "
+        f"{number(lines[0].conventional[0], 2)}, least steeply with the structure-aware schedule, which "
+        f"saves {saved} "
         f"on {counted(most, 'rank')}."
     )
     caption = (

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from spikemark.bench import kernels
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour, schedule_colour
 
-LONG_TAIL = 20  # largest over smallest rate from which the axis is logarithmic
+LONG_TAIL = 20  # ratio of largest to smallest rate above which the axis is logarithmic
 DOT = {"marker": "o", "linestyle": "", "markersize": 5.5, "markeredgewidth": 0}
 RING = {"marker": "o", "linestyle": "", "markersize": 6.5, "color": "none", "markeredgewidth": 1.4}
 
@@ -105,7 +105,7 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
 
 
 def _title(configuration, others) -> str:
-    """Returns the label, and what tells the configuration from others of that label."""
+    """Returns the label, and what distinguishes the configuration from others with that label."""
     same = [c for c in others if c.label == configuration.label]
     fields = [f for f in ("placement", "exchange") if len({getattr(c, f) for c in same}) > 1]
     return ", ".join([configuration.label, *(str(getattr(configuration, f)) for f in fields)])

@@ -15,8 +15,8 @@ from .misfit import misfit
 
 TITLE = "Waiting for the slowest rank"
 EXPLAINED = (
-    "How long do ranks wait, and is it what theory expects? A rank that is done waits at a barrier for the "
-    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) takes all cycle times as independent "
+    "How long do ranks wait, and does theory expect that? A rank that is done waits at a barrier for the "
+    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) treats all cycle times as independent "
     "draws from one normal distribution. It is fitted here to the conventional runs alone. For ranks that "
     "meet only every D cycles, it expects the waiting to shrink by a share of 1 − 1/√D."
 )
@@ -24,7 +24,7 @@ EXPLAINED = (
 
 @dataclass(frozen=True)
 class Point:
-    """Waiting of every run of a configuration: seconds per second of simulated time, mean over ranks."""
+    """Waiting of every run of a configuration: seconds per second of simulated time, averaged over ranks."""
 
     configuration: Configuration
     measured: list[float]
@@ -34,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Waiting:
-    """All that the figure of one number of ranks shows."""
+    """Everything that the figure for one number of ranks shows."""
 
     ranks: int
     points: list[Point]
@@ -77,7 +77,8 @@ def section(view: View) -> Section:
         text += _miss(view.case, ranks)
         if not waiting.curve:
             missing.append(
-                f"The theory on {ranks} ranks: no conventional run with recorded cycle times to fit it to."
+                f"The theory on {ranks} ranks: there is no conventional run with recorded cycle times to "
+                "fit it to."
             )
     if view.case.ranks == [1]:
         missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
@@ -116,8 +117,8 @@ def _figure(waiting: Waiting, kind: str) -> Figure:
     if waiting.curve:
         caption += (
             "Dashed: expected from independent cycle times with the mean and SD of the conventional runs "
-            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory takes "
-            "differences between ranks, drifts and rare long cycles for jitter."
+            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory treats "
+            "differences between ranks, drifts and rare long cycles as jitter."
         )
     columns = [
         *(SCHEDULE, RUNS),
