@@ -12,7 +12,7 @@ def coverage(
         Path | None, typer.Option(help="Write the page to this file instead of printing it.")
     ] = None,
 ) -> None:
-    """Test how often the intervals of the predictors contain the truth.
+    """Test how often the predictors' intervals contain the truth.
 
     The runs are drawn from processes whose true waiting is known. 500 trials take about a quarter of an hour.
     """

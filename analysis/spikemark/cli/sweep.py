@@ -17,7 +17,7 @@ def sweep(
     machine: Machine = None,
     results: Root = None,
 ) -> None:
-    """Measure the runs of an experiment that are still missing, then write its report.
+    """Measure an experiment's missing runs, then write its report.
 
     A finished run is never measured again. To repeat one, move or delete its folder in
     RESULTS/EXPERIMENT/MACHINE/runs.

@@ -1,4 +1,5 @@
-"""Power from a meter outside, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
+"""Power from an external meter, kept for a run of a sweep: RESULTS/power/ID.json and the CSV that it
+names."""
 
 import hashlib
 from dataclasses import replace
@@ -31,17 +32,15 @@ class Kept(BaseModel):
 
 
 def keep(run: Run, path: Path, **placed) -> Path:
-    """Copy the CSV at `path` and how it was placed into the results folder; runs share a copy.
-
-    `placed` is what `outside.source` took. Returns the file that was written last, without which the copy is
-    not read.
-    Raises BadInput for a run that is in no results folder, and for what is no file.
+    """Copies the CSV at `path`, and how it was placed in time, into the results folder; runs share a copy.
+    `placed` are the arguments of `outside.source`. Returns the file that was written last, without which the
+    copy is not read. Raises BadInput for a run that is in no results folder, and for what is no file.
     """
     at = _place(run)
     if at is None:
         raise BadInput(f"--keep: {run.path} is in no results folder; allowed: results/…/runs/ID of a sweep")
     if not path.is_file():
-        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a file")
+        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a regular file")
     content = path.read_bytes()
     name = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
     about = Kept(file=path.name, csv=name, **placed)
@@ -52,7 +51,8 @@ def keep(run: Run, path: Path, **placed) -> Path:
 
 
 def of_run(run: Run) -> Energy:
-    """Energy from what is kept for the run, or else from its own readings. Raises BadInput for bad files."""
+    """Energy from the power kept for the run, or else from its own readings. Raises BadInput for bad
+    files."""
     at = _place(run)
     if at is None or not at.is_file():
         return analysis.of_run(run)

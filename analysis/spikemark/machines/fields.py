@@ -1,4 +1,5 @@
-"""What a machine profile may say: the path of every value, its unit, what is allowed, what it means."""
+"""What a machine profile may contain: the path of every value, its unit, what is allowed and what it
+means."""
 
 from dataclasses import dataclass
 

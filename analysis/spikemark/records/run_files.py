@@ -1,4 +1,5 @@
-"""The files of a run record: the one list of them, and what their presence says. Imports nothing heavy."""
+"""The one list of the files of a run record, and what their presence means. This module imports nothing
+heavy."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ SIMULATION = "simulation.json"
 
 
 class RunFile(NamedTuple):
-    """A file of a run: which program writes it, and what it holds."""
+    """A file of a run: which program writes it, and what it contains."""
 
     writer: str
     holds: str
@@ -37,11 +38,11 @@ FILES = {
 
 
 def whole(directory: Path) -> bool:
-    """Says whether a run is in `directory`: records appear whole or not at all."""
+    """Says whether `directory` contains a run; records appear whole or not at all."""
     return (directory / RECORD).is_file()
 
 
 def foreign(directory: Path) -> list[str]:
-    """Names of what lies in `directory` and belongs to no run, sorted; none where there is no such folder."""
+    """Sorted names of everything in `directory` that belongs to no run; none if there is no such folder."""
     present = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
     return sorted(present - FILES.keys())

@@ -47,7 +47,7 @@ def section(view: View) -> Section:
     machine, root = view.sweep.path.name, view.sweep.path.parent.parent
     path = kernel_bench.folder(machine, root) / exchange_bench.TABLE
     if not path.is_file():
-        reason = f"{TITLE}, on {machine}: not measured; run `spikemark bench --exchange`."
+        reason = f"{TITLE}, on {machine}: missing; run `spikemark bench --exchange`."
         return Section("exchanges", TITLE, missing=[reason])
     try:
         curves = list(exchange_times.curves(exchange_times.read(path)))

@@ -23,9 +23,7 @@ def section(view: View) -> Section:
     """Shows one table and what to know about it; one line if there is no comparison."""
     file = path(view.sweep.path.name, view.sweep.path.parent.parent)
     if not file.is_file():
-        reason = (
-            f"The mini-app beside other simulators on {view.sweep.path.name}: not measured; run `make peers`."
-        )
+        reason = f"The mini-app beside other simulators on {view.sweep.path.name}: missing; run `make peers`."
         return Section("peers", TITLE, missing=[reason])
     try:
         content = read(file)

@@ -182,7 +182,7 @@ def fold(recording: activity.Recording) -> tuple[Groups, str]:
     kind = "population"
     areas = activity.by_area(recording)
     if len(groups) > MOST_GROUPS and len(areas) < len(groups):
-        words = f"The populations of an area are taken together ({counted(len(groups), 'population')}). "
+        words = f"The populations of an area are merged ({counted(len(groups), 'population')}). "
         groups, kind = areas, "area"
     if len(groups) > MOST_GROUPS:
         rates = activity.rates_hz(recording, groups)
