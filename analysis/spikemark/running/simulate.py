@@ -19,7 +19,7 @@ def simulate(results: Results, run: str) -> Path:
     """
     plan, planned = due(results, run)
     if planned.machine is None:
-        raise BadInput(f"run {run!r} is planned on the machine at hand, not on a simulated one")
+        raise BadInput(f"run {run!r} is planned on this machine, not on a simulated one")
 
     out = results.unchecked(run)
 

@@ -16,13 +16,15 @@ from .simulation import run, smpirun
 
 
 def check() -> None:
-    """Raises BadInput where nothing can be simulated: without SimGrid, or the mini-app built for it."""
+    """Raises BadInput if nothing can be simulated because SimGrid, or the mini-app built for it, is
+    missing."""
     smpirun.version()
     places.miniapp_smpi()
 
 
 def simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> dict[str, Any]:
-    """Simulate a run of the plan, leave its record in `out`, and return what to keep of how it was started.
+    """Simulates a run of the plan, leaves its record in `out`, and returns what to keep about how it was
+    started.
 
     Raises BadInput for what cannot be simulated, TimeoutError beyond `limit_s`.
     """

@@ -1,7 +1,7 @@
 """How often the intervals of the predictors contain the true expected waiting, for planted processes.
 
 `study` asks for other schedules, `study_of_ranks` for more ranks than were measured; `page` makes
-docs/coverage.md of both.
+docs/coverage.md from both.
 """
 
 import zlib
@@ -77,12 +77,12 @@ def study(
     seed: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Covered]:
-    """Fit and predict `trials` runs of each process; `say` is told which one is at work."""
+    """Fits and predicts `trials` runs of each process; `say` receives the name of each process."""
     plans = [plan(schedule, ratio, RANKS) for schedule, ratio in ASKED]
     found = []
     for number, case in enumerate(cases):
         say(f"{number + 1} of {len(cases)}: {case.name}")
-        named = zlib.crc32(case.name.encode())  # the same draws, whichever other processes are studied
+        named = zlib.crc32(case.name.encode())  # the draws do not depend on which other processes are studied
         truths = planted.expected_waiting_s(case, plans, CYCLES_OF_TRUTH // case.cycles)
         results = {(name, i): [] for name in PREDICTORS for i in range(len(plans))}
         for trial in range(trials):
@@ -114,7 +114,7 @@ def study_of_ranks(
     """The same for more ranks than were measured, where all ranks are planted.
 
     A trial draws the effects of all ranks, normal with a given spread. The predictors see the first
-    `measured` ones and are asked for `TIMES` as many.
+    `measured` ranks and are asked about `TIMES` as many.
     """
     found = []
     for (name, spread), fitted_ranks in product(SPREADS.items(), measured):

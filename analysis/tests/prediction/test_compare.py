@@ -81,7 +81,7 @@ def test_how_sure_it_is_is_said(large):
     for certainty, wanted in target.items():
         made = compare(network, [Machine()], target=wanted)
         assert made.candidates[0].certainty == certainty
-        assert ("its interval holds the target" in compare_show.verdict(made)) == ("not" in certainty)
+        assert ("its interval contains the target" in compare_show.verdict(made)) == ("not" in certainty)
         assert ("which is not certain" in compare_show.verdict(made)) == ("perhaps" in certainty)
     made = compare(network, [Machine()], target=(figures[0].value + figures[0].high) / 2)
     assert made.candidates[0].needed.nodes == 1 and made.candidates[0].sure.nodes == 2

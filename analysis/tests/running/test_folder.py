@@ -32,9 +32,9 @@ def new(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "more", "complaint"),
     [
-        ("simulated", ["notes.txt"], "holds 'notes.txt', which belongs to no run"),
-        ("measured", ["notes.txt"], "holds 'notes.txt', which belongs to no run"),
-        ("measured", ["ranks.csv", "cycles.npy"], "holds a measured run"),
+        ("simulated", ["notes.txt"], "contains 'notes.txt', which belongs to no run"),
+        ("measured", ["notes.txt"], "contains 'notes.txt', which belongs to no run"),
+        ("measured", ["ranks.csv", "cycles.npy"], "contains a measured run"),
     ],
 )
 def test_a_measured_run_and_files_of_others_stay(tmp_path, new, kind, more, complaint):
@@ -50,7 +50,7 @@ def test_a_measured_run_and_files_of_others_stay(tmp_path, new, kind, more, comp
 def test_a_record_that_does_not_say_what_it_is_stays(tmp_path, record):
     out = write(tmp_path / "out", "simulated")
     (out / "record.json").write_text(record)
-    with pytest.raises(BadInput, match="holds a measured run"):
+    with pytest.raises(BadInput, match="contains a measured run"):
         folder.check(out)
 
 

@@ -165,7 +165,7 @@ def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
     with pytest.raises(BadInput, match="planned on the simulated machine jureca-dc"):
         measure(results, ids[0])
     results, ids = planned(tmp_path / "measured", experiment().model_copy(update={"machine": None}))
-    with pytest.raises(BadInput, match="planned on the machine at hand"):
+    with pytest.raises(BadInput, match="planned on this machine"):
         simulate(results, ids[0])
 
 

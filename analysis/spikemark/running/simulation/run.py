@@ -75,7 +75,7 @@ def simulate(
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
     network = Interconnect.whole(Inputs(filled), "the simulated network")
     built = platform.build(network, ranks, ranks_per_node)
-    description, chosen = exchanges.chosen(description, ranks)  # refuses one that cannot be run, on any host
+    description, chosen = exchanges.chosen(description, ranks)  # refuses what no host can run
     assumed = [*chosen, *_assumed(filled, "interconnect")]
     if compute == "model":
         jitter = Jitter.of(Inputs(filled), "the simulated jitter", cv, correlation)
@@ -115,7 +115,7 @@ def simulate(
 
 
 def done(out: Path, profile: Profile) -> bool:
-    """Whether `out` holds a run that was simulated on this machine with its present profile."""
+    """Tells whether `out` contains a run that was simulated on this machine with its present profile."""
     about = out / run_files.SIMULATION
     if not (about.is_file() and run_files.whole(out)):
         return False
@@ -138,7 +138,7 @@ def _other(
 
 
 def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
-    """Threads of a rank, where `here` ranks share a node. Raises BadInput for more than it has cores."""
+    """Threads of a rank if `here` ranks share a node. Raises BadInput for more than the node has cores."""
     if compute != "model":
         if threads not in (None, 1):
             raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")
