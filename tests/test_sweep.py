@@ -216,7 +216,7 @@ def test_interrupted_sweep_ends_everything_and_goes_on(faulty, tmp_path):
     blocked = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert blocked.returncode == 2
     (line,) = blocked.stderr.splitlines()
-    assert "another sweep or benchmark is at work here" in line
+    assert "another sweep or benchmark is running here" in line
     job.send_signal(signal.SIGINT)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130

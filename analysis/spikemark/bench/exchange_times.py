@@ -52,9 +52,8 @@ def contract():
 
 
 def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
-    """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons.
-
-    `raw`: the name of the file. Raises BadInput if `content` is not what bench_exchange writes.
+    """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons. `raw`: the
+    name of the file. Raises BadInput if `content` was not written by bench_exchange.
     """
     if not isinstance(content, dict) or content.get("kind") != "exchange times":
         raise BadInput("not the output of bench_exchange: kind is not 'exchange times'")
@@ -94,7 +93,7 @@ def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """An exchanges.parquet. Raises BadInput if it is missing, not one, or does not keep the contract."""
+    """Reads an exchanges.parquet. Raises BadInput if it is missing, is not one, or violates the contract."""
     if not path.is_file():
         raise BadInput(f"{path}: not found: run `spikemark bench --exchange`")
     try:
@@ -141,13 +140,12 @@ class Curve:
 
     @cached_property
     def fit(self) -> LatencyBandwidth | None:
-        """The fitted line; None where there are too few sizes."""
+        """The fitted curve; None if there are too few sizes."""
         return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
 
     def ratios(self, window: int) -> list[Ratio]:
-        """One exchange of `window`-fold size against `window` exchanges, where both sizes were measured.
-
-        1 where the time grows with the size, 1 / D where it does not depend on it (Lober et al. 2026).
+        """One exchange of `window`-fold size against `window` exchanges, if both sizes were measured. It is 1
+        where the time grows with the size, and 1 / D where it does not depend on it (Lober et al. 2026).
         """
         place = {int(n): i for i, n in enumerate(self.sizes)}
         found = []

@@ -34,7 +34,7 @@ def _text(first: dict[str, Any], path: str, content: Any) -> str:
     if what in ("float_type", "int_type"):
         message = "a number, such as 1.5e-3" if what == "float_type" else "a whole number"
     if what == "string_too_short":
-        message = "a text, not empty"
+        message = "a text that is not empty"
     if what == "literal_error" and "'" in message and not isinstance(value, str):
         message += ", in quotes"
     return f"{path}={shown(value)}; allowed: {message}"

@@ -1,4 +1,4 @@
-"""A comparison from end to end: measure what is missing, then put the programs side by side."""
+"""A comparison from end to end: measures what is missing, then compares the programs."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ from .trials import plan as make_plan
 
 @dataclass(frozen=True)
 class Comparison:
-    """What peers.json in the folder `path` holds."""
+    """The content of peers.json in the folder `path`."""
 
     path: Path
     content: Content
@@ -38,11 +38,11 @@ def compare(
     say: Callable[[str], None] = print,
     busy: Callable[[], float | None] = busy_s,
 ) -> Comparison:
-    """Carries out the comparison in `folder`, going on with what is there, and writes its tables.
+    """Carries out the comparison in `folder`, continues from what is there, and writes its tables.
 
     Complaints name trials that failed and peers whose comparison is refused (factors.refusal). Raises
     BadInput for an experiment that is not one network on one rank, for a program that is not installed, and
-    for a folder in which another command is at work.
+    for a folder in which another command is working.
     """
     conditions = conditions or Conditions()
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program

@@ -262,7 +262,7 @@ def test_the_json_schema_says_the_same():
         "=49, ",
         "=100; a",
         "=2, ",
-        "must hold",
+        "must contain",
         "comes after",
         "1e-12",
     )  # what JSON Schema cannot say
@@ -323,6 +323,6 @@ class TestDocs:
             assert "measured" in kinds or name in listed
 
     def test_the_example_is_a_profile(self):
-        example = self.TEXT.split("start from what you know:")[1].split("`spikemark machine my.yaml`")[0]
+        example = self.TEXT.split("or from what you know:")[1].split("`spikemark machine my.yaml`")[0]
         profile = machines.checked(yaml.safe_load(textwrap.dedent(example)), "docs/machines.md")
         assert profile.get("node.cores").value == 96

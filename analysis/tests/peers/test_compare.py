@@ -224,7 +224,7 @@ def test_a_damaged_result_is_named(setting):
 
 
 def test_two_comparisons_do_not_share_a_folder(setting):
-    with locked(setting.folder / "out"), pytest.raises(BadInput, match="at work here"):
+    with locked(setting.folder / "out"), pytest.raises(BadInput, match="running here"):
         setting.compare()
 
 
@@ -237,7 +237,7 @@ def factors(found) -> set[str]:
 
 def test_one_round_has_no_interval(setting):
     found = setting.compare(repetitions=1)
-    assert "no intervals: that takes two rounds" in show.notes(found.content)
+    assert "no intervals: they need at least two rounds" in show.notes(found.content)
     assert "5.00" in factors(found)
     assert "5.00 (5.00)" in factors(setting.compare(repetitions=2))
 

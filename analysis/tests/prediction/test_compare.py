@@ -183,7 +183,7 @@ def test_compare_prints_and_writes_a_page(spikemark, known, tmp_path):
     assert "limited by" in output and "needs" in output
     shown = Page(page.read_text())
     assert shown.text
-    for text in ("Where the time goes", "Time against energy", "What this rests on", "made-up", "dear"):
+    for text in ("Where the time goes", "Time against energy", "What this is based on", "made-up", "dear"):
         assert text in page.read_text()
     status, output, _ = spikemark(*arguments, "--json")
     content = json.loads(output)

@@ -123,7 +123,7 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
     grid = [{"record.barrier": True, "ranks": 1}, {"record.barrier": False, "ranks": 2}]
     results = results_of(tmp_path, grid)
-    with pytest.raises(BadInput, match="measured at the same points"):
+    with pytest.raises(BadInput, match="to be measured at the same points"):
         exported(results)
     results = results_of(tmp_path / "b", [{"ranks": [1, 2]}])
     path = results.run(results.read_plan().runs[0].id) / "record.json"

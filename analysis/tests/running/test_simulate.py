@@ -273,7 +273,9 @@ def test_what_is_no_simulated_run_is_not_overwritten(spikemark, files, name):
     before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
     status, output, errors = spikemark(*command(files))
     complaint = (
-        "contains a measured run" if name == "record.json" else "contains 'letter.txt', which belongs to no run"
+        "contains a measured run"
+        if name == "record.json"
+        else "contains 'letter.txt', which belongs to no run"
     )
     assert (status, output) == (2, "") and complaint in errors and errors.count("\n") == 1
     assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before

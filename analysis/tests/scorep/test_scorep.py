@@ -149,7 +149,7 @@ def test_files_of_another_program_get_one_line(run, tmp_path, monkeypatch):
     monkeypatch.setattr("spikemark.scorep.profile.MEASURED", "main_loop")
     monkeypatch.setattr("spikemark.scorep.seen.MEASURED", "main_loop")
     with pytest.raises(
-        BadInput, match="rank 0 has no region 'main_loop': not of a build with SPIKEMARK_SCOREP"
+        BadInput, match="rank 0 has no region 'main_loop': it was not built with SPIKEMARK_SCOREP"
     ):
         check(_measured(run, tmp_path / "other"))
 
