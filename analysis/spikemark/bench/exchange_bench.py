@@ -30,6 +30,7 @@ BAD_INPUT = 2
 @dataclass(frozen=True)
 class Outcome:
     """`table`: what was measured (see `exchange_times.contract`); `raw`: the files with the repetitions.
+
     `notes`: what a reader of the times must know, such as exchanges that were left out.
     """
 
@@ -147,8 +148,10 @@ MOST_RANKS = 1024
 
 
 def numbers(text: str) -> list[int]:
-    """Numbers of ranks from text such as `1,2,4`. Raises BadInput unless all are whole numbers from 1 to
-    MOST_RANKS."""
+    """Numbers of ranks from text such as `1,2,4`.
+
+    Raises BadInput unless all are whole numbers from 1 to MOST_RANKS.
+    """
     return list(dict.fromkeys(_numbers(text.split(","))))
 
 

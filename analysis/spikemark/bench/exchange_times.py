@@ -52,8 +52,9 @@ def contract():
 
 
 def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
-    """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons. `raw`: the
-    name of the file. Raises BadInput if `content` was not written by bench_exchange.
+    """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons.
+
+    `raw`: the name of the file. Raises BadInput if `content` was not written by bench_exchange.
     """
     if not isinstance(content, dict) or content.get("kind") != "exchange times":
         raise BadInput("not the output of bench_exchange: kind is not 'exchange times'")
@@ -144,8 +145,10 @@ class Curve:
         return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
 
     def ratios(self, window: int) -> list[Ratio]:
-        """One exchange of `window`-fold size against `window` exchanges, if both sizes were measured. It is 1
-        where the time grows with the size, and 1 / D where it does not depend on it (Lober et al. 2026).
+        """One exchange of `window`-fold size against `window` exchanges, if both sizes were measured.
+
+        It is 1 where the time grows with the size, and 1 / D where it does not depend on it (Lober et al.
+        2026).
         """
         place = {int(n): i for i, n in enumerate(self.sizes)}
         found = []

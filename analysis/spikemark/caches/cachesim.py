@@ -106,10 +106,11 @@ def simulate(
     last: Cache | None = None,
     simulate_ms: float | None = None,
 ) -> Outcome:
-    """Runs a description under Valgrind, every rank with its own caches, and predicts its misses. The caches
-    default to those of this host; `simulate_ms` changes the length of the measured part. Takes up to a
-    hundred times as long as the run itself. Raises BadInput if Valgrind is missing or the caches are unknown;
-    CachesimFailed if the run fails.
+    """Runs a description under Valgrind, every rank with its own caches, and predicts its misses.
+
+    The caches default to those of this host; `simulate_ms` changes the length of the measured part. Takes up
+    to a hundred times as long as the run itself. Raises BadInput if Valgrind is missing or the caches are
+    unknown; CachesimFailed if the run fails.
     """
     for name in ("valgrind", "cmake"):
         if not shutil.which(name):

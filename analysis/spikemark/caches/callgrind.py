@@ -56,8 +56,10 @@ def _power_of_two(size: int, ways: int, line: int) -> bool:
 
 
 def command(first: Cache, last: Cache, out: str) -> list[str]:
-    """The command that precedes the program. `out` is the file of counts; instructions get a cache like
-    D1."""
+    """The command that precedes the program.
+
+    `out` is the file of counts; instructions get a cache like D1.
+    """
     return [
         "valgrind",
         "--tool=callgrind",

@@ -29,8 +29,10 @@ NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 @dataclass(frozen=True)
 class Outcome:
-    """`path`: the profile; `unknown`: what was not measured, and why; `warnings`: what disturbed the
-    calibration."""
+    """`path`: the profile; `unknown`: what was not measured, and why.
+
+    `warnings`: what disturbed the calibration.
+    """
 
     path: Path
     unknown: dict[str, str]

@@ -1,6 +1,7 @@
-"""How cycle times of the mini-app fluctuate on all cores, and the power that the node draws meanwhile and
-when idle. machines/jitter.py says what the values mean; they are ratios, so that the kernels alone determine
-the mean.
+"""How cycle times of the mini-app fluctuate on all cores, and the power that the node draws.
+
+Power is measured meanwhile and when idle. machines/jitter.py says what the values mean; they are ratios, so
+that the kernels alone determine the mean.
 """
 
 from dataclasses import dataclass

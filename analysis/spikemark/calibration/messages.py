@@ -41,8 +41,7 @@ def exchanges(cores: int, effort: Effort, folder: Path) -> pd.DataFrame | None:
 
 
 def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tables and selector by path, interconnect.…, and what is unknown about the interconnect, with
-    reasons."""
+    """Tables and selector by path, interconnect.…, and what is unknown about it, with reasons."""
     unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
     unknown["interconnect.eager"] = "not measured"
     if not rounds:

@@ -12,9 +12,10 @@ LOCK = ".lock"
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Locks the folder, which is created if missing; yields the descriptor of the lock. Processes that
-    inherit the descriptor hold the lock as well. A folder that was created here and stayed empty is removed
-    afterwards. Raises BadInput if the folder is held already.
+    """Locks the folder, which is created if missing; yields the descriptor of the lock.
+
+    Processes that inherit the descriptor hold the lock as well. A folder that was created here and stayed
+    empty is removed afterwards. Raises BadInput if the folder is held already.
     """
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)

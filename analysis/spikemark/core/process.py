@@ -27,8 +27,9 @@ class Finished(NamedTuple):
 
 
 def watch(start: Launch, limit_s: float) -> Finished:
-    """Runs a program to its end. All its processes are ended after `limit_s`, or when this process is
-    interrupted.
+    """Runs a program to its end.
+
+    All its processes are ended after `limit_s`, or when this process is interrupted.
 
     A command that does not exist has the status 127, as in a shell.
     """
@@ -54,6 +55,7 @@ def started(
     **streams: Any,
 ) -> Iterator[subprocess.Popen]:
     """Starts a program in its own process group, without input; the block must wait for its end.
+
     `environment` is added to that of this process; `streams` are further arguments of Popen, such as
     `stdout`. An exception in the block, including an interruption, ends the whole group with the signals
     `signs`, `grace_s` seconds apart, and passes on.

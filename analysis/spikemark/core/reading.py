@@ -1,5 +1,7 @@
-"""Reads files that may contain anything; complains about a file that cannot be used in one line that names
-it."""
+"""Reads files that may contain anything.
+
+Complains about a file that cannot be used in one line that names it.
+"""
 
 import json
 import math

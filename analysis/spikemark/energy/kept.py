@@ -1,5 +1,4 @@
-"""Power from an external meter, kept for a run of a sweep: RESULTS/power/ID.json and the CSV that it
-names."""
+"""Power of an external meter, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
 
 import hashlib
 from dataclasses import replace
@@ -33,6 +32,7 @@ class Kept(BaseModel):
 
 def keep(run: Run, path: Path, **placed) -> Path:
     """Copies the CSV at `path`, and how it was placed in time, into the results folder; runs share a copy.
+
     `placed` are the arguments of `outside.source`. Returns the file that was written last, without which the
     copy is not read. Raises BadInput for a run that is in no results folder, and for what is no file.
     """
@@ -51,8 +51,10 @@ def keep(run: Run, path: Path, **placed) -> Path:
 
 
 def of_run(run: Run) -> Energy:
-    """Energy from the power kept for the run, or else from its own readings. Raises BadInput for bad
-    files."""
+    """Energy from the power kept for the run, or else from its own readings.
+
+    Raises BadInput for bad files.
+    """
     at = _place(run)
     if at is None or not at.is_file():
         return analysis.of_run(run)

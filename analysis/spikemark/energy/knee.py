@@ -24,9 +24,10 @@ class Step:
 
 
 def align(trace: Trace, timeline: Timeline) -> Timeline:
-    """The timeline of the run, placed where power is higher while the run was busy than around it. The step
-    lies between two readings, so the place is known to within half an interval. Raises BadInput if no step
-    fits, or several do.
+    """The timeline of the run, placed where power is higher while the run was busy than around it.
+
+    The step lies between two readings, so the place is known to within half an interval. Raises BadInput if
+    no step fits, or several do.
     """
     busy_s = timeline.busy[1] - timeline.busy[0]
     steps = _steps(trace, segments(trace.points()[1]), busy_s, _length(timeline.idle_before) or PAUSE_S)

@@ -1,5 +1,4 @@
-"""The uncertainty from rounding: meters such as those of IPMI and Slurm report whole watts or coarser
-steps."""
+"""Uncertainty from rounding: meters such as those of IPMI and Slurm report whole watts or coarser steps."""
 
 import numpy as np
 
@@ -23,8 +22,7 @@ def step_w(watts: np.ndarray) -> float:
 
 
 def combined(steps: list[float]) -> float:
-    """The step whose rounding is as uncertain as that of several meters which are rounded one by one and
-    added."""
+    """The step whose rounding is as uncertain as the sum of several meters that are rounded one by one."""
     return float(np.sqrt(np.sum(np.square(steps))))
 
 

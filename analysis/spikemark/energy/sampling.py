@@ -52,12 +52,13 @@ def _one(trace: Trace, start: float, end: float) -> Sampling:
 
 
 def energy(trace: Trace, start: float, end: float) -> Quantity:
-    """Energy in J from `start` to `end`, with its uncertainty from sampling. A counter is read exactly, so
-    only the ends are uncertain: the interval reaches from the readings inside to those around them.
-    Instantaneous power may do anything between readings: the t interval of 95 % follows from the differences
-    of successive readings (von Neumann 1941), of which slow changes of the load are no part, and from what
-    the readings were rounded to; at each end, power may change anywhere between the two readings around it.
-    Missing with fewer than LEAST_READINGS in the span.
+    """Energy in J from `start` to `end`, with its uncertainty from sampling.
+
+    A counter is read exactly, so only the ends are uncertain: the interval reaches from the readings inside
+    to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
+    from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
+    part, and from what the readings were rounded to; at each end, power may change anywhere between the two
+    readings around it. Missing with fewer than LEAST_READINGS in the span.
     """
     count = int(((trace.time_s >= start) & (trace.time_s <= end)).sum())
     if count < LEAST_READINGS:

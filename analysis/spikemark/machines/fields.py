@@ -1,5 +1,4 @@
-"""What a machine profile may contain: the path of every value, its unit, what is allowed and what it
-means."""
+"""The content of a machine profile: path, unit, allowed values and meaning of every value."""
 
 from dataclasses import dataclass
 

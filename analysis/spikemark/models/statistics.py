@@ -76,9 +76,9 @@ def waiting_per_cycle_s(compute: np.ndarray, window: int = 1) -> float:
 
 
 def measured_waiting_s(run) -> np.ndarray | None:
-    """Time at the barrier in each cycle, [rank, cycle], of a `Run`; None where it had no barrier of its own.
+    """Time at the barrier in each cycle of a `Run`, [rank, cycle]; None if not timed.
 
-    A lane that overlaps has no barrier: its wait for an exchange under way, transport included, is added.
+    An overlapping lane has no barrier; its wait for an exchange under way, transport included, is added.
     """
     waiting = run.phase("synchronise").astype(np.float64)
     if "overlap_wait" in run.record.phases:

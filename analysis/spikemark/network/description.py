@@ -70,8 +70,9 @@ class Description(Known):
 
 
 def read(given: Any, where: str = "") -> Description:
-    """The description in `given`, a mapping of fields; a description that has already been read is returned
-    unchanged.
+    """The description in `given`, a mapping of fields.
+
+    A description that has already been read is returned unchanged.
 
     Raises BadInput with one line, which begins with `where`, for what the mini-app would refuse.
     """

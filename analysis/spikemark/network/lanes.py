@@ -44,9 +44,10 @@ class Lane:
 def chosen(
     description: Description, schedule: str | list | Schedule | None, placement: str | None
 ) -> tuple[Schedule, str]:
-    """Schedule and placement: those given, or else the description's, or else the placement that the schedule
-    implies. The description's placement counts only with the description's schedule. Raises BadInput for an
-    unknown schedule.
+    """Schedule and placement: as given, else the description's, else the placement the schedule implies.
+
+    The description's placement counts only with the description's schedule. Raises BadInput for an unknown
+    schedule.
     """
     described = find(description.schedule) if schedule is None or placement is None else None
     found = described if schedule is None else find(schedule)
@@ -79,8 +80,9 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
 
 
 def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
-    """The pairs of areas that each lane connects, boolean [source area, target area]; a pair is in at most
-    one lane.
+    """The pairs of areas that each lane connects, boolean [source area, target area].
+
+    A pair is in at most one lane.
 
     Raises BadInput for groups that do not divide the ranks, and for areas that the network does not have.
     """

@@ -35,9 +35,10 @@ def area(network: Network, ranks: int) -> list[tuple[int, int]]:
 
 
 def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
-    """An area lives on consecutive ranks in proportion to its size; small areas share a rank. The limit on
-    the neurons of a rank is the smallest for which first fit, the largest area first, needs no more ranks
-    than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
+    """An area lives on consecutive ranks in proportion to its size; small areas share a rank.
+
+    The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
+    more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)
     np.add.at(sizes, network.area_of, [p.size for p in network.populations])

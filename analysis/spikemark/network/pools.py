@@ -54,8 +54,9 @@ def _log_miss(hit: float) -> float:
 
 
 def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:
-    """Mean rate of each population in Hz, [population]: as given by name, or as described. Raises BadInput
-    for a population that is not in `rates_hz`, or whose description has no rate.
+    """Mean rate of each population in Hz, [population]: as given by name, or as described.
+
+    Raises BadInput for a population that is not in `rates_hz`, or whose description has no rate.
     """
     if rates_hz is None:
         return np.array([_described_hz(p) for p in populations])

@@ -48,8 +48,7 @@ def unknown(reason: str) -> Estimated:
 
 
 def interval(n: int, wanted: float = CONFIDENCE) -> tuple[int, float]:
-    """How many of `n` ordered values to leave out at each end, and the confidence that the rest contains the
-    median."""
+    """How many of `n` ordered values to drop at each end, and how surely the rest contains the median."""
     skip, confidence = 0, 1 - 2 * 0.5**n
     while 2 * (skip + 1) < n:
         below = sum(comb(n, k) for k in range(skip + 2)) * 0.5**n

@@ -1,2 +1,1 @@
-"""Predicts how a network would run on a machine, from its profile: phases, waiting, exchange, energy,
-memory."""
+"""Predicts how a network would run on a machine with a given profile: times, energy, memory."""

@@ -9,6 +9,7 @@ HOUR = 3600.0
 
 def power_w(inputs: Inputs, node: Node) -> float:
     """Power of all nodes together in W: idle, every busy core, and the cards if there are several nodes.
+
     Cores wait busily, so all of them are always busy.
     """
     cards = 1 if node.nodes > 1 else 0

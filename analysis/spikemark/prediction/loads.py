@@ -50,8 +50,10 @@ class Loads:
         schedule: str | list | Schedule | None = None,
         placement: str | None = None,
     ) -> "Loads":
-        """Loads of a network that fires with `hz` [population]. Raises BadInput for a network that cannot be
-        run."""
+        """Loads of a network that fires with `hz` [population].
+
+        Raises BadInput for a network that cannot be run.
+        """
         description = read(description)
         network, time = description.network, description.time
         schedule, placement = lanes.chosen(description, schedule, placement)

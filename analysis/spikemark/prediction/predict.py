@@ -1,5 +1,4 @@
-"""Predicts how a network would run on a machine: time by phase, waiting, exchange, power, energy, cost,
-memory.
+"""Predicts how a network would run on a machine: phases, waiting, exchange, power, energy, cost, memory.
 
 Seconds per simulated second: their sum is the real-time factor. The models are in phases.py (compute),
 waiting.py, exchange.py with collectives.py, energy.py and memory.py.
@@ -51,8 +50,10 @@ STRUCTURES = "memory is that of the mini-app's own structures"
 
 @dataclass(frozen=True)
 class Prediction:
-    """`figures` has the names of FIGURES as keys; a figure is missing if the profile lacks a value that it
-    needs."""
+    """`figures` has the names of FIGURES as keys.
+
+    A figure is missing if the profile lacks a value that it needs.
+    """
 
     machine: str
     title: str

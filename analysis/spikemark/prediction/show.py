@@ -41,8 +41,7 @@ def head(name: str) -> str:
 
 
 def lines(predictions: list[Prediction]) -> list[str]:
-    """Says what a reader of the numbers must know: what is extrapolated, unknown or assumed, and what matters
-    most."""
+    """Says what is extrapolated, unknown or assumed in the numbers, and what matters most."""
     found = []
     for p in predictions:
         found += [f"extrapolated: {line}" for line in p.outside]

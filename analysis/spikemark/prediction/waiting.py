@@ -1,8 +1,9 @@
-"""Waiting of ranks on a machine, from what its profile says about cycle times (machines/jitter.py). Apart
-from the mean time of their node, ranks scatter independently of each other about the means that the loads
-give. Where all ranks meet at the end of a window and leave it together, waiting is the expected maximum of
-unequal ranks, by quadrature of the product of their distribution functions (L26, eqs 2-9, extended to unequal
-ranks, correlation, a second mode and nodes). Else the times are drawn and go through the lanes
+"""Waiting of ranks on a machine, from what its profile says about cycle times (machines/jitter.py).
+
+Apart from the mean time of their node, ranks scatter independently of each other about the means that the
+loads give. Where all ranks meet at the end of a window and leave it together, waiting is the expected maximum
+of unequal ranks, by quadrature of the product of their distribution functions (L26, eqs 2-9, extended to
+unequal ranks, correlation, a second mode and nodes). Else the times are drawn and go through the lanes
 (models/recursion.py).
 """
 

@@ -1,5 +1,4 @@
-"""The one class for a number that is shown to people: value, interval, unit and kind, or why there is
-none."""
+"""The one class for a number that people see: value, interval, unit and kind, or why there is none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -24,12 +23,13 @@ LEVEL = 0.95  # of every interval
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with its 95 % interval, or the reason why there is none. For what was not measured, `value` is
-    None with a `reason`, never 0. `low` and `high` are None where the interval is unknown. `unit` is written
-    as in our files ("s", "us", "J"; "" for none). `kind` is a key of `KINDS`, or "" where the column that
-    holds the number says it. `depends`: what moves the number, strongest first. `mark` stands in a table
-    where there is no number, and `sign` after a number that a note explains. Raises ValueError for a missing
-    value without a reason, half an interval, or an unknown kind.
+    """A number with its 95 % interval, or the reason why there is none.
+
+    For what was not measured, `value` is None with a `reason`, never 0. `low` and `high` are None where the
+    interval is unknown. `unit` is written as in our files ("s", "us", "J"; "" for none). `kind` is a key of
+    `KINDS`, or "" where the column that holds the number says it. `depends`: what moves the number, strongest
+    first. `mark` stands in a table where there is no number, and `sign` after a number that a note explains.
+    Raises ValueError for a missing value without a reason, half an interval, or an unknown kind.
     """
 
     value: float | None
@@ -89,8 +89,7 @@ def missing(reason: str, unit: str = "", mark: str = "missing") -> Quantity:
 
 
 def worst(kinds: Iterable[str]) -> str:
-    """The least certain of some kinds, at least one: a number is as certain as the least certain of its
-    inputs."""
+    """The least certain of one or more kinds: a number is as certain as the least certain of its inputs."""
     order = list(KINDS)
     return max(kinds, key=order.index)
 
@@ -114,8 +113,9 @@ def difference(first: Quantity, second: Quantity) -> Quantity:
 
 
 def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
-    """Mean of repetitions with its t interval, which is cut at 0 if none is negative; missing if there are no
-    repetitions.
+    """Mean of repetitions with its t interval, which is cut at 0 if none is negative.
+
+    Missing if there are no repetitions.
 
     A single repetition has no interval.
     """

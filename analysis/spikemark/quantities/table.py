@@ -89,9 +89,9 @@ class Table:
         )
 
     def turned(self, abreast: int) -> list["Table"]:
-        """The same cells with a column for every row, named by its first cell, and a limited number of
-        columns per table. This suits tables with more columns than fit on a terminal. Notes stand below the
-        last table.
+        """The same cells with a column for every row, named by its first cell, in tables of limited width.
+
+        This suits tables with more columns than fit on a terminal. Notes stand below the last table.
         """
         (corner, *heads), cells = (
             [f"{head} ({kind})" if kind else head for head, kind in self.heads],

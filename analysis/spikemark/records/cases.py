@@ -184,8 +184,7 @@ def network_title(m: Measured, otherwise: str) -> str:
 
 
 def same_network(m: Measured) -> tuple:
-    """What the two runs of a pair have in common: the network (which includes its seed) and the
-    repetition."""
+    """What the two runs of a pair have in common: the network (including its seed) and the repetition."""
     return m.network, m.planned.repetition
 
 

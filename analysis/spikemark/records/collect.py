@@ -21,8 +21,10 @@ from .results import Results
 
 @dataclass
 class Collection:
-    """`runs`: one row per run; `phases`: one row per run and phase; `complaints`: what is wrong with the
-    runs."""
+    """`runs`: one row per run; `phases`: one row per run and phase.
+
+    `complaints`: what is wrong with the runs.
+    """
 
     runs: pd.DataFrame
     phases: pd.DataFrame

@@ -112,8 +112,10 @@ def _numbers(run: Run) -> dict[str, float]:
 
 
 def _value(measured: Measured, field: str) -> Any:
-    """The value of a field of the grid in a run, even if the run's own entry lacks it; None if it is
-    unknown."""
+    """The value of a field of the grid in a run, even if the run's own entry lacks it.
+
+    None if it is unknown.
+    """
     if field == PRESET_NAME:
         return measured.preset
     if field.startswith(PRESET):

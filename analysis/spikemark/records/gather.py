@@ -185,8 +185,9 @@ class Sweep:
 
 
 def gather(folder: Path) -> Sweep:
-    """Read plan.json in a results folder and every record it names; a sweep is read only here. Raises
-    BadInput if plan.json is missing or is not a plan.
+    """Read plan.json in a results folder and every record it names; a sweep is read only here.
+
+    Raises BadInput if plan.json is missing or is not a plan.
     """
     results = Results(Path(folder))
     plan = results.read_plan()

@@ -39,7 +39,9 @@ def load_planned(results: Results, planned: Planned) -> Run:
 
 def difference(planned: Any, found: Any, where: str) -> str | None:
     """The first field of `planned` that `found` lacks or has another value for; None if there is none.
-    Further fields do not matter."""
+
+    Further fields do not matter.
+    """
     if isinstance(planned, dict) and isinstance(found, dict):
         for name, value in planned.items():
             if name not in found:

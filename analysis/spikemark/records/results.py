@@ -115,8 +115,10 @@ class Results:
 
 
 def holding(record: Path) -> tuple[Results, str] | None:
-    """The results folder that contains a run record, and the run id; None for a record outside such a
-    folder."""
+    """The results folder that contains a run record, and the run id.
+
+    None for a record outside such a folder.
+    """
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
     return (results, run) if inside else None

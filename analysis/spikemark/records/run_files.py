@@ -1,5 +1,7 @@
-"""The one list of the files of a run record, and what their presence means. This module imports nothing
-heavy."""
+"""The one list of the files of a run record, and what their presence means.
+
+This module imports nothing heavy.
+"""
 
 from pathlib import Path
 from typing import NamedTuple

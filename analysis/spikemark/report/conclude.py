@@ -8,8 +8,9 @@ from .page import build
 
 
 def conclude(outcome: Outcome) -> None:
-    """Reads every existing record once, and makes the tables and the page from them. Adds to `outcome` the
-    gathered sweep, the headline and the complaints.
+    """Reads every existing record once, and makes the tables and the page from them.
+
+    Adds to `outcome` the gathered sweep, the headline and the complaints.
     """
     outcome.sweep = gather(outcome.results.path)
     outcome.complaints += collect(outcome.sweep).complaints

@@ -1,5 +1,4 @@
-"""What all ways to carry out one run of a plan have in common: which run may start, and where its record
-goes.
+"""The common part of all ways to carry out one run of a plan: what may start, and where its record goes.
 
 `measure` and `simulate` are the two ways; a job of a sweep imports only the one it needs.
 """
@@ -29,8 +28,10 @@ class RunFailed(RuntimeError):
 
 
 def due(results: Results, run: str) -> tuple[Plan, Planned]:
-    """The plan, and its run `run`, which can be carried out now. Raises BadInput if the plan lacks the run,
-    the run exists already, other files are in its place, or its description is not one.
+    """The plan, and its run `run`, which can be carried out now.
+
+    Raises BadInput if the plan lacks the run, the run exists already, other files are in its place, or its
+    description is not one.
     """
     plan = results.read_plan()
     planned = plan.run(run)
@@ -48,10 +49,11 @@ def due(results: Results, run: str) -> tuple[Plan, Planned]:
 def carry_out(
     planned: Planned, unchecked: Path, place: Path, failure: Path, work: Callable[[], dict[str, Any]]
 ) -> Path:
-    """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned. The folder
-    above `unchecked` is created before and removed afterwards. `work` returns the content of launch.json and
-    raises RunFailed. A failure leaves the file `failure` behind, whose first line is the reason, and passes
-    on; so does a bug in the program, with its trace.
+    """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned.
+
+    The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
+    launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
+    reason, and passes on; so does a bug in the program, with its trace.
     """
     workspace = unchecked.parent
     about = f"run: {planned.label}\nid: {planned.id}\n"

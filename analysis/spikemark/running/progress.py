@@ -11,8 +11,10 @@ from spikemark.records.results import Results
 
 
 class Progress:
-    """Watches the results folder. Use it as a context manager and call `look` now and then. It finds runs by
-    the files that they leave, so it does not matter which machine measures them.
+    """Watches the results folder.
+
+    Use it as a context manager and call `look` now and then. It finds runs by the files that they leave, so
+    it does not matter which machine measures them.
     """
 
     def __init__(self, results: Results, runs: list[dict[str, Any]], stream: TextIO | None = None):

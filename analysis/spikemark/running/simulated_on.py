@@ -1,5 +1,4 @@
-"""The machine that an experiment is simulated on: its results folder, and the digest that identifies its
-runs."""
+"""The machine that an experiment is simulated on: its results folder and the digest in its run ids."""
 
 from spikemark import machines
 from spikemark.machines.digest import digest

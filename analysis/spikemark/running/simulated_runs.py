@@ -16,15 +16,13 @@ from .simulation import run, smpirun
 
 
 def check() -> None:
-    """Raises BadInput if nothing can be simulated because SimGrid, or the mini-app built for it, is
-    missing."""
+    """Raises BadInput if SimGrid, or the mini-app built for it, is missing."""
     smpirun.version()
     places.miniapp_smpi()
 
 
 def simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> dict[str, Any]:
-    """Simulates a run of the plan, leaves its record in `out`, and returns what to keep about how it was
-    started.
+    """Simulates a run of the plan, leaves its record in `out`, and returns what to keep about its start.
 
     Raises BadInput for what cannot be simulated, TimeoutError beyond `limit_s`.
     """

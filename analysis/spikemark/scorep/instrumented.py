@@ -25,8 +25,9 @@ FILES = ("profile.cubex", "traces.otf2")
 
 
 def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
-    """Carries out run id `run` of the plan under Score-P and returns the directory, which `scorep.check`
-    reads. A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
+    """Carries out run id `run` of the plan under Score-P and returns the directory for `scorep.check`.
+
+    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
     lacks the run, the result exists already, or the instrumented mini-app is missing.
     """
     plan, target = results.read_plan(), results.scorep(run)

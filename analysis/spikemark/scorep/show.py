@@ -13,8 +13,7 @@ ALLOWED = f"{percent(SHARE)} of the log and {number(1e6 * PER_VISIT_S)} µs for 
 
 
 def regions(found: Check) -> Table:
-    """A row for each rank: seconds in each region, at barriers, and waiting there until the last rank
-    arrived."""
+    """A row for each rank: seconds in each region, at barriers, and there until the last rank arrived."""
     names = list(found.ranks[0].phases)
     heads = {**{name: name for name in names}, "barrier": "MPI_Barrier", "waited": "of it waiting"}
     rows = [

@@ -94,8 +94,7 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
 
 
 def _check_ends(path: Path) -> None:
-    """Raises BadInput for a file that lost its end: otf2 would read on in memory that belongs to another
-    one."""
+    """Raises BadInput for a file without its end, where otf2 would read on in foreign memory."""
     folder = path.with_suffix("")
     for file in (path.with_suffix(".def"), *sorted(folder.glob("*.def")), *sorted(folder.glob("*.evt"))):
         if file.is_file() and not _ends(file).endswith(END_MARKS):

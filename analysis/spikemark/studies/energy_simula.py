@@ -218,8 +218,10 @@ def _here(found: dict[int, list[Measured]], sweep: Sweep) -> Table:
 
 
 def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
-    """For each place in the list, the quantities that are smallest there; quantities that some points lack
-    are left out."""
+    """For each place in the list, the quantities that are smallest there.
+
+    Quantities that some points lack are left out.
+    """
     found: dict[int, list[str]] = {}
     for name, value in quantities.items():
         values = [value(p) for p in points]

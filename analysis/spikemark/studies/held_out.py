@@ -31,8 +31,9 @@ OF_SOME = (
 
 
 def section(waits: list[Waits], kind: str) -> Section:
-    """Predictions from all ranks of the conventional runs and from half of them. All `waits` have one spread.
-    `kind` is that of the runs' times.
+    """Predictions from all ranks of the conventional runs and from half of them.
+
+    All `waits` have one spread. `kind` is that of the runs' times.
     """
     predicted = _table(waits, kind)
     return Section("held-out", "Predicted from one schedule", boxes=_boxes(predicted),

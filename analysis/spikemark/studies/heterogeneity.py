@@ -119,8 +119,7 @@ def _same(row: dict, other: dict) -> bool:
 
 
 def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
-    """The smallest spread at which the schedule is slower than the conventional one, and the one before it
-    (or NaN)."""
+    """The smallest spread at which the schedule falls behind, and the spread before it (or NaN)."""
     factors = {(p.setting, p.configuration.schedule): p.real_time_factor for p in own}
     before = float("nan")
     for setting in sorted({p.setting for p in own}):

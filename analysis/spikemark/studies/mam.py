@@ -135,8 +135,7 @@ def _sentence(found: list[Place]) -> str:
 
 
 def _verdict(found: list[Place]) -> str:
-    """Says what spreading areas changes for the structure-aware schedule, on the most ranks with both
-    placements."""
+    """Says what spreading areas does to the structure-aware schedule, on the most ranks with both."""
     spread = [p for p in found if p.configuration.placement == "area_group"]
     pairs = [(p, q) for p in spread for q in found if _same_but_placement(p, q)]
     pairs = [(p, q) for p, q in pairs if p.configuration.schedule == "structure_aware"]

@@ -147,8 +147,7 @@ def _real_time(found: list[Network], kind: str) -> Table:
 
 
 def full_size(n: Network) -> bool:
-    """Tells whether it has as many neurons as the published network, and whether that was published in this
-    state."""
+    """Tells whether a network of this size was published in this state."""
     return n.published is not None and n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
 
 

@@ -1,5 +1,4 @@
-"""What studies of simulated machines have in common: which runs belong together, their phases and their
-speed."""
+"""What studies of simulated machines have in common: groups of runs, their phases and their speed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

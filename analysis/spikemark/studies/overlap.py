@@ -39,8 +39,7 @@ COLUMNS = (
 
 
 def read(sweep: Sweep) -> Findings:
-    """Waiting of every setup, the effect of the lag, and what the predictors conclude from the conventional
-    run."""
+    """Waiting of every setup, the effect of the lag, and predictions from the conventional run."""
     found, lacking = waits.of_runs(sweep.runs)
     skewed = [w for w in found if w.setup.sd_us > 0]
     main = _main(skewed, sweep.kind)
@@ -113,8 +112,7 @@ def _lags(skewed: list[Waits], kind: str) -> Table:
 
 
 def _compared_with_loop(main: Table) -> tuple[list[dict], int]:
-    """Rows with a bare loop, and in how many of them the mini-app waits as long, as far as such runs can
-    tell."""
+    """Rows with a bare loop, and in how many the mini-app waits as long, as far as such runs can tell."""
     rows = [row for row in main.rows if isinstance(row["off_percent"], float)]
     near = [row for row in rows if abs(row["waiting_us"].value - row["bare_loop_us"]) <= _chance_us(row)]
     return rows, len(near)
@@ -135,8 +133,10 @@ def _verdict(main: Table) -> list[Box]:
 
 
 def _chance_us(row: dict) -> float:
-    """How much two runs may differ, since the loop drew its own times; it is assumed to be as long as this
-    run."""
+    """How much two runs may differ, since the loop drew its own times.
+
+    It is assumed to be as long as this run.
+    """
     drawn = row["waiting_us_drawn"]
     return max(CLOSE * row["bare_loop_us"], 2**0.5 * (drawn.high - drawn.low) / 2)
 
@@ -154,8 +154,10 @@ def _positive(w: Waits | None) -> bool:
 
 
 def _compared(skewed: list[Waits], correlation: float) -> list[Waits]:
-    """Conventional, structure-aware and overlapped of one D, the one nearest to 10; empty if one of them is
-    missing."""
+    """Conventional, structure-aware and overlapped of one D, the one nearest to 10.
+
+    Empty if one of them is missing.
+    """
     configurations = [w.setup.configuration for w in skewed]
     ratios = {c.delay_ratio for c in configurations if c.schedule == "overlapped"}
     for ratio in sorted(ratios, key=lambda d: abs(d - 10)):

@@ -34,8 +34,10 @@ STATES = {"aw": ("awake", 8.8), "sw": ("slow waves", 3.1)}  # their mean rates t
 
 @dataclass(frozen=True)
 class Network:
-    """A homogeneous network of some neurons, or a grid of columns; `hz` is its mean rate, None the published
-    one."""
+    """A homogeneous network of some neurons, or a grid of columns.
+
+    `hz` is its mean rate, None the published one.
+    """
 
     neurons: int | None = None
     columns: str | None = None

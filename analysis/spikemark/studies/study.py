@@ -45,8 +45,9 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments. `read` says what its complete runs show, however many
-    there are.
+    """`experiment`: a file in workflows/experiments.
+
+    `read` says what its complete runs show, however many there are.
 
     `prepare`, where given, measures or simulates what the study needs besides these runs, and returns one
     line for each thing that went wrong. It is only called where the runs are made on this machine.

@@ -1,5 +1,4 @@
-"""Waiting of ranks with injected skew under one way to run them: as observed, by the recursion, and from the
-known truth.
+"""Waiting of ranks with injected skew: as observed, by the recursion, and from the known truth.
 
 Times are in microseconds per cycle, mean over ranks. Means over blocks of cycles stand in for repetitions:
 blocks are much longer than the correlation of the cycles, so their spread tells how certain the mean is.
@@ -48,8 +47,10 @@ class Waits:
 
     @cached_property
     def measured_blocks(self) -> dict[Place, np.ndarray]:
-        """Block means at barriers and at overlapping exchanges; runs whose waiting was not timed are left
-        out."""
+        """Block means at barriers and at overlapping exchanges.
+
+        Runs whose waiting was not timed are left out.
+        """
         found = {}
         for m in self.runs:
             waiting = statistics.measured_waiting_s(m.run)

@@ -125,8 +125,9 @@ def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> tuple
 
 
 def _slopes(split: Split, share: float, found: dict) -> dict:
-    """How much the waiting of each coalition grows with the effect of each rank, [rank]. The effect may be in
-    the coalition, and it is taken out of e, which is scaled with the windows.
+    """How much the waiting of each coalition grows with the effect of each rank, [rank].
+
+    The effect may be in the coalition, and it is taken out of e, which is scaled with the windows.
     """
     slopes = {}
     for members, last in found.items():
@@ -153,6 +154,7 @@ def _part(
     mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False, kind: str = "modelled"
 ) -> Quantity:
     """The total; its interval is that of the mean, widened by `shifts`, and not below 0 unless the value is.
+
     The two widths are added, not their squares: without drift, the end of the drift share's interval is the
     truth.
     """

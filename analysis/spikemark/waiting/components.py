@@ -144,10 +144,11 @@ class Components:
 
     @property
     def stalls(self) -> np.ndarray:
-        """The steps, boolean [step], that are far too long because all ranks are late together. Every rank is
-        then within its own longest share u of all steps. u is chosen so that independent ranks, whatever
-        their distributions and serial correlations, would rarely all be so in even one step: steps u^M =
-        CHANCE.
+        """The steps, boolean [step], that are far too long because all ranks are late together.
+
+        Every rank is then within its own longest share u of all steps. u is chosen so that independent ranks,
+        whatever their distributions and serial correlations, would rarely all be so in even one step: steps
+        u^M = CHANCE.
         """
         late = self.step_means - np.median(self.step_means)
         found = late > FAR * (self.across / self.ranks) ** 0.5

@@ -95,8 +95,10 @@ def asked(run: Run) -> dict[str, Any]:
 
 
 def met(compute: np.ndarray, plan: Plan, exchange_s: float = 0.0) -> Waits:
-    """Says how ranks that meet as planned wait; `compute` [..., rank, step] in s: sums over the plan's
-    steps."""
+    """Says how ranks that meet as planned wait.
+
+    `compute` [..., rank, step] in s: sums over the plan's steps.
+    """
     return recursion.waits(compute, plan.lag, exchange_s, plan.group, plan.window // plan.step)
 
 
@@ -162,8 +164,7 @@ class Predictor(ABC):
         return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
 
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
-        """The waiting of `compute` [..., rank, step] in s, cut into runs of the requested length: [...,
-        run]."""
+        """The waiting of `compute` [..., rank, step] in s, cut into runs of the wanted length: [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
         return met(cut(compute, steps), plan, self.source.exchange_s)
 

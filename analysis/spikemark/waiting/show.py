@@ -131,8 +131,9 @@ def budget_content(found: Budget) -> dict[str, Any]:
 
 
 def outcomes(found: dict[str, list[Outcome]]) -> Table:
-    """One line per change: the waiting by every predictor, and the run time by the last one, in microseconds
-    per cycle. The notes say what the changes do.
+    """One line per change: the waiting by every predictor, and the run time by the last one.
+
+    Times are in microseconds per cycle; the notes say what the changes do.
     """
     *_, last = found
     columns = [

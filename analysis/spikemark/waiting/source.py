@@ -1,5 +1,4 @@
-"""The data that predictors of waiting are fitted on: cycle times of conventional runs, and what a meeting
-costs."""
+"""What predictors of waiting are fitted on: cycle times of conventional runs, and the cost of a meeting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,8 +61,9 @@ class Source:
         return plan.cycles or self.run_cycles or self.cycles
 
     def stretch(self, plan: Plan) -> int:
-        """Windows after which the fitted ranks are assumed to begin level again, which matters with a lag: as
-        many as a run under the plan has, but no more than a fitted run.
+        """Windows after which the fitted ranks are assumed to begin level again, which matters with a lag.
+
+        These are as many as a run under the plan has, but no more than a fitted run has.
         """
         if not plan.lag:
             return self.windows(plan)
@@ -73,15 +73,19 @@ class Source:
         return self.cycles // plan.window
 
     def overhead(self, plan: Plan) -> np.ndarray:
-        """What one meeting costs, from the cycles of each window, [window]; 0 with a lag, since there is no
-        barrier."""
+        """What one meeting costs, from the cycles of each window, [window].
+
+        0 with a lag, since there is no barrier.
+        """
         if plan.lag:
             return np.zeros(self.windows(plan))
         return lump(self.overhead_s, plan.window) / plan.window
 
     def transport_s(self, plan: Plan) -> float:
-        """Time in exchanges over the run, each as long as in the fitted run; 0 with a lag, since it is
-        hidden."""
+        """Time in exchanges over the run, each as long as in the fitted run.
+
+        0 with a lag, since it is hidden.
+        """
         return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
 
 

@@ -149,8 +149,9 @@ CHANGES: dict[str, Callable[[Situation], Situation]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the run would be after a change: waiting and run time in s over the run; computing is taken as
-    known.
+    """What the run would be after a change: waiting and run time in s over the run.
+
+    Computing is taken as known.
 
     The interval of the waiting allows for what the change itself does not know. Waiting is missing, and
     `prediction` None, where the change was refused.
@@ -183,8 +184,9 @@ def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int 
 
 
 def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDICTOR) -> list[Outcome]:
-    """The outcome of the unchanged run, called `base`, and one per name; `+` joins changes made one after the
-    other.
+    """The outcome of the unchanged run, called `base`, and one per name.
+
+    `+` joins changes made one after the other.
 
     Changes outside the range in which predictions have been compared with the truth are refused. Raises
     BadInput for unknown names.

@@ -220,7 +220,10 @@ class TestAlignment:
 
     def test_a_clock_that_is_a_little_wrong_is_noticed(self, tmp_path, run):
         source = outside.source(run, file(tmp_path, offset=3.0))
-        (found,) = (re.match(r"power steps up (\S+) s after the run began according to the clocks", note) for note in source.notes[1:])
+        (found,) = (
+            re.match(r"power steps up (\S+) s after the run began according to the clocks", note)
+            for note in source.notes[1:]
+        )
         assert float(found[1]) == pytest.approx(3, abs=0.25)
 
     def test_part_of_a_run_is_not_enough(self, tmp_path, run):

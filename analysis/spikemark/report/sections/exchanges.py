@@ -42,8 +42,7 @@ FITTED = [
 
 
 def section(view: View) -> Section:
-    """Shows two figures for the largest number of ranks that have a core each, and the fits of everything
-    measured."""
+    """Shows two figures for the most ranks with a core each, and the fits of everything measured."""
     machine, root = view.sweep.path.name, view.sweep.path.parent.parent
     path = kernel_bench.folder(machine, root) / exchange_bench.TABLE
     if not path.is_file():
@@ -73,8 +72,7 @@ def section(view: View) -> Section:
 
 
 def _shown(curves: list[Curve]) -> list[Curve]:
-    """Chooses exchanges with all ranks, without skew, on the largest number of ranks that have a core
-    each."""
+    """Chooses exchanges with all ranks, without skew, on the most ranks with a core each."""
     plain = [c for c in curves if c.plain]
     plain = [c for c in plain if not c.oversubscribed] or plain
     most = max((c.ranks for c in plain), default=0)

@@ -1,6 +1,7 @@
-"""The folder of a simulated run: what may be there before, and how a new run takes its place. The rules are
-those of the mini-app (`miniapp --out`): the folder is new, empty, or contains an earlier run and nothing
-else. Moreover, the earlier run must be a simulated one, since a measured run cannot be restored.
+"""The folder of a simulated run: what may be there before, and how a new run takes its place.
+
+The rules are those of the mini-app (`miniapp --out`): the folder is new, empty, or contains an earlier run
+and nothing else. Moreover, the earlier run must be a simulated one, since a measured run cannot be restored.
 """
 
 import contextlib
@@ -52,9 +53,10 @@ def workspace(out: Path) -> Iterator[Path]:
 
 
 def put(record: Path, out: Path) -> None:
-    """Moves the folder `record` to `out`. What was there is removed once the new run is in place, never
-    before. Raises BadInput as `check` does if something else has appeared there meanwhile; then nothing has
-    changed.
+    """Moves the folder `record` to `out`.
+
+    What was there is removed once the new run is in place, never before. Raises BadInput as `check` does if
+    something else has appeared there meanwhile; then nothing has changed.
     """
     if not os.path.lexists(out):
         os.rename(record, out)

@@ -75,8 +75,7 @@ def run(
 
 @contextlib.contextmanager
 def _told(file: Path, advance: Advance | None) -> Iterator[None]:
-    """Now and then calls `advance` with the progress of the mini-app, which is read from the mini-app's
-    file."""
+    """Now and then calls `advance` with the progress that the mini-app writes to a file."""
     if advance is None:
         yield
         return

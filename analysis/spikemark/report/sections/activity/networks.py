@@ -34,8 +34,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Alternation:
-    """Up and down states, or why there are none. `label` names the group that has them; None means all
-    neurons."""
+    """Up and down states, or why there are none.
+
+    `label` names the group that has them; None means all neurons.
+    """
 
     label: str | None
     rate: activity.Rate
@@ -44,8 +46,10 @@ class Alternation:
 
 @dataclass(frozen=True)
 class Network:
-    """A network as the first of `runs` simulated it; the others may differ in seed, ranks, threads or
-    schedule."""
+    """A network as the first of `runs` simulated it.
+
+    The others may differ in seed, ranks, threads or schedule.
+    """
 
     title: str
     runs: list[Measured]
@@ -142,8 +146,10 @@ class Network:
         return max(1, round(wanted / h)) * h
 
     def _published_hz(self, names: list[str]) -> float | None:
-        """Published rate of several populations together; None unless it is known for all that have
-        neurons."""
+        """Published rate of several populations together.
+
+        None unless it is known for all that have neurons.
+        """
         size = {p.name: p.size for p in self.recording.populations}
         names = [name for name in names if size[name]]
         if self.published is None or not set(names) <= set(self.published.hz):
@@ -174,9 +180,10 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:
-    """Returns at most MOST_GROUPS groups of populations, and says which populations are merged. The groups
-    are the populations themselves; if these are too many, the areas; and if these are too many as well, the
-    most active areas and the rest.
+    """Returns at most MOST_GROUPS groups of populations, and says which populations are merged.
+
+    The groups are the populations themselves; if these are too many, the areas; and if these are too many as
+    well, the most active areas and the rest.
     """
     groups, words = activity.by_population(recording), ""
     kind = "population"

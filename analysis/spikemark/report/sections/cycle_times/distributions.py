@@ -63,8 +63,10 @@ class Distribution:
 
 
 def distribution(measured: Measured, window: int | None = None) -> Distribution:
-    """Sums over `window` cycles, by default the run's own; the interval is computed from their mean and
-    SD."""
+    """Sums over `window` cycles, by default the run's own.
+
+    The interval is computed from their mean and SD.
+    """
     run, configuration = measured.run, measured.configuration
     summed = window is not None
     window = window if summed else run.window

@@ -118,8 +118,7 @@ def _part(name: str) -> Value:
 
 
 def _counted(found: list[Doubling]) -> list[tuple[str, Value, Value]]:
-    """Returns name, value and work of everything that is counted exactly and could grow more than its
-    work."""
+    """Returns name, value and work of every exact count that could grow more than its work."""
     access = ("first accesses per synaptic event", _first_accesses, _events)
     return [access, *((f"memory for {n} per synapse", _part(n), _synapses) for n in memory_parts(found))]
 
