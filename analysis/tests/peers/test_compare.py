@@ -254,7 +254,7 @@ def test_the_table_shows_every_program_quantity_and_note(setting):
     assert [(row["what"], row["threads"]) for row in shown.rows] == [*expected, ("speed, over 1 thread", 2)]
     notes = show.notes(found.content)
     assert "Peer: has no ring" in notes
-    assert "Peer: 1.00 B / synapse of its memory is there before the network is built" in notes
+    assert "Peer: 1.00 B / synapse of its memory exists before the network is built" in notes
 
 
 def test_what_a_comparison_found_is_read_back(setting):

@@ -170,7 +170,7 @@ REFUSALS = {
     no_description: r"\.json: not found",
     list_as_description: "not a run description",
     cut_description: "truncated or not JSON",
-    foreign_file: r"holds 'notes\.txt'",
+    foreign_file: r"contains 'notes\.txt'",
     measured: "measured already; move or delete",
     None: "'bogus' is not allowed: one of mpirun, srun",
 }

@@ -141,7 +141,7 @@ def test_definitions_truncated_anywhere_get_one_line(measured, tmp_path, spikema
 def test_other_number_of_ranks_gets_one_line(run, tmp_path):
     one = fake_scorep.write(run, tmp_path, ranks=1)
     for read, name in (profile.read, "profile.cubex"), (trace.read, "traces.otf2"):
-        with pytest.raises(BadInput, match=f"{name}: holds 1 ranks; the run had ranks 0 to 1"):
+        with pytest.raises(BadInput, match=f"{name}: contains 1 ranks; the run had ranks 0 to 1"):
             read(one / name, 2)
 
 

@@ -126,8 +126,7 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
 
 
 def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
-    """Makes one row per rank of `compute` (s, [rank, cycle]), and the share of cycles in which it is
-    slowest."""
+    """Makes one row per rank of `compute` (s, [rank, cycle]), with how often it is the slowest."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
     return [
         {
