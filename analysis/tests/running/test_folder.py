@@ -60,7 +60,7 @@ def test_what_is_no_folder_or_no_whole_run_stays(tmp_path, new):
     (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     (tmp_path / "part").mkdir()
     (tmp_path / "part" / "cycles.npy").write_text("")
-    for name, complaint in (("file", "no folder"), ("link", "no folder"), ("nowhere", "no folder"),
+    for name, complaint in (("file", "not a folder"), ("link", "not a folder"), ("nowhere", "not a folder"),
                             ("part", "without its record.json")):  # fmt: skip
         with pytest.raises(BadInput, match=complaint):
             folder.put(new, tmp_path / name)
