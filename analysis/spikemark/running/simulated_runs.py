@@ -18,7 +18,7 @@ from .simulation import run, smpirun
 def check() -> None:
     """Raises BadInput where nothing can be simulated: without SimGrid, or the mini-app built for it."""
     smpirun.version()
-    places.miniapp_smpi()
+    places.program("miniapp_smpi")
 
 
 def simulate(results: Results, planned: Planned, out: Path, limit_s: float) -> dict[str, Any]:

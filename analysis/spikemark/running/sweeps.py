@@ -102,7 +102,7 @@ def sweep(
     """
     chosen = check(results, profile)
     if experiment.machine is None:
-        places.miniapp()
+        places.program("miniapp")
     elif not all(results.measured(run.id) for run in runs):
         simulated_runs.check()
     with locked(results.path) as lock:

@@ -39,7 +39,12 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     results.read_description(run)
     measurement = results.unchecked(f"{run}.scorep")
     record, description = measurement.parent / "run", results.description(run)
-    program = [str(places.miniapp_scorep()), str(description.resolve()), "--out", str(record.resolve())]
+    program = [
+        str(places.program("miniapp_scorep")),
+        str(description.resolve()),
+        "--out",
+        str(record.resolve()),
+    ]
     start = launch(launcher, program, planned.ranks, planned.threads)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())

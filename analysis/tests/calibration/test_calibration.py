@@ -79,7 +79,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
 
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
     """The pattern and the names of bench_kernels belong together."""
-    command = [places.bench_kernels(), "--benchmark_list_tests=true"]
+    command = [places.program("bench_kernels"), "--benchmark_list_tests=true"]
     command += [f"--benchmark_filter={kernel_times._pattern(SIZES)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]

@@ -59,7 +59,7 @@ def real(tmp_path_factory):
         if schedule not in kept:
             path = folder / f"{schedule}.json"
             path.write_text(json.dumps(describe(schedule)))
-            program = [str(places.miniapp()), str(path), "--out", str(folder / schedule)]
+            program = [str(places.program("miniapp")), str(path), "--out", str(folder / schedule)]
             status, _, errors = measure.watch(launch.launch("mpirun", program, 2, 1), 60)
             assert status == 0, errors
             kept[schedule] = record.load(folder / schedule)
