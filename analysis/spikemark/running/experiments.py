@@ -14,7 +14,6 @@ import json
 import math
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from spikemark.records.experiment_fields import (
     as_list,
     one_line,
 )
-from spikemark.records.plan import SimulatedOn
+from spikemark.records.plan import Planned, SimulatedOn
 
 from . import simulated_on
 
@@ -45,26 +44,16 @@ SHORT = {"delay_ratio": "D"}
 MOST_RUNS = 100_000
 
 
-@dataclass(frozen=True)
-class RunSpec:
-    """One run of the plan: `id` is a hash of everything that defines the measurement."""
+class RunSpec(Planned):
+    """A run of the plan with its description; `id` is a hash of everything that defines the measurement."""
 
-    id: str
-    label: str
-    ranks: int
-    threads: int
-    seed: int
-    repetition: int
-    fields: dict[str, Any]
     description: dict[str, Any]
-    machine: SimulatedOn | None = None
     compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
 
     def without_description(self) -> dict[str, Any]:
         """The run as it stands in the plan; descriptions lie in files of their own."""
-        entry = asdict(replace(self, machine=None))
-        del entry["description"], entry["compute_of"], entry["machine"]
-        return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
+        elsewhere = {"description", "compute_of"} | ({"machine"} if self.machine is None else set())
+        return self.model_dump(exclude=elsewhere)
 
 
 def find(name: str) -> Path:

@@ -306,13 +306,12 @@ def test_good_plan(tmp_path):
 @pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
 def test_progress_survives_any_record(planned, record):
     results, run = planned
-    entries = [{"id": run, "label": "this run"}]
     stream = io.StringIO()
-    with Progress(results, entries, stream) as progress:
+    with Progress(results, results.read_plan().runs, stream) as progress:
         results.run(run).mkdir(parents=True)
         (results.run(run) / "record.json").write_bytes(record)
         progress.look()
-    assert stream.getvalue() == "[1/1] this run  real-time factor unreadable\n"
+    assert stream.getvalue() == "[1/1] conventional ranks=2 seed=1  real-time factor unreadable\n"
 
 
 def test_plan_replaces_what_is_no_plan(tmp_path):

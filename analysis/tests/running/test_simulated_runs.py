@@ -256,8 +256,7 @@ def test_more_ranks_than_cores_here_do_not_matter(page):
 
 def test_progress_tells_the_cost(fake, tmp_path, capsys):
     results, ids = planned(tmp_path, experiment())
-    entries = [run.model_dump() for run in results.read_plan().runs]
-    with Progress(results, entries) as progress:
+    with Progress(results, results.read_plan().runs) as progress:
         simulate(results, ids[0])
         progress.look()
     assert "simulated in 2.5 s" in capsys.readouterr().out
