@@ -273,7 +273,7 @@ def test_bad_input_is_refused_before_anything_is_measured(calibrate, tmp_path, m
     assert status == 2 and "the file of machine other is called other.yaml" in errors
     for program in ("bench_kernels", "bench_exchange", "bench_messages"):
         with monkeypatch.context() as patched:
-            patched.setattr(places, program, lambda name=program: places._program(name, "nowhere"))
+            patched.setitem(places.ELSEWHERE, program, ("nowhere", "with `make build`"))
             status, _, errors = calibrate("--out", tmp_path / "new.yaml")
         assert status == 2 and errors.startswith(f"spikemark: {program}: ") and "`make build`" in errors
     assert [p.name for p in tmp_path.iterdir()] == ["there.yaml"]
