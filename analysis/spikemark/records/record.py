@@ -166,10 +166,8 @@ def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
-    columns |= {
-        name: pa.Column("Int64", not_negative, nullable=True) for name in (*COUNT_COLUMNS, "peak_bytes")
-    }
-    columns |= {name: pa.Column("float64", not_negative, nullable=True) for name in SECONDS_COLUMNS}
+    columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
+    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 
