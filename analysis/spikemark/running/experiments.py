@@ -114,7 +114,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
     def place(run: RunSpec) -> tuple[str, str]:
         block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
-        return _digest(block), _digest([experiment.shuffle_seed, run.id])
+        return digest(block), digest([experiment.shuffle_seed, run.id])
 
     return sorted(runs.values(), key=place)
 
@@ -144,8 +144,8 @@ def _runs(
         simulated = {}
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
-            digest = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
+            profile = profile_digest(machine.profile)
+            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": of}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": description,
@@ -156,7 +156,7 @@ def _runs(
             }
             runs.append(
                 RunSpec(
-                    id=_digest(identity)[:12],
+                    id=digest(identity)[:12],
                     label=_label(experiment, fields, seed, ranks, threads, repetition),
                     ranks=ranks,
                     threads=threads,
@@ -257,5 +257,6 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     return " ".join(words)
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """A hash of a value that JSON can hold."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
