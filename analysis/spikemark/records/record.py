@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
-from pydantic import ValidationError
 
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
@@ -140,10 +140,7 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    try:
-        return Record.model_validate(content)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, 'record')}") from None
+    return checked(Record, content, path, "record")
 
 
 def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:

@@ -30,10 +30,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan does not
     have the run, it is there already, or the instrumented mini-app is missing.
     """
-    plan, target = results.read_plan(), results.scorep(run)
-    planned = plan.run(run)
-    if planned is None:
-        raise BadInput(f"run {run!r} is not in {results.plan}")
+    (plan, planned), target = results.planned(run), results.scorep(run)
     if whole(target / "record"):
         raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
     results.read_description(run)
