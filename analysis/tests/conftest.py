@@ -49,6 +49,19 @@ def spikemark(capsys):
 
 
 @pytest.fixture
+def refusal(spikemark):
+    """Runs a command line that is bad input: it prints nothing else than the one line that this returns."""
+
+    def run(*arguments) -> str:
+        status, output, errors = spikemark(*arguments)
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert errors.startswith("spikemark: ")
+        return errors.removeprefix("spikemark: ").rstrip("\n")
+
+    return run
+
+
+@pytest.fixture
 def fake(monkeypatch):
     """In place of machine profiles and of SimGrid, see fake_simulation."""
     from fake_simulation import FakeSimulation

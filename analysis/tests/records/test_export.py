@@ -5,7 +5,6 @@ import json
 import pytest
 from synthetic import write_run
 
-from spikemark.cli import main
 from spikemark.core.errors import BadInput
 from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
@@ -162,23 +161,16 @@ def test_phase_without_a_time_has_no_line(tmp_path):
     assert ("simulate->synchronise", "time") not in found
 
 
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, spikemark, refusal):
     results = results_of(tmp_path, [{}], ranks=[1, 2])
-
-    def spikemark(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main.main(["export", str(tmp_path), *map(str, arguments)])
-        return end.value.code, *capsys.readouterr()
-
     text, _ = exported(results)
-    assert spikemark("--format", "extra-p") == (0, text, "")
-    assert spikemark("--format", "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
+    command = ("export", tmp_path, "--format")
+    assert spikemark(*command, "extra-p") == (0, text, "")
+    assert spikemark(*command, "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
-    status, output, errors = spikemark("--format", "csv")
-    assert (status, output) == (2, "")
-    assert errors == "spikemark: --format: 'csv' is not allowed: one of extra-p\n"
+    assert refusal(*command, "csv") == "--format: 'csv' is not allowed: one of extra-p"
     (results.run(results.read_plan().runs[0].id) / "record.json").write_text("{")
-    status, output, errors = spikemark("--format", "extra-p")
+    status, output, errors = spikemark(*command, "extra-p")
     assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (1, 1, 1)
 
 
