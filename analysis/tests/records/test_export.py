@@ -3,17 +3,13 @@
 import json
 
 import pytest
-from synthetic import write_run
+import swept
 
 from spikemark.core.errors import BadInput
 from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
 from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
-from spikemark.running import sweeps
-from spikemark.running.experiments import Experiment, expand
-
-OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
 
 
 def exported(results, only=()):
@@ -23,25 +19,9 @@ def exported(results, only=()):
 
 def results_of(folder, grid, **experiment) -> Results:
     """Synthetic records of all runs of a grid."""
-    preset = {"name": "mam-benchmark", "options": OPTIONS}
-    chosen = Experiment(
-        **{
-            "name": "x",
-            "title": "x",
-            "preset": preset,
-            "grid": grid,
-            "ranks": 1,
-            "shuffle_seed": 1,
-            **experiment,
-        }
-    )
-    results, runs = Results(folder), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = swept.planned(folder, grid=grid, **{"ranks": 1, **experiment})
     for run in runs:
-        described = run.description
-        ways = {name: described[name] for name in ("schedule", "delay_ratio")}
-        how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100}
-        write_run(results.run(run.id), description=described, **ways, **how)
+        swept.write(results, run)
     return results
 
 
