@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from short_run import activity
 
-from spikemark.core.errors import BadInput
 from spikemark.presets import cortex, mean_field, microcircuit
 
 
@@ -96,23 +95,6 @@ def test_rates_of_a_small_network(tmp_path):
     published = np.array(list(microcircuit.RATES.hz.values()))
     np.testing.assert_allclose(found.rates_hz, published, rtol=0.2)
     assert found.per_bin.max() < 8 * found.per_bin.mean()  # irregular, no bursts of all
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scale": 0}, "scale=0"),
-        ({"scale": 1.1}, r"scale=1\.1"),
-        ({"scale": True}, "scale=True"),
-        ({"indegree_scale": 2}, "indegree_scale=2"),
-        ({"full": 1}, "full=1: true or false"),
-        ({"simulate_ms": -1}, "simulate_ms=-1"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(BadInput, match=message) as caught:
-        microcircuit.describe(**options)
-    assert "\n" not in str(caught.value)
 
 
 def test_given_options_outrank_full():
