@@ -4,6 +4,7 @@ from typing import Any
 
 import yaml
 
+from spikemark.core.fields import assign
 from spikemark.machines.fields import AT_LEAST_ONE, SHARE
 from spikemark.machines.profile import FIELD, PATHS, TABLES, Value
 
@@ -21,12 +22,7 @@ def text(
     """The text of the file. `values` go by path; `unknown` and `warnings` become comments."""
     tree: dict[str, Any] = {}
     for path in sorted(values, key=_place):
-        value = values[path]
-        *parents, leaf = path.split(".")
-        place = tree
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[leaf] = _leaf(path, value, reference)
+        assign(tree, path, _leaf(path, values[path], reference))
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]

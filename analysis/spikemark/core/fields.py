@@ -1,6 +1,8 @@
-"""Checks that the fields of several files share."""
+"""What the fields of several files share: a check, and setting one by its path."""
 
 from typing import Any
+
+from .errors import BadInput, shown
 
 
 def no_boolean(value: Any) -> Any:
@@ -8,3 +10,27 @@ def no_boolean(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("a number is needed")
     return value
+
+
+def assign(content: dict[str, Any], field: str, value: Any) -> None:
+    """Sets `path.to.field` in place and makes what lacks on the way; list items go by number.
+
+    Raises BadInput if the path leads nowhere.
+    """
+    *path, last = field.split(".")
+    at: Any = content
+    for step in path:
+        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
+    if isinstance(at, dict):
+        at[last] = value
+    else:
+        _item(at, last, field)
+        at[int(last)] = value
+
+
+def _item(at: Any, step: str, field: str) -> Any:
+    if not isinstance(at, list):
+        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
+    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
+        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
+    return at[int(step)]

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import assign
 
 from .complaint import impossible, one_line
 from .fields import FIELDS, MODELS, TABLE
@@ -88,11 +89,7 @@ class Profile:
             return self
         content = copy.deepcopy(self.content)
         for path, leaf in leaves.items():
-            *groups, last = path.split(".")
-            at = content
-            for group in groups:
-                at = at.setdefault(group, {})
-            at[last] = leaf
+            assign(content, path, leaf)
         return checked(content, f"{self.name}, assumed")
 
 

@@ -9,6 +9,7 @@ from small_machine import Machine, Value
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import assign
 from spikemark.prediction import asked, compare_show
 from spikemark.prediction.compare import compare
 from spikemark.presets import mam_benchmark
@@ -334,11 +335,7 @@ PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.
 )
 def test_values_that_no_run_has(spikemark, known, tmp_path, where, value, complaint):
     network = json.loads(json.dumps({"populations": POPULATIONS, "projections": [PROJECTION]}))
-    *groups, last = where.split(".")
-    at = network
-    for part in groups:
-        at = at[int(part)] if isinstance(at, list) else at[part]
-    at[last] = value
+    assign(network, where, value)
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"time": {}, "network": network}))
     status, output, errors = spikemark("predict", path, "--machine", "made-up", "--ranks", "2")
