@@ -1,4 +1,4 @@
-"""What the fields of several files share: a check, and setting one by its path."""
+"""What the fields of several files share: checks, and setting one by its path."""
 
 from typing import Any
 
@@ -10,6 +10,12 @@ def no_boolean(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("a number is needed")
     return value
+
+
+def check_whole(name: str, value: float, least: int = 1) -> None:
+    """Raises BadInput for a number that is not whole, or less than `least`."""
+    if value < least or value != int(value):
+        raise BadInput(f"{name}={value}: an integer of at least {least}")
 
 
 def assign(content: dict[str, Any], field: str, value: Any) -> None:

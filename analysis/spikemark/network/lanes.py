@@ -190,11 +190,7 @@ def _period(description: Description, rule: LaneRule, lag: int, ratio: int, shor
     if rule.period == "auto":
         windows = lag + 1 if shortest is not None else 1
         return max(1, _cycles(description, shortest) // windows)
-    if rule.period != "D":
-        return rule.period
-    if ratio % (lag + 1):
-        raise BadInput(f"delay_ratio={ratio}: with lag={lag} a multiple of {lag + 1}")
-    return ratio // (lag + 1)
+    return rule.window(ratio, lag)
 
 
 def _check_exact(
