@@ -140,7 +140,7 @@ def test_an_empty_cycle_is_the_median_of_its_compute_phases(tmp_path):
     cycles[0, 3, 1] = 1  # an interrupt
     np.save(folder / "cycles.npy", cycles)
     assert cycle_time.seconds(record.load(folder)) == pytest.approx(3.5e-6)
-    found = cycle_time.values([cycle_time.Round(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
+    found = cycle_time.values([(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
     assert found["kernels.one_core.cycle"].value == pytest.approx(1000)
     assert found["kernels.full_node.cycle"].value == pytest.approx(2010)
 
