@@ -42,6 +42,18 @@ def spikemark(capsys):
 
 
 @pytest.fixture
+def refused(spikemark):
+    """Runs a command that has to be refused in one line, and returns that line."""
+
+    def run(*arguments) -> str:
+        status, output, errors = spikemark(*arguments)
+        assert (status, output) == (2, "") and errors.count("\n") == 1
+        return errors
+
+    return run
+
+
+@pytest.fixture
 def fake(monkeypatch):
     """In place of machine profiles and of SimGrid, see fake_simulation."""
     from fake_simulation import FakeSimulation
