@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 
 import pytest
+from small_network import describe
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
@@ -56,15 +57,9 @@ def test_all_fields_of_the_format_are_known():
     ],
 )
 def test_a_misspelt_field_is_named(place, complaint):
-    population = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
-    projection = {
-        "source": "a",
-        "target": "a",
-        "indegree": 5,
-        "delay": {"mean": 1.0},
-        "weight": {"mean": 2.0},
-    }
-    asked = {"time": {}, "network": {"populations": [population], "projections": [projection]}}
+    asked = describe(areas=1)
+    for projection in asked["network"]["projections"]:
+        projection["weight"] = {"mean": 2.0}
     read(asked)
     assign(asked, f"{place}.wieght".lstrip("."), 3)
     with pytest.raises(BadInput) as error:
