@@ -250,32 +250,22 @@ def test_what_is_written_is_a_profile():
     assert "# Warning: busy\n# Unknown: power.idle: no meter\n" in text
 
 
-@pytest.fixture
-def calibrate(spikemark, monkeypatch):
-    """The command, with nothing to measure: (status, output, errors)."""
-
-    def never(*arguments):
-        raise AssertionError("measured")
-
-    monkeypatch.setattr(messages, "exchanges", never)
-    return partial(spikemark, "calibrate", "--quick")
-
-
-def test_bad_input_is_refused_before_anything_is_measured(calibrate, tmp_path, monkeypatch):
+def test_bad_input_is_refused_before_anything_is_measured(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "exchanges", lambda *_: pytest.fail("measured"))
+    calibrate = partial(refused, "calibrate", "--quick")
     there = tmp_path / "there.yaml"
     there.write_text("mine")
-    assert calibrate("--out", there)[::2] == (2, f"spikemark: {there}: exists; --force replaces it\n")
+    assert calibrate("--out", there) == f"spikemark: {there}: exists; --force replaces it\n"
     assert there.read_text() == "mine"
     for name in ("Über", "a/b", "-x", ""):
-        status, _, errors = calibrate("--name", name)
-        assert status == 2 and errors.startswith(f"spikemark: --name: {name!r}; allowed: lower-case")
-    status, _, errors = calibrate("--name", "other", "--out", tmp_path / "new.yaml")
-    assert status == 2 and "the file of machine other is called other.yaml" in errors
+        assert calibrate("--name", name).startswith(f"spikemark: --name: {name!r}; allowed: lower-case")
+    errors = calibrate("--name", "other", "--out", tmp_path / "new.yaml")
+    assert "the file of machine other is called other.yaml" in errors
     for program in ("bench_kernels", "bench_exchange", "bench_messages"):
         with monkeypatch.context() as patched:
             patched.setattr(places, program, lambda name=program: places._program(name, "nowhere"))
-            status, _, errors = calibrate("--out", tmp_path / "new.yaml")
-        assert status == 2 and errors.startswith(f"spikemark: {program}: ") and "`make build`" in errors
+            errors = calibrate("--out", tmp_path / "new.yaml")
+        assert errors.startswith(f"spikemark: {program}: ") and "`make build`" in errors
     assert [p.name for p in tmp_path.iterdir()] == ["there.yaml"]
 
 
