@@ -21,14 +21,10 @@ OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
 NETWORK = ["--preset", "mam-benchmark", *(word for option in OPTIONS for word in ("--option", option))]
 
 
-def priced(**changes):
-    return Machine().with_(**changes)
-
-
-def dear(name="dear", **changes):
+def dear():
     """A faster machine that takes more power."""
     quick = {f"kernels__full_node__{k}": v for k, v in (("t_first", 30), ("t_next", 0.8))}
-    return Machine(name, priced(**quick, power__core=100, price__node_hour=9, **changes).values)
+    return Machine("dear").with_(**quick, power__core=100, price__node_hour=9)
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +45,7 @@ def large():
 @pytest.fixture
 def known(monkeypatch):
     """The command line finds the made-up machines."""
-    found = {"made-up": Machine(), "dear": dear(), "unpriced": Machine("unpriced", Machine().with_(
-        price__node_hour=None).values)}  # fmt: skip
-    monkeypatch.setattr(machines, "load", found.__getitem__)
+    monkeypatch.setattr(machines, "load", {"made-up": Machine(), "dear": dear()}.__getitem__)
     monkeypatch.setattr(machines, "filled", lambda profile: profile, raising=False)
 
 
@@ -110,7 +104,7 @@ def test_nobody_beats_the_pareto_points(network):
 
 
 def test_machines_without_the_memory_are_out(network):
-    small = Machine("small", Machine().with_(node__memory=1e-4).values)
+    small = Machine("small").with_(node__memory=1e-4)
     made = compare(network, [Machine(), small], target=0.5)
     assert made.candidates[1].usable == []
     assert "small has too little memory" in compare_show.verdict(made)
