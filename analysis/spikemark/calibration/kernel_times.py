@@ -73,7 +73,7 @@ def _pattern(sizes: tuple[int, ...]) -> str:
 
 def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
-    program = str(places.bench_kernels())
+    program = str(places.program("bench_kernels"))
     files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
     with contextlib.ExitStack() as stack:
         copies = []

@@ -25,7 +25,7 @@ def run(
     ) | ({"record": recorded} if recorded else {})  # fmt: skip
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
-    program = [str(places.miniapp()), str(out / "run.json"), "--out", str(out / "record")]
+    program = [str(places.program("miniapp")), str(out / "run.json"), "--out", str(out / "record")]
     finished = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
     if finished.status != 0:
         raise RunFailed(f"{program[0]}: {finished.reason}")

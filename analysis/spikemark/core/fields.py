@@ -1,8 +1,24 @@
 """What the fields of several files share: checks, and setting one by its path."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from .errors import BadInput, shown
+from pydantic import BaseModel, ValidationError
+
+from .errors import BadInput, first_complaint
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def checked(kind: type[Model], content: Any, path: Path, whole: str, mend: str = "") -> Model:
+    """What the file `path` holds. Raises BadInput naming the file, the field or else `whole`, and `mend`."""
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {first_complaint(error, whole)}{mend}") from None
+
+
+from .errors import shown
 
 
 def no_boolean(value: Any) -> Any:

@@ -14,7 +14,6 @@ import json
 import math
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ from spikemark.records.experiment_fields import (
     as_list,
     one_line,
 )
-from spikemark.records.plan import SimulatedOn
+from spikemark.records.plan import Planned, SimulatedOn
 
 from . import simulated_on
 
@@ -46,26 +45,16 @@ SHORT = {"delay_ratio": "D"}
 MOST_RUNS = 100_000
 
 
-@dataclass(frozen=True)
-class RunSpec:
-    """One run of the plan: `id` is a hash of everything that defines the measurement."""
+class RunSpec(Planned):
+    """A run of the plan with its description; `id` is a hash of everything that defines the measurement."""
 
-    id: str
-    label: str
-    ranks: int
-    threads: int
-    seed: int
-    repetition: int
-    fields: dict[str, Any]
     description: dict[str, Any]
-    machine: SimulatedOn | None = None
     compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
 
     def without_description(self) -> dict[str, Any]:
         """The run as it stands in the plan; descriptions lie in files of their own."""
-        entry = asdict(replace(self, machine=None))
-        del entry["description"], entry["compute_of"], entry["machine"]
-        return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
+        elsewhere = {"description", "compute_of"} | ({"machine"} if self.machine is None else set())
+        return self.model_dump(exclude=elsewhere)
 
 
 def find(name: str) -> Path:
@@ -126,7 +115,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
     def place(run: RunSpec) -> tuple[str, str]:
         block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
-        return _digest(block), _digest([experiment.shuffle_seed, run.id])
+        return digest(block), digest([experiment.shuffle_seed, run.id])
 
     return sorted(runs.values(), key=place)
 
@@ -156,8 +145,8 @@ def _runs(
         simulated = {}
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
-            digest = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
+            profile = profile_digest(machine.profile)
+            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": of}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": description,
@@ -168,7 +157,7 @@ def _runs(
             }
             runs.append(
                 RunSpec(
-                    id=_digest(identity)[:12],
+                    id=digest(identity)[:12],
                     label=_label(experiment, fields, seed, ranks, threads, repetition),
                     ranks=ranks,
                     threads=threads,
@@ -248,5 +237,6 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     return " ".join(words)
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """A hash of a value that JSON can hold."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

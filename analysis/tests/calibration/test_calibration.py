@@ -79,7 +79,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
 
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
     """The pattern and the names of bench_kernels belong together."""
-    command = [places.bench_kernels(), "--benchmark_list_tests=true"]
+    command = [places.program("bench_kernels"), "--benchmark_list_tests=true"]
     command += [f"--benchmark_filter={kernel_times._pattern(SIZES)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
@@ -250,22 +250,22 @@ def test_what_is_written_is_a_profile():
     assert "# Warning: busy\n# Unknown: power.idle: no meter\n" in text
 
 
-def test_bad_input_is_refused_before_anything_is_measured(refused, tmp_path, monkeypatch):
+def test_bad_input_is_refused_before_anything_is_measured(refusal, tmp_path, monkeypatch):
     monkeypatch.setattr(messages, "exchanges", lambda *_: pytest.fail("measured"))
-    calibrate = partial(refused, "calibrate", "--quick")
+    calibrate = partial(refusal, "calibrate", "--quick")
     there = tmp_path / "there.yaml"
     there.write_text("mine")
-    assert calibrate("--out", there) == f"spikemark: {there}: exists; --force replaces it\n"
+    assert calibrate("--out", there) == f"{there}: exists; --force replaces it"
     assert there.read_text() == "mine"
     for name in ("Über", "a/b", "-x", ""):
-        assert calibrate("--name", name).startswith(f"spikemark: --name: {name!r}; allowed: lower-case")
+        assert calibrate("--name", name).startswith(f"--name: {name!r}; allowed: lower-case")
     errors = calibrate("--name", "other", "--out", tmp_path / "new.yaml")
     assert "the file of machine other is called other.yaml" in errors
     for program in ("bench_kernels", "bench_exchange", "bench_messages"):
         with monkeypatch.context() as patched:
-            patched.setattr(places, program, lambda name=program: places._program(name, "nowhere"))
+            patched.setitem(places.ELSEWHERE, program, ("nowhere", "with `make build`"))
             errors = calibrate("--out", tmp_path / "new.yaml")
-        assert errors.startswith(f"spikemark: {program}: ") and "`make build`" in errors
+        assert errors.startswith(f"{program}: ") and "`make build`" in errors
     assert [p.name for p in tmp_path.iterdir()] == ["there.yaml"]
 
 

@@ -230,8 +230,8 @@ COMPARED = "compare made-up --preset mam-benchmark"
         (f"{COMPARED} --price made-up=cheap", "price='made-up=cheap': MACHINE=EUR"),
     ],
 )
-def test_bad_questions_are_refused_in_one_line(refused, known, command, complaint):
-    assert complaint in refused(*shlex.split(command))
+def test_bad_questions_are_refused_in_one_line(refusal, known, command, complaint):
+    assert complaint in refusal(*shlex.split(command))
 
 
 @pytest.fixture
@@ -272,11 +272,11 @@ def predict(spikemark, known, tmp_path):
         ('RUN, "placement": ""}', "placement='': known are"),
     ],
 )  # fmt: skip
-def test_files_that_are_no_descriptions(predict, refused, content, complaint):
+def test_files_that_are_no_descriptions(predict, refusal, content, complaint):
     one = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
     for word, text in ("RUN", "TIME{}"), ("TIME", '{"network": {"populations": [POPULATION]}, "time": '):
         content = content.replace(word, text)
-    assert complaint in predict(content.replace("POPULATION", json.dumps(one)), refused)
+    assert complaint in predict(content.replace("POPULATION", json.dumps(one)), refusal)
 
 
 POPULATIONS = [{"name": n, "size": 100, "neuron": {"model": "ignore_and_fire"}} for n in "ab"]
@@ -304,17 +304,17 @@ PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.
         ("populations.0.external", {"rate_hz": 1e300}, "external.rate_hz=1e+300; allowed: less than"),
     ],
 )
-def test_values_that_no_run_has(predict, refused, where, value, complaint):
+def test_values_that_no_run_has(predict, refusal, where, value, complaint):
     network = json.loads(json.dumps({"populations": POPULATIONS, "projections": [PROJECTION]}))
     assign(network, where, value)
-    assert complaint in predict({"time": {}, "network": network}, refused)
+    assert complaint in predict({"time": {}, "network": network}, refusal)
 
 
-def test_every_synapse_finds_a_lane(predict, refused):
+def test_every_synapse_finds_a_lane(predict, refusal):
     content = {"time": {}, "schedule": [{"name": "near", "group": "area"}]}
     content["network"] = {"populations": POPULATIONS, "projections": [PROJECTION]}
     complaint = "schedule: no lane for network.projections.0, from area 'a' to area 'b'"
-    assert complaint in predict(content, refused)
+    assert complaint in predict(content, refusal)
     within = PROJECTION | {"target": "a"}  # areas that have nothing to tell each other
     content["network"]["projections"] = [within]
     status, output, _ = predict(content)

@@ -59,7 +59,7 @@ def real(tmp_path_factory):
         if schedule not in kept:
             path = folder / f"{schedule}.json"
             path.write_text(json.dumps(describe(schedule)))
-            program = [str(places.miniapp()), str(path), "--out", str(folder / schedule)]
+            program = [str(places.program("miniapp")), str(path), "--out", str(folder / schedule)]
             status, _, errors = measure.watch(launch.launch("mpirun", program, 2, 1), 60)
             assert status == 0, errors
             kept[schedule] = record.load(folder / schedule)
@@ -231,35 +231,35 @@ TOO_LONG = "lane far has windows of 20 cycles; its shortest delay allows 10"
         ("--host grace", "host=grace: allowed with compute 'execute' only"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_left(refused, files, more, complaint):
+def test_bad_input_is_one_line_and_nothing_is_left(refusal, files, more, complaint):
     before = set(files["out"].parent.iterdir())
-    assert complaint in refused(*command(files, *more.split()))
+    assert complaint in refusal(*command(files, *more.split()))
     assert set(files["out"].parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("content", ["{}", '{"time": {}}', '{"time": {"simulate_ms": 1}}'])
-def test_a_network_to_take_times_of_that_is_none(refused, files, tmp_path, content):
+def test_a_network_to_take_times_of_that_is_none(refusal, files, tmp_path, content):
     full = tmp_path / "full.json"
     full.write_text(content)
-    assert refused(*command(files, "--compute-of", full)).startswith("spikemark: compute_of: ")
+    assert refusal(*command(files, "--compute-of", full)).startswith("compute_of: ")
     assert not files["out"].exists()
 
 
 @pytest.mark.parametrize("name", ["letter.txt", "record.json"])
-def test_what_is_no_simulated_run_is_not_overwritten(refused, files, name):
+def test_what_is_no_simulated_run_is_not_overwritten(refusal, files, name):
     """A measured run, with a file of notes beside it or alone."""
     synthetic.write_run(files["out"])
     (files["out"] / name).open("a").write("\n")
     before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
     complaint = {"record.json": "a measured run", "letter.txt": "'letter.txt', which belongs to no run"}
-    assert f"holds {complaint[name]}" in refused(*command(files))
+    assert f"holds {complaint[name]}" in refusal(*command(files))
     assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 
-def test_without_simgrid_the_package_is_named(refused, files, monkeypatch, tmp_path):
+def test_without_simgrid_the_package_is_named(refusal, files, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(*command(files)) == (
-        "spikemark: smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)\n"
+    assert refusal(*command(files)) == (
+        "smpirun: command not found: install the package libsimgrid-dev (setup/apt.txt)"
     )
     assert not files["out"].exists()
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+import swept
 from fake_simulation import write
 from html_page import Page
 from pydantic import ValidationError
@@ -30,20 +31,13 @@ OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; time
 
 def experiment(machine: dict | None = None, **changes) -> Experiment:
     content = {
-        "name": "x",
-        "title": "x",
         "machine": {"profile": "jureca-dc", **(machine or {})},
-        "preset": {
-            "name": "mam-benchmark",
-            "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10, "warmup_ms": 0},
-        },
-        "set": {"time.simulate_ms": 20},
+        "set": {"time.simulate_ms": 20, "time.warmup_ms": 0},
         "grid": [{"schedule": ["conventional", "structure_aware"], "delay_ratio": 10}],
         "ranks": 4,
         "seeds": [1, 2],
-        "shuffle_seed": 1,
     }
-    return Experiment.model_validate({**content, **changes})
+    return Experiment.model_validate({**swept.PLAIN, **content, **changes})
 
 
 def at_hand() -> Experiment:
@@ -52,8 +46,7 @@ def at_hand() -> Experiment:
 
 
 def planned(folder: Path, chosen: Experiment) -> tuple[Results, list[str]]:
-    results, runs = Results(folder), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = swept.planned(folder, chosen)
     return results, [run.id for run in runs]
 
 
@@ -81,7 +74,7 @@ def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
     results, ids = planned(tmp_path, chosen)
     simulate(results, ids[0])
     (call,) = fake.calls
-    assert {p["size"] for p in call["description"]["network"]["populations"]} == {50}
+    assert {p["size"] for p in call["description"]["network"]["populations"]} == {60}
     assert {p["size"] for p in call["compute_of"]["network"]["populations"]} == {5000}
     assert call["compute_of"]["schedule"] == call["description"]["schedule"]
 
@@ -254,8 +247,7 @@ def test_more_ranks_than_cores_here_do_not_matter(page):
 
 def test_progress_tells_the_cost(fake, tmp_path, capsys):
     results, ids = planned(tmp_path, experiment())
-    entries = [run.model_dump() for run in results.read_plan().runs]
-    with Progress(results, entries) as progress:
+    with Progress(results, results.read_plan().runs) as progress:
         simulate(results, ids[0])
         progress.look()
     assert "simulated in 2.5 s" in capsys.readouterr().out

@@ -66,7 +66,7 @@ def simulate(
         if value > most:
             raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
-    places.miniapp_smpi()
+    places.program("miniapp_smpi")
     folder.check(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
