@@ -9,7 +9,7 @@ from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
 
 from .headline import Headline, expected_waiting, interval
-from .sections.access.section import ALL, filled
+from .sections.access import ALL, filled
 
 EQUAL = 5e-4  # relative difference of counts below which they are called equal
 

@@ -74,8 +74,9 @@ def _parts(made: Comparison) -> list[Figure]:
     if not bars:
         return []
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    usable = [c for c in made.candidates if c.usable]
-    rows = [{"machine": name, **c.chosen.figures} for name, c in zip(bars, usable, strict=True)]
+    rows = [
+        {"machine": f"{c.name}, {c.chosen.nodes}", **c.chosen.figures} for c in made.candidates if c.usable
+    ]
     columns = [Column("machine", "machine, nodes"), *(Column(part, part, each=True) for part in PARTS)]
     return [Figure(
         "parts", "Where the time goes", machines_drawing.parts(bars, made.target, "parts", alt), alt,

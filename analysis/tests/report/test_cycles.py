@@ -151,7 +151,7 @@ def test_every_network_gets_a_map_of_its_most_ranks(tmp_path):
 
 def test_rows_of_ranks():
     compute = np.array([[1e-6, 3e-6, 5e-6], [2e-6, 2e-6, 2e-6]])
-    first, second = evolution.rows(compute)
+    first, second = evolution.table(compute, "measured").rows
     means = {"rank": 0, "mean_us": 3, "sd_us": np.std([1, 3, 5]), "longest_us": 5, "slowest": 2 / 3}
     assert first == pytest.approx(means)
     assert second == pytest.approx(

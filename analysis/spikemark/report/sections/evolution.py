@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from spikemark.quantities.elements import Figure, Section
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View, network_title, timed
 from spikemark.records.gather import Measured
@@ -114,30 +114,21 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
         + (f" and {c.ranks_per_cell:.3g} ranks" if c.ranks_per_cell > 1 else "")
         + f". The colour grows from {low} to {high} µs; one cell in a hundred lies below, one above."
     )
-    columns = [
-        Column("rank", "rank"),
-        Column("mean_us", "mean (µs)", kind),
-        Column("sd_us", "SD (µs)", kind),
-        Column("longest_us", "longest (µs)", kind),
-        share("slowest", "slowest of all", kind),
-    ]
     name = f"evolution-{position}"
-    return Figure(name, c.title, _draw(c, name, alt), alt, caption, Table(columns, rows(c.compute_s)))
+    return Figure(name, c.title, _draw(c, name, alt), alt, caption, table(c.compute_s, kind))
 
 
-def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
+def table(compute: np.ndarray, kind: str) -> Table:
     """Makes one row per rank of `compute` (s, [rank, cycle]), with the share of cycles that wait for it."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
-    return [
-        {
-            "rank": rank,
-            "mean_us": 1e6 * float(times.mean()),
-            "sd_us": 1e6 * float(times.std()),
-            "longest_us": 1e6 * float(times.max()),
-            "slowest": float(slowest[rank]),
-        }
-        for rank, times in enumerate(compute)
-    ]
+    columns = {
+        Column("rank", "rank"): lambda rank: rank,
+        Column("mean_us", "mean (µs)", kind): lambda rank: 1e6 * float(compute[rank].mean()),
+        Column("sd_us", "SD (µs)", kind): lambda rank: 1e6 * float(compute[rank].std()),
+        Column("longest_us", "longest (µs)", kind): lambda rank: 1e6 * float(compute[rank].max()),
+        share("slowest", "slowest of all", kind): lambda rank: float(slowest[rank]),
+    }
+    return Table.of(columns, range(len(compute)))
 
 
 def _draw(course: Course, name: str, alt: str) -> str:

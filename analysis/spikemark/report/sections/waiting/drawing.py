@@ -10,7 +10,7 @@ ASIDE = {"conventional": 0.94, "placement_only": 1.0}  # the dots of all schedul
 
 
 def draw(waiting, name: str, alt: str) -> str:
-    """Draws section.Waiting."""
+    """Draws the `Waiting` of the section."""
     handles = []
     with drawing(height=3.2) as (figure, (axes,)):
         if waiting.curve:
