@@ -32,13 +32,11 @@ def pareto(
             markeredgecolor=COLOUR["ink"],
         )  # fmt: skip
         handles.append(axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1, label="target"))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("{x:g}")
-        axes.set_xlabel("real-time factor (s / s simulated)")
-        axes.set_ylabel("energy (J / s simulated)")
         axes.grid()
+        axes.set(xlabel="real-time factor (s / s simulated)", ylabel="energy (J / s simulated)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 

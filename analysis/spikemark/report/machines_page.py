@@ -30,22 +30,21 @@ def write(made: Comparison, path: Path) -> None:
 
 def render(made: Comparison) -> str:
     """The page as one HTML document that loads nothing."""
-    names = ", ".join(c.name for c in made.candidates)
+    tables, figures = [compare_show.table(made)], _parts(made)
+    compared = Section("machines", "What each machine needs", [ASKED], tables=tables, figures=figures)
     return page.document(
         what="comparison of machines for",
         sweep=SimpleNamespace(
-            name=made.network.title, machine=names, title=f"{made.schedule}, {_wanted(made)}"
+            name=made.network.title,
+            machine=", ".join(c.name for c in made.candidates),
+            title=f"{made.schedule}, real-time factor {number(made.target)} wanted",
         ),
         sentence=compare_show.verdict(made),
         key_figures=_tiles(made),
         broken=False,
         warnings=[],
-        sections=[s for s in (_comparison(made), _picture(made), _tried(made), _assumed(made)) if s],
+        sections=[s for s in (compared, _picture(made), _tried(made), _assumed(made)) if s],
     )
-
-
-def _wanted(made: Comparison) -> str:
-    return f"real-time factor {number(made.target)} wanted"
 
 
 def _tiles(made: Comparison) -> list[KeyFigure]:
@@ -58,11 +57,6 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
         note = f"real-time factor {Column('', '').text(interval(p))}, {c.certainty}"
         found.append(KeyFigure(c.name, counted(p.nodes, "node"), interval(p).kind, note))
     return found
-
-
-def _comparison(made: Comparison) -> Section:
-    needs = "What each machine needs"
-    return Section("machines", needs, [ASKED], tables=[compare_show.table(made)], figures=_parts(made))
 
 
 def _parts(made: Comparison) -> list[Figure]:

@@ -108,7 +108,7 @@ def test_the_map_shows_slow_ranks_and_slow_phases():
     compute = np.full((300, 1003), 1e-5)
     compute[150:] *= 2  # slow ranks
     compute[:, 500:] += 1e-5  # a slow phase
-    seen = evolution.Course("t", "r", 300, 1.0, 5, 2, *cells(compute))
+    seen = evolution.Course("t", "r", 1.0, *cells(compute))
     assert seen.cells_s.shape == (evolution.ROWS, evolution.COLUMNS)
     shown, scale = painted(evolution._draw(seen, "name", "words"))
     assert shown.shape == seen.cells_s.shape and scale.shape == (1, evolution.LEVELS)

@@ -9,7 +9,7 @@ from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent, typical
 from spikemark.records.cases import View
-from spikemark.records.gather import Measured
+from spikemark.records.gather import Measured, Planned
 from spikemark.report.columns import REPETITION, SEED
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
@@ -27,8 +27,7 @@ FEWEST = 8  # cycles
 class Correlation:
     """Correlation in one conventional run about each rank's own mean. `rho` [lag] is pooled over ranks."""
 
-    seed: int
-    repetition: int
+    planned: Planned
     cycles: int
     rho: np.ndarray
     integrated_time: float  # cycles that count as one independent cycle
@@ -42,10 +41,7 @@ def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
     # The integrated time needs more lags than are drawn: strong correlation outlasts the drawn ones.
     rho = serial.pooled_autocorrelation(compute, max(1, cycles // 4))
     lumping = serial.lumping(compute, windows)
-    planned = measured.planned
-    return Correlation(
-        *(planned.seed, planned.repetition, cycles), rho[: LAGS + 1], serial.integrated_time(rho), lumping
-    )
+    return Correlation(measured.planned, cycles, rho[: LAGS + 1], serial.integrated_time(rho), lumping)
 
 
 def section(view: View) -> Section:
@@ -85,8 +81,8 @@ def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figu
     )
     lags = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < len(mean)]
     columns = {
-        SEED: lambda c: c.seed,
-        REPETITION: lambda c: c.repetition,
+        SEED: lambda c: c.planned.seed,
+        REPETITION: lambda c: c.planned.repetition,
         Column("cycles", "cycles", "counted"): lambda c: c.cycles,
         **{Column(f"lag_{k}", f"lag {k}", kind, digits=2): lambda c, k=k: float(c.rho[k]) for k in lags},
         Column("time", "integrated time (cycles)", kind): lambda c: c.integrated_time,
@@ -159,8 +155,7 @@ def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
         axes.set_xlim(0, len(mean))
         axes.set_ylim(*limits([c.rho[1:] for c in correlations], noise))
         axes.grid(axis="y")
-        axes.set_xlabel("lag (cycles)")
-        axes.set_ylabel("autocorrelation")
+        axes.set(xlabel="lag (cycles)", ylabel="autocorrelation")
         return markup(figure, name, alt)
 
 
@@ -185,8 +180,7 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
                 x.windows, x.measured, "o", markersize=5, color=schedule_colour("conventional"), alpha=0.75,
                 markeredgewidth=0, label=kind,
             )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.set_xticks(windows, [str(d) for d in windows])
         ticks = [
             t
@@ -196,7 +190,6 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
         axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
         axes.minorticks_off()
         axes.grid()
-        axes.set_xlabel("D (cycles summed)")
-        axes.set_ylabel("CV of sums / CV of cycles")
+        axes.set(xlabel="D (cycles summed)", ylabel="CV of sums / CV of cycles")
         legend_above(figure, [dots, model, independent], columns=3)
         return markup(figure, name, alt)

@@ -183,7 +183,6 @@ def _draw(bars: list[Bar], name: str, alt: str) -> str:
     with drawing(height=1.1 + 0.36 * len(bars)) as (figure, (axes,)):
         parts = {n: ([max(bar.parts[n].value, 0.0) for bar in bars], COLOUR[n]) for n in bars[0].parts}
         handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
-        axes.set_ylim(-0.6, len(bars) - 0.4)
-        axes.set_xlabel("waiting (s / s simulated)")
+        axes.set(ylim=(-0.6, len(bars) - 0.4), xlabel="waiting (s / s simulated)")
         legend_above(figure, handles, columns=5)
         return markup(figure, name, alt)

@@ -166,6 +166,5 @@ def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) ->
         axes.set_xlim(ends)
         axes.set_ylim(bottom=0)
         axes.grid()
-        axes.set_xlabel("first accesses per synaptic event")
-        axes.set_ylabel("last-level misses per event")
+        axes.set(xlabel="first accesses per synaptic event", ylabel="last-level misses per event")
         return markup(figure, name, alt)

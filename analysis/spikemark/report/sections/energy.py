@@ -202,8 +202,7 @@ def _draw_power(
                 axes.axhline(idle_w, color=COLOUR["ink"], linestyle="--", linewidth=1, label="idle")
             )
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(f"time from the start of the {TIMED} (s)")
-        axes.set_ylabel("power (W)")
+        axes.set(xlabel=f"time from the start of the {TIMED} (s)", ylabel="power (W)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 
@@ -222,9 +221,8 @@ def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name
             )  # fmt: skip
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("ranks")
-        axes.set_ylabel("energy per event (µJ)")
         axes.grid(axis="y")
+        axes.set(xlabel="ranks", ylabel="energy per event (µJ)")
         handles = [
             Line2D([], [], marker="o", linestyle="", color=schedule_colour(s), label=s.replace("_", " "))
             for s in schedules

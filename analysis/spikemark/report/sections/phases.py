@@ -126,8 +126,7 @@ def _draw(bars: list[Bar], longest: float, name: str, alt: str) -> str:
         handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
         for y, bar in zip(range(len(bars))[::-1], bars, strict=True):
             axes.plot(bar.real_time_factors, [y] * len(bar.real_time_factors), "o", **DOT)
-        axes.set_xlim(0, 1.05 * longest)
-        axes.set_ylim(-0.6, len(bars) - 0.4)
+        axes.set(xlim=(0, 1.05 * longest), ylim=(-0.6, len(bars) - 0.4))
         axes.set_xlabel("real-time factor (s / s simulated)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)

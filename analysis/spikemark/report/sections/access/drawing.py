@@ -34,8 +34,7 @@ def draw(shares: list, name: str, alt: str) -> str:
                 colour = schedule_colour(share.configuration.schedule)
                 axes.plot(scale * typical(share.counted), -y, color=colour, **dot)
         label_rows(axes, [-y for y in range(len(lines))], [text for text, _ in lines])
-        axes.set_ylim(-len(lines) + 0.5, 0.5)
-        axes.set_xlim(0, 1.1 * largest)
+        axes.set(ylim=(-len(lines) + 0.5, 0.5), xlim=(0, 1.1 * largest))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.set_xlabel("first accesses per " + ("synaptic event" if scale == 1 else "1000 synaptic events"))
         handles = [

@@ -38,8 +38,7 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
         if logarithmic:
             panels[-1].set_xscale("log")
             plain_ticks(panels[-1].xaxis, subs=(1, 2, 5) if edges[-1] < 300 * edges[0] else (1,))
-        panels[-1].set_xlim(edges[0], edges[-1])
-        panels[-1].set_xlabel("compute time per cycle (µs)")
+        panels[-1].set(xlim=(edges[0], edges[-1]), xlabel="compute time per cycle (µs)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 

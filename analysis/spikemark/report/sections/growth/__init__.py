@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.quantity import Quantity, missing
@@ -106,6 +107,9 @@ def judged(doubling: Doubling, cost: Cost) -> Ratio | None:
 
 
 Value = Callable[[Measured], float | None]
+_first_accesses, _events, _synapses = (
+    attrgetter(f"run.record.totals.{name}") for name in ("first_accesses", "synaptic_events", "synapses")
+)
 
 
 def _per_work(doubling: Doubling, value: Value, work: Value) -> float | None:
@@ -121,18 +125,6 @@ def _counted(found: list[Doubling]) -> list[tuple[str, Value, Value]]:
     """Returns name, value and work of what is counted exactly and could grow more than its work."""
     access = ("first accesses per synaptic event", _first_accesses, _events)
     return [access, *((f"memory for {n} per synapse", _part(n), _synapses) for n in memory_parts(found))]
-
-
-def _first_accesses(m: Measured) -> float:
-    return m.run.record.totals.first_accesses
-
-
-def _events(m: Measured) -> float:
-    return m.run.record.totals.synaptic_events
-
-
-def _synapses(m: Measured) -> float:
-    return m.run.record.totals.synapses
 
 
 def _bytes_per_window(m: Measured) -> float | None:

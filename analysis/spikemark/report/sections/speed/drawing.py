@@ -140,8 +140,7 @@ def bound(table, setups: list, name: str, alt: str) -> str:
         plain_ticks(axes.xaxis, base=4)
         _plain_numbers(axes.yaxis)
         axes.grid()
-        axes.set_xlabel("list length L (synapses)")
-        axes.set_ylabel("ns / synapse")
+        axes.set(xlabel="list length L (synapses)", ylabel="ns / synapse")
         legend_above(figure, handles, columns=4 if len(handles) < 4 else 2)
         return markup(figure, name, alt)
 
