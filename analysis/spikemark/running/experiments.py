@@ -21,7 +21,8 @@ from pydantic import ValidationError
 
 from spikemark import presets
 from spikemark.core import places
-from spikemark.core.errors import BadInput, first_complaint, shown
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain, read_json
 from spikemark.core.yaml_file import read_yaml
 from spikemark.records.experiment_fields import (
@@ -217,27 +218,6 @@ def _read_description(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: not a run description: one JSON object is needed")
     check_plain(description, path)
     return description
-
-
-def assign(description: dict[str, Any], field: str, value: Any) -> None:
-    """Sets `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
-    *path, last = field.split(".")
-    at: Any = description
-    for step in path:
-        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
-    if isinstance(at, dict):
-        at[last] = value
-    else:
-        _item(at, last, field)
-        at[int(last)] = value
-
-
-def _item(at: Any, step: str, field: str) -> Any:
-    if not isinstance(at, list):
-        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
-    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
-        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
-    return at[int(step)]
 
 
 def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
