@@ -75,23 +75,6 @@ def waiting_per_cycle_s(compute: np.ndarray, window: int = 1) -> float:
     return float((lumped.max(axis=0) - lumped).mean() / window)
 
 
-def measured_waiting_s(run) -> np.ndarray | None:
-    """Time at the barrier in each cycle, [rank, cycle], of a `Run`; None where it had no barrier of its own.
-
-    A lane that overlaps has no barrier: its wait for an exchange under way, transport included, is added.
-    """
-    waiting = run.phase("synchronise").astype(np.float64)
-    if "overlap_wait" in run.record.phases:
-        waiting = waiting + run.phase("overlap_wait")
-    return None if np.isnan(waiting).any() else waiting
-
-
-def measured_waiting_per_cycle_s(run) -> np.ndarray | None:
-    """The mean over cycles of `measured_waiting_s`, [rank]."""
-    waiting = measured_waiting_s(run)
-    return None if waiting is None else waiting.mean(axis=1)
-
-
 def coefficient_of_variation(compute: np.ndarray, window: int = 1) -> float:
     """CV of the (lumped) times of all ranks and windows; NaN for fewer than two values or a mean of 0."""
     lumped = lump(times(compute), window)

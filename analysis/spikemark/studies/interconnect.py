@@ -5,18 +5,19 @@ from spikemark.quantities.elements import Figure, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
-from spikemark.records.gather import Sweep
+from spikemark.records.gather import Measured, Sweep
+from spikemark.records.record import COMPUTE
 
 from . import lines_figure
 from .lines_figure import Axis, Line
-from .on_machine import Place, places, spent
+from .on_machine import Place, places
 from .runs import mean_time
 from .study import Findings, Study
 
 NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
 PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
 PARTS = {
-    "computation": ("deliver", "update", "collocate"),
+    "computation": COMPUTE,
     "communication": ("exchange",),
     "barrier": ("waiting",),
 }
@@ -50,7 +51,12 @@ def read(sweep: Sweep) -> Findings:
 def share_percent(p: Place, part: str) -> Quantity:
     """Of the run time, one of `PARTS`."""
     every = [name for names in PARTS.values() for name in names]
-    return mean_time(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
+
+    def share(m: Measured) -> float | None:
+        own, whole = m.spent(*PARTS[part]), m.spent(*every)
+        return None if own is None or whole is None else 100 * own / whole
+
+    return mean_time(p.runs, share)
 
 
 def _main(found: list[Place]) -> Table:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from spikemark.models import recursion, statistics
+from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.quantities import quantity
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
@@ -50,7 +50,7 @@ class Waits:
         """Block means at barriers and at exchanges that overlap; without runs whose waiting was not timed."""
         found = {}
         for m in self.runs:
-            waiting = statistics.measured_waiting_s(m.run)
+            waiting = m.run.waiting()
             if waiting is not None:
                 found[place(m)] = blocks(waiting)
         return found

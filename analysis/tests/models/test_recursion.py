@@ -98,7 +98,7 @@ def test_lanes_of_a_run(tmp_path):
     run = record.load(write_run(tmp_path / "run", schedule="structure_aware", ranks=2, cycles=100))
     lanes = lanes_of(run)
     assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
-    measured = statistics.measured_waiting_per_cycle_s(run).mean()
+    measured = run.waiting().mean()
     assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
 
 

@@ -47,14 +47,14 @@ def test_fitted_on_one_conventional_run_it_predicts_a_structure_aware_one(tmp_pa
     unseen = record.load(
         write_run(tmp_path / "b", schedule="structure_aware", cycles=20_000, ranks=4, seed=2, delay_ratio=10)
     )
-    measured = statistics.measured_waiting_per_cycle_s(unseen).mean()
+    measured = unseen.waiting().mean()
     assert fitted.predict(unseen.window).waiting_per_cycle_s == pytest.approx(measured, rel=0.05)
 
 
 def test_serial_correlation_breaks_the_prediction(tmp_path):
     run = record.load(write_run(tmp_path, schedule="structure_aware", cycles=20_000, ranks=4, ar1=0.95))
     predicted = IidWaiting.fit(run).predict(10).waiting_per_cycle_s
-    assert statistics.measured_waiting_per_cycle_s(run).mean() > 2 * predicted
+    assert run.waiting().mean() > 2 * predicted
 
 
 def test_equations_7_and_11_give_the_published_ratios(data):
