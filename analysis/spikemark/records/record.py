@@ -18,6 +18,7 @@ from . import run_files
 from .record_fields import FORMAT_VERSION, Record
 
 BARRIER, OVERLAP = "synchronise", "overlap_wait"  # the phases that hold waiting, see Run.waiting_phases
+NOT_TIMED = "not timed on its own (record.barrier is false)"  # why waiting is not known
 #: The parts of a cycle that pages tell apart, and the phases of each; older records have no inject.
 PARTS = {
     "deliver": ("deliver",),

@@ -7,10 +7,11 @@ from spikemark.quantities import quantity
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.cases import ratio
 from spikemark.records.gather import Measured
+from spikemark.records.record import NOT_TIMED
 
 CROWDED = missing("more ranks than cores: evidence of counts, not of times", mark="not shown")
 NOT_RUN = missing("no such run is complete")
-NO_BARRIER = missing("waiting was not timed on its own (record.barrier is false)")
+NO_BARRIER = missing(f"waiting was {NOT_TIMED}")
 
 
 def group(runs: list[Measured], key: Callable[[Measured], Hashable]) -> dict[Hashable, list[Measured]]:

@@ -8,7 +8,7 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.records.record import OVERLAP
+from spikemark.records.record import NOT_TIMED, OVERLAP
 from spikemark.report.columns import RUNS, SCHEDULE, WAITS, without
 
 from . import drawing
@@ -83,7 +83,7 @@ def section(view: View) -> Section:
             continue
         waiting = prepare(view.case, ranks)
         if waiting is None:
-            missing.append(f"Waiting on {ranks} ranks: not timed on its own (record.barrier is false).")
+            missing.append(f"Waiting on {ranks} ranks: {NOT_TIMED}.")
             continue
         figures.append(_figure(waiting, view.kind))
         text += _miss(view.case, ranks)
