@@ -26,11 +26,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage, special
+from scipy import ndimage
 
 from spikemark.models import serial
+from spikemark.quantities.quantity import LEVEL, student
 
-LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
 WINDOW = 5.0
@@ -56,15 +56,10 @@ class Mean:
 
 def ends(degrees: float, slope: float, level: float = LEVEL) -> tuple[float, float]:
     """The ends of a two-sided interval, in standard errors from the estimate."""
-    half = quantile(degrees, level)
+    half = student(degrees, level)
     if abs(slope) < 1e-6:
         return -half, half
     return tuple(float(np.expm1(slope * (z + slope / 2)) / slope) for z in (-half, half))
-
-
-def quantile(degrees: float, level: float = LEVEL) -> float:
-    """Half width, in standard errors, of a two-sided interval."""
-    return float(special.stdtrit(degrees, (1 + level) / 2))
 
 
 Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
