@@ -11,6 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import statistics, waiting_iid
 from spikemark.models.waiting_iid import IidWaiting
 from spikemark.records import record
+from spikemark.waiting.iid import Iid
 
 MEAN_S, SD_S = 50e-6, 5e-6
 
@@ -40,6 +41,15 @@ def test_fit_recovers_the_planted_distribution():
     assert (model.ranks, model.cycles) == (4, 50_000)
     assert model.mean_s == pytest.approx(MEAN_S, rel=2e-3)
     assert model.sd_s == pytest.approx(SD_S, rel=1e-2)
+
+
+def test_the_predictor_is_the_same_fit_and_adds_the_barrier_of_the_fitted_run(tmp_path):
+    run = record.load(write_run(tmp_path, ranks=3, cycles=40))
+    theory, predictor = IidWaiting.fit(run), Iid.fit(run)
+    assert (predictor.mean_s, predictor.sd_s) == pytest.approx((theory.mean_s, theory.sd_s), rel=1e-6)
+    barrier_s = (run.waiting() - statistics.waiting_s(run.compute()).mean() / 40).mean() * 40
+    expected = theory.predict(1).waiting_s + barrier_s
+    assert predictor.predict("conventional").waiting_s == pytest.approx(expected, rel=1e-4)
 
 
 def test_fitted_on_one_conventional_run_it_predicts_a_structure_aware_one(tmp_path):

@@ -20,7 +20,8 @@ EXPLAINED = (
     "Can the waiting of another schedule be predicted? Each predictor is fitted on one conventional run. It "
     "is then asked how long the run of the same network (seed) and repetition waits under another schedule; "
     "it has seen no other run. {predictors}. Error: predicted over {kind}. Where another placement changes "
-    "what a rank computes, no predictor can know."
+    "what a rank computes, no predictor can know. For a barrier, each adds what the one of the conventional "
+    "run itself cost. The same theory in the section above (there fitted alike) adds nothing."
 )
 CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
 
