@@ -11,8 +11,8 @@ ENERGY = "energy.csv"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 
-#: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names the
-#: same ones (a test compares them) and says what each holds.
+#: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names
+#: the same ones (a test compares them) and says what each holds.
 FILES = {
     **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY), "miniapp"),
     **dict.fromkeys((LAUNCH, SIMULATION), "spikemark"),
