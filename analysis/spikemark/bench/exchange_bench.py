@@ -65,7 +65,7 @@ def bench(
     `progress` is told how many numbers of ranks are done. Raises BadInput for what bench_exchange refuses, a
     missing program, and if another command is at work in `out`; BenchFailed if it fails or measures nothing.
     """
-    program, cores = str(places.bench_exchange()), launch.available_cores()
+    program, cores = str(places.program("bench_exchange")), launch.available_cores()
     given = [part for name, value in (options or {}).items() for part in (f"--{name}", str(value))]
     numbers = ranks or default_ranks(cores)
     tables, raws, notes = [], [], []

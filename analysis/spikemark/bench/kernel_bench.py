@@ -80,7 +80,7 @@ def bench(
         raise BadInput(f"repetitions={repetitions}: a whole number >= 1")
     if not 0 < min_time_s < float("inf"):
         raise BadInput(f"min_time={min_time_s}: a number of seconds above 0")
-    program = str(places.bench_kernels())
+    program = str(places.program("bench_kernels"))
     names = _names(program, pattern)
     with locked(out):
         return _measured(out, program, names, repetitions, pattern or ALL, min_time_s, progress)

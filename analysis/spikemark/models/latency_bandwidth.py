@@ -49,12 +49,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class LatencyBandwidth:
-    """A fitted curve; `support` is the share of the resamples whose pieces end at the same sizes."""
+    """A fitted curve."""
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
     relative_error: float  # root mean square over sizes and repetitions, without outliers
-    support: float | None  # None with a single repetition
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
 
@@ -71,11 +70,10 @@ class LatencyBandwidth:
         starts, lines, error = _best(sizes, times)
         repetitions = len(times)
         generator = np.random.default_rng(seed)
-        free, fixed, same = [], [], 0
+        free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
             theirs, found, _ = _best(sizes, drawn)
-            same += theirs == starts
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_lines(_Segments(sizes, drawn), starts))
         half = (_widening(repetitions) * np.std(fixed, axis=0)).tolist() if fixed else None  # [piece, line]
@@ -84,7 +82,7 @@ class LatencyBandwidth:
             Piece(int(sizes[first]), int(sizes[last]), *_quantities(lines[i], half and half[i]))
             for i, (first, last) in enumerate(zip(starts, ends, strict=True))
         ]
-        return cls(sizes, pieces, error, same / len(free) if free else None, repetitions, free)
+        return cls(sizes, pieces, error, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
         """Time in s of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).

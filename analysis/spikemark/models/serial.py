@@ -30,22 +30,12 @@ def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarra
     return fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
 
 
-def autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
-    """Autocorrelation of every rank, [rank, lag]; 1 at lag 0, NaN for a rank whose times do not vary."""
-    return _normalise(autocovariance(compute, max_lag), statistics.times(compute))
-
-
 def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
     """Autocorrelation of all ranks together, [lag]: ranks weigh by variance, their means drop out."""
-    covariance = autocovariance(compute, max_lag).mean(axis=0, keepdims=True)
-    return _normalise(covariance, statistics.times(compute))[0]
-
-
-def _normalise(covariance: np.ndarray, array: np.ndarray) -> np.ndarray:
-    variance = covariance[:, :1]
+    covariance = autocovariance(compute, max_lag).mean(axis=0)
     # below this the deviations are rounding errors of the mean, not variation
-    floor = (8 * np.finfo(np.float64).eps * np.abs(array).max()) ** 2
-    return np.divide(covariance, variance, out=np.full_like(covariance, np.nan), where=variance > floor)
+    floor = (8 * np.finfo(np.float64).eps * np.abs(statistics.times(compute)).max()) ** 2
+    return covariance / covariance[0] if covariance[0] > floor else np.full_like(covariance, np.nan)
 
 
 def sokal_window(rho: np.ndarray, c: float = 5.0) -> tuple[np.ndarray, int]:
@@ -71,12 +61,6 @@ def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
         return float("nan")
     tau, last = sokal_window(rho, c)
     return max(float(tau[last]), 0.01)
-
-
-def effective_sample_size(compute: np.ndarray) -> np.ndarray:
-    """How many independent cycles would tell the mean of a rank as well as its correlated ones, [rank]."""
-    array = statistics.times(compute)
-    return np.array([array.shape[1] / integrated_time(rho) for rho in autocorrelation(array)])
 
 
 def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
-from pydantic import ValidationError
 
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
@@ -187,10 +187,7 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    try:
-        return Record.model_validate(content)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, 'record')}") from None
+    return checked(Record, content, path, "record")
 
 
 def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
@@ -213,10 +210,8 @@ def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
-    columns |= {
-        name: pa.Column("Int64", not_negative, nullable=True) for name in (*COUNT_COLUMNS, "peak_bytes")
-    }
-    columns |= {name: pa.Column("float64", not_negative, nullable=True) for name in SECONDS_COLUMNS}
+    columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
+    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 

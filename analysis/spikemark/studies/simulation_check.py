@@ -17,7 +17,8 @@ from spikemark.quantities.words import number, percent
 from spikemark.records import record
 from spikemark.records.gather import Measured, Sweep
 from spikemark.records.results import Results
-from spikemark.running import simulated_runs, simulation
+from spikemark.running import simulation
+from spikemark.running.simulate import check
 
 from .runs import NO_BARRIER, group, timed
 from .study import Findings, Study
@@ -61,7 +62,7 @@ def simulate(sweep: Sweep) -> list[str]:
     if host is None:
         return [NO_PROFILE]
     try:
-        simulated_runs.check()
+        check()
     except BadInput as reason:
         return [f"not simulated: {reason}"]
     complaints = []

@@ -66,7 +66,6 @@ class Covered:
     cycles: int
     plan: Plan
     predictor: str
-    truth_s: float  # expected waiting over a run, mean over trials
     held: float  # share of the intervals that hold it
     bias: float  # mean prediction / truth - 1
     width: float  # mean width of an interval / truth
@@ -103,7 +102,7 @@ def covered(what: str, cycles: int, wanted: Plan, predictor: str, trials: np.nda
     value, low, high, truth = trials.T
     held = float(((low <= truth) & (truth <= high)).mean())
     bias, width = float((value / truth).mean() - 1), float(((high - low) / truth).mean())
-    return Covered(what, cycles, wanted, predictor, float(truth.mean()), held, bias, width)
+    return Covered(what, cycles, wanted, predictor, held, bias, width)
 
 
 def study_of_ranks(

@@ -154,10 +154,6 @@ class Predictor(ABC):
         """Ranks that were not measured."""
         return Further(self.source.compute)
 
-    def spoken_for(self, plan: Plan) -> float:
-        """The factor by which an error grows because further ranks only repeat what the measured ones did."""
-        return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
-
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
         """The waiting of `compute` [..., rank, step] in s, cut into runs as long as asked for: [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
@@ -176,7 +172,8 @@ class Predictor(ABC):
         ]
         value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
         course = found[0].series[0].ravel()
-        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        known = series.mean(course + overhead[: len(course)])
+        times = max(plan.ranks / self.source.ranks, 1.0) ** 0.5  # further ranks repeat the measured ones
         drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
         return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 

@@ -263,39 +263,20 @@ def test_external_events_add_up(run_dir):
     assert "external_events adds up to 0; record.json has totals.external_events=5" in refused(run_dir)
 
 
-def _drop_line(lines):
-    return lines[:-1]
-
-
-def _cut_line(lines):
-    return [*lines[:-1], lines[-1].rsplit(",", 2)[0]]
-
-
-def _word(lines):
-    return [*lines[:-1], "2,many" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _negative(lines):
-    return [*lines[:-1], "2,-5" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _other_count(lines):
-    return [*lines[:-1], "2,1" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _nothing(lines):
-    return []
+def last(start: str):
+    """Puts `start` in the place of the rank and the neurons of the last line."""
+    return lambda lines: [*lines[:-1], start + lines[-1][lines[-1].index(",", 2) :]]
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (_drop_line, "rank=[0, 1]; record.json has ranks 0 to 2"),
-        (_cut_line, "truncated"),
-        (_word, "neurons=many: allowed is a whole number >= 0"),
-        (_negative, "neurons=-5: allowed is a whole number >= 0"),
-        (_other_count, "neurons adds up to"),
-        (_nothing, "not a table"),
+        (lambda lines: lines[:-1], "rank=[0, 1]; record.json has ranks 0 to 2"),
+        (lambda lines: [*lines[:-1], lines[-1].rsplit(",", 2)[0]], "truncated"),
+        (last("2,many"), "neurons=many: allowed is a whole number >= 0"),
+        (last("2,-5"), "neurons=-5: allowed is a whole number >= 0"),
+        (last("2,1"), "neurons adds up to"),
+        (lambda lines: [], "not a table"),
     ],
 )
 def test_broken_rank_tables(run_dir, change, complaint):

@@ -15,6 +15,7 @@ import brute_force
 import numpy as np
 from small_network import describe
 
+from spikemark.models.statistics import lump
 from spikemark.network.fields import Projection
 
 PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
@@ -48,6 +49,12 @@ def compute_times(
             noise[:, k] += ar1 * noise[:, k - 1]
     means = mean_s * (1 + rank_sd * rng.standard_normal((ranks, 1)))
     return np.maximum(means + cv * mean_s * noise, 0.01 * mean_s)
+
+
+def waiting_s(compute: np.ndarray, window: int = 1) -> np.ndarray:
+    """How long each rank waits for the slowest in all windows, [rank], from compute times [rank, cycle]."""
+    lumped = lump(compute, window)
+    return (lumped.max(axis=0) - lumped).sum(axis=1)
 
 
 def phase_times(compute: np.ndarray, window: int, barrier: bool = True) -> np.ndarray:
