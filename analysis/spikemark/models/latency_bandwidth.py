@@ -23,16 +23,14 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.quantity import Quantity, with_half
+from spikemark.quantities.quantity import Quantity, student, with_half
 
 MOST_PIECES = 3
 FEWEST = 3  # sizes of a piece: two lie on a line in any case
 RESOLUTION = 1e-3  # relative error below which no partition is better than another
 OUTLYING = 4
-LEVEL = 0.95
 SHORTEST_S = 1e-12  # no curve predicts less
 
 
@@ -179,8 +177,7 @@ def _quantities(line: np.ndarray, half: list[float] | None) -> list[Quantity]:
 
 def _widening(repetitions: int) -> float:
     """Half an interval per standard deviation of the resamples."""
-    student = stats.t.ppf((1 + LEVEL) / 2, repetitions - 1)
-    return float(student * np.sqrt(repetitions / (repetitions - 1)))
+    return student(repetitions - 1) * float(np.sqrt(repetitions / (repetitions - 1)))
 
 
 def _drawn_in(times: np.ndarray) -> np.ndarray:

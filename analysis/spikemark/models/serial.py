@@ -38,20 +38,29 @@ def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> n
     return covariance / covariance[0] if covariance[0] > floor else np.full_like(covariance, np.nan)
 
 
+def sokal_window(rho: np.ndarray, c: float = 5.0) -> tuple[np.ndarray, int]:
+    """tau(W) = 1 + 2 sum_{k<=W} rho_k for every lag W, [lag], and Sokal's automatic window.
+
+    That is the first lag W >= c tau(W), beyond which noise would dominate, or the last lag.
+    """
+    tau = 2 * np.cumsum(rho) - 1
+    inside = np.arange(len(rho)) >= c * tau
+    return tau, int(np.argmax(inside)) if inside.any() else len(rho) - 1
+
+
 def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
     """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 if independent.
 
-    The sum stops at the first lag W >= c tau(W) (Sokal's automatic window), beyond which noise would
-    dominate. Never below a hundredth of a cycle, so that a sample size can be divided by it.
+    The sum stops at `sokal_window`. Never below a hundredth of a cycle, so that a sample size can be divided
+    by it.
     """
     rho = np.asarray(rho, dtype=np.float64)
     if rho.ndim != 1 or rho.size == 0:
         raise BadInput(f"autocorrelation of shape {list(rho.shape)}: expected [lag], starting at lag 0")
     if np.isnan(rho).any():
         return float("nan")
-    tau = 2 * np.cumsum(rho) - 1
-    inside = np.arange(rho.size) >= c * tau
-    return max(float(tau[np.argmax(inside)] if inside.any() else tau[-1]), 0.01)
+    tau, last = sokal_window(rho, c)
+    return max(float(tau[last]), 0.01)
 
 
 def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:

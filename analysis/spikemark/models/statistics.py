@@ -51,17 +51,6 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
     return array[..., : windows * window].reshape(*array.shape[:-1], windows, window).sum(axis=-1)
 
 
-def measured_waiting_s(run) -> np.ndarray | None:
-    """Time at the barrier in each cycle, [rank, cycle], of a `Run`; None where it had no barrier of its own.
-
-    A lane that overlaps has no barrier: its wait for an exchange under way, transport included, is added.
-    """
-    waiting = run.phase("synchronise").astype(np.float64)
-    if "overlap_wait" in run.record.phases:
-        waiting = waiting + run.phase("overlap_wait")
-    return None if np.isnan(waiting).any() else waiting
-
-
 def describe(compute: np.ndarray, window: int = 1) -> CycleStatistics:
     """The distribution of the (lumped) times; spreads divide by n - 1 and are NaN for one value."""
     lumped = lump(times(compute), window)

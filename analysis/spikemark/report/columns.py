@@ -15,6 +15,7 @@ SEED = Column("seed", "seed", "given", words=str)
 REPETITION = Column("repetition", "repetition", "given")
 RUNS = Column("runs", "runs", "counted")
 PAIRS = Column("pairs", "pairs", "counted")
+WAITS = Column("waits", "ranks wait")  # where: Run.waits
 
 per_cent = partial(percent, digits=1)
 

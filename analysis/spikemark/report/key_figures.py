@@ -7,6 +7,7 @@ from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import change, counted, number, span, typical
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
+from spikemark.records.record import NOT_TIMED
 
 from .headline import Headline, expected_waiting, interval
 from .sections.access import ALL, filled
@@ -42,8 +43,7 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
 def _waiting(view: View, headline: Headline) -> KeyFigure:
     label = "Waiting, structure-aware against conventional"
     if headline.waiting is None:
-        untimed = "not timed on its own (record.barrier is false)"
-        return KeyFigure.lacking(label, "one rank waits for nobody" if view.ranks == 1 else untimed)
+        return KeyFigure.lacking(label, "one rank waits for nobody" if view.ranks == 1 else NOT_TIMED)
     return _changed(label, headline.waiting, view.kind, expected_waiting(view))
 
 

@@ -12,11 +12,12 @@ from itertools import product
 import numpy as np
 
 from spikemark.network.meetings import Plan, plan
+from spikemark.quantities.quantity import LEVEL
 
 from . import PREDICTORS, planted
 from .planted import PLANTED, RANKS, Planted
 
-NOMINAL, WANTED = 0.95, 0.92
+NOMINAL, WANTED = LEVEL, 0.92
 CYCLES_OF_TRUTH = 2_000_000  # of each rank
 ASKED = [("conventional", 1), ("structure_aware", 10), ("overlapped", 10)]
 

@@ -12,12 +12,11 @@ from spikemark.models import recursion
 from spikemark.models.recursion import Waits
 from spikemark.network.meetings import Plan, plan
 from spikemark.network.schedules import called
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import LEVEL, Quantity, student
 from spikemark.records.record import Run
 
 from . import further, series
 from .further import Further
-from .series import LEVEL
 from .source import Source, source
 
 
@@ -54,7 +53,7 @@ class Expected:
         """
         less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, series.quantile(self.degrees, level) * self.error_s) + more
+            return 0.0, max(0.0, student(self.degrees, level) * self.error_s) + more
         slope = self.error_s / self.value_s if self.slope is None else self.slope
         low, high = (self.value_s + self.error_s * z for z in series.ends(self.degrees, slope, level))
         return max(low - less, 0.0), high + more

@@ -12,7 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import order_statistics
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import Lane, evaluate, lanes_of
-from spikemark.models.statistics import lump, measured_waiting_s
+from spikemark.models.statistics import lump
 from spikemark.records import record
 
 MONTE_CARLO_D = 10
@@ -101,7 +101,7 @@ def test_lanes_of_a_run(tmp_path):
     run = record.load(write_run(tmp_path / "run", schedule="structure_aware", ranks=2, cycles=100))
     lanes = lanes_of(run)
     assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
-    measured = measured_waiting_s(run).mean()
+    measured = run.waiting().mean()
     assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
 
 

@@ -30,14 +30,14 @@ def test_a_single_value_has_no_spread():
 def test_measured_waiting_is_the_waiting_the_compute_times_imply(tmp_path, schedule):
     run = record.load(write_run(tmp_path, schedule=schedule, ranks=3, ar1=0.5, rank_sd=0.1))
     implied = waiting_s(run.compute(), run.window)
-    np.testing.assert_allclose(statistics.measured_waiting_s(run).sum(axis=1), implied, rtol=1e-4)
+    np.testing.assert_allclose(run.waiting().sum(axis=1), implied, rtol=1e-4)
 
 
 def test_waiting_without_a_barrier_is_unknown_not_zero(tmp_path):
     description = describe()
     description["record"]["barrier"] = False
     run = record.load(write_run(tmp_path, description=description))
-    assert statistics.measured_waiting_s(run) is None
+    assert run.waiting() is None and run.spent_s("waiting") is None
 
 
 @pytest.mark.parametrize("shape", [(3,), (0, 5), (2, 0), (2, 3, 4)])

@@ -138,6 +138,28 @@ def write_run(
     return directory
 
 
+def overlap(directory: Path) -> None:
+    """Turn a run that `write_run` made of one lane into an overlapped one, as the mini-app records it.
+
+    It has the lanes of the schedule and no barrier: what was waiting there becomes the phase overlap_wait.
+    """
+    path = directory / "record.json"
+    record = json.loads(path.read_text())
+    (world,) = record["lanes"]
+    lag, own = record["description"].get("lag", 1), record["description"]["delay_ratio"]
+    near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+    record["lanes"] = [near, {**world, "name": "far", "lag": lag, "period": own // (lag + 1)}]
+    record["phases"] = [*PHASES, "overlap_wait"]
+    phases = record["timing"]["phases"]
+    phases["overlap_wait"], phases["synchronise"] = phases["synchronise"], {"mean_s": 0.0, "max_s": 0.0}
+    path.write_text(json.dumps(record))
+    if (directory / "cycles.npy").is_file():
+        times, at = np.load(directory / "cycles.npy"), PHASES.index("synchronise")
+        times = np.concatenate([times, times[:, :, at : at + 1]], axis=2)
+        times[:, :, at] = 0
+        np.save(directory / "cycles.npy", times)
+
+
 def _rank_rows(counts, times, ranks, windows) -> list[dict]:
     messages = windows * (ranks - 1)
     simulate = np.nansum(times, axis=(1, 2))

@@ -11,6 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import statistics, waiting_iid
 from spikemark.models.waiting_iid import IidWaiting
 from spikemark.records import record
+from spikemark.waiting.iid import Iid
 
 MEAN_S, SD_S = 50e-6, 5e-6
 
@@ -38,19 +39,28 @@ def test_fit_recovers_the_planted_distribution():
     assert model.sd_s == pytest.approx(SD_S, rel=1e-2)
 
 
+def test_the_predictor_is_the_same_fit_and_adds_the_barrier_of_the_fitted_run(tmp_path):
+    run = record.load(write_run(tmp_path, ranks=3, cycles=40))
+    theory, predictor = IidWaiting.fit(run), Iid.fit(run)
+    assert (predictor.mean_s, predictor.sd_s) == pytest.approx((theory.mean_s, theory.sd_s), rel=1e-6)
+    barrier_s = (run.waiting() - waiting_s(run.compute()).mean() / 40).mean() * 40
+    expected = theory.predict(1).waiting_s + barrier_s
+    assert predictor.predict("conventional").waiting_s == pytest.approx(expected, rel=1e-4)
+
+
 def test_fitted_on_one_conventional_run_it_predicts_a_structure_aware_one(tmp_path):
     fitted = IidWaiting.fit(record.load(write_run(tmp_path / "a", cycles=20_000, ranks=4, seed=1)))
     unseen = record.load(
         write_run(tmp_path / "b", schedule="structure_aware", cycles=20_000, ranks=4, seed=2, delay_ratio=10)
     )
-    measured = statistics.measured_waiting_s(unseen).mean()
+    measured = unseen.waiting().mean()
     assert fitted.predict(unseen.window).waiting_per_cycle_s == pytest.approx(measured, rel=0.05)
 
 
 def test_serial_correlation_breaks_the_prediction(tmp_path):
     run = record.load(write_run(tmp_path, schedule="structure_aware", cycles=20_000, ranks=4, ar1=0.95))
     predicted = IidWaiting.fit(run).predict(10).waiting_per_cycle_s
-    assert statistics.measured_waiting_s(run).mean() > 2 * predicted
+    assert run.waiting().mean() > 2 * predicted
 
 
 def test_equations_7_and_11_give_the_published_ratios(data):
