@@ -244,5 +244,7 @@ def test_the_same_exchanges_and_models():
         exchange.ALONE,
         exchange.TWO_LEVEL,
     }
+    broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
+    assert broadcasts == set(exchange.BROADCASTS)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES

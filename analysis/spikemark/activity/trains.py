@@ -33,11 +33,6 @@ class Rate:
     bin_ms: float
     neurons: int
 
-    @property
-    def start_ms(self) -> np.ndarray:
-        """Start of each bin since the start of the measured part, [bin]."""
-        return self.bin_ms * np.arange(len(self.hz))
-
 
 def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irregularity]:
     """SD over mean of the inter-spike intervals of a neuron, averaged over the neurons of each group.

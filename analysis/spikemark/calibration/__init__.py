@@ -54,8 +54,8 @@ def calibrate(
     the end or not at all.
     """
     name, path = _target(name, out, force)
-    for program in (places.bench_kernels, places.bench_exchange, places.bench_messages, places.miniapp):
-        program()
+    for program in ("bench_kernels", "bench_exchange", "bench_messages", "miniapp"):
+        places.program(program)
     conditions, started = quiet.Conditions(patience_s=effort.patience_s), datetime.now(UTC)
     before, watch = quiet.wait(conditions), quiet.Watch()
     cpus = launch.core_threads()

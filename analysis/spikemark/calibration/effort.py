@@ -1,6 +1,6 @@
 """How long a calibration takes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ FULL = Effort(
     idle_s=5,
     patience_s=10,
 )
-QUICK = Effort(
+QUICK = replace(
+    FULL,
     rounds=3,
     metered=3,
     kernel_s=0.02,
@@ -42,7 +43,5 @@ QUICK = Effort(
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
     model_ms=1000,
-    empty_ms=2000,
-    idle_s=5,
     patience_s=3,
 )

@@ -11,8 +11,6 @@ import numpy as np
 
 from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
-from spikemark.presets import mam_benchmark
-from spikemark.records import record
 from spikemark.records.record_fields import Energy, Record
 
 from . import mini_app
@@ -48,7 +46,8 @@ class Round:
 
 def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
     """A run of one area per core, which meet in every cycle. Raises RunFailed, also if it gave no record."""
-    run = _run(cores, effort, folder, energy)
+    metered = {"energy": True, "idle_pause_s": effort.idle_s} if energy else None
+    run = mini_app.run(cores, cores, folder, NEURONS, INDEGREE, effort.model_ms, metered)
     times = run.compute()
     return Round(run.record, fluctuation(times), float(times.mean()))
 
@@ -76,20 +75,6 @@ def commit(record: Record) -> str:
     """The commit that was built, in a few characters."""
     built = record.provenance
     return (built.commit or "unknown")[:9] + (" with changes" if built.dirty else "")
-
-
-def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
-    description = mam_benchmark.describe(
-        areas=cores,
-        neurons_per_area=NEURONS,
-        indegree=INDEGREE,
-        simulate_ms=effort.model_ms,
-        schedule="conventional",
-        placement="area",
-    )
-    if energy:
-        description["record"] = {"energy": True, "idle_pause_s": effort.idle_s}
-    return mini_app.run(description, cores, cores, out)
 
 
 def fluctuation(times: np.ndarray) -> Fluctuation:

@@ -73,7 +73,7 @@ def one_round(cores: int, effort: Effort) -> Times:
     """Messages between the first and the last core; none if there is only one. Raises BenchFailed."""
     if cores < 2:
         return {}
-    program = str(places.bench_messages())
+    program = str(places.program("bench_messages"))
     start = launch.mpirun(
         [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
     )

@@ -7,11 +7,10 @@ all: the command, the date and the commit.
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from spikemark.machines.profile import Value
+from spikemark.quantities.quantity import student
 
-LEVEL = 0.95
 LEAST = 0.1  # share of the least measured value, since times and bandwidths are not expected to be 0
 FEWEST = 3  # repetitions that give an interval
 
@@ -34,6 +33,6 @@ def repeated(values: list[float], unit: str, detail: str = "") -> Value:
     median, n = float(np.median(x)), len(x)
     if n < FEWEST:
         return measured(median, unit, None, detail)
-    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2) * x.std(ddof=1) * np.sqrt(1 + 1 / n))
+    half = student(n - 1) * float(x.std(ddof=1) * np.sqrt(1 + 1 / n))
     low, high = min(float(x.mean()) - half, float(x.min())), max(float(x.mean()) + half, float(x.max()))
     return measured(median, unit, (max(low, LEAST * float(x.min())), high), detail)

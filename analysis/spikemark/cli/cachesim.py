@@ -68,11 +68,12 @@ def cachesim(
     import tempfile
 
     from spikemark import machines
-    from spikemark.caches import callgrind, simulated_caches
+    from spikemark.caches import callgrind
     from spikemark.caches.cachesim import CachesimFailed, machine_cache, simulate
     from spikemark.caches.show import remarks, table
     from spikemark.core.files import write_json
     from spikemark.records import record
+    from spikemark.records.results import Results, beside
 
     first = None if d1 is None else callgrind.cache(d1, "--d1")
     last = None if ll is None else callgrind.cache(ll, "--ll")
@@ -92,7 +93,7 @@ def cachesim(
             outcome = simulate(run, ranks or 1, threads or 1, first, last, simulate_ms)
     except CachesimFailed as reason:
         fail(f"cachesim failed: {reason}")
-    kept = simulated_caches.place(run) if run.is_dir() else None
+    kept = beside(run, Results.cachesim) if run.is_dir() else None
     if kept:
         write_json(kept, outcome.content())
     if as_json:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .output import fail, interrupted, short, warn
+from .output import fail, interrupted, say, short, warn
 
 
 def calibrate(
@@ -26,9 +26,6 @@ def calibrate(
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed
     from spikemark.running.measure import RunFailed
-
-    def say(line: str) -> None:
-        typer.echo(line, err=True)
 
     try:
         effort = calibration.QUICK if quick else calibration.FULL

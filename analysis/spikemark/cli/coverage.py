@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .output import say
+
 
 def coverage(
     trials: Annotated[int, typer.Option(min=10, help="Runs to draw from each process.")] = 500,
@@ -17,9 +19,6 @@ def coverage(
     The runs are drawn from processes whose true waiting is known. 500 trials take about a quarter of an hour.
     """
     from spikemark.waiting import coverage
-
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
 
     page = coverage.page(coverage.study(trials, say=say), coverage.study_of_ranks(trials, say=say), trials)
     if write is None:

@@ -8,7 +8,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .options import AsJson
-from .output import complain, print_lines, print_tables
+from .output import complain, print_lines, print_tables, say
 
 
 def peers(
@@ -54,18 +54,14 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = out or sweeps.folder(chosen, None, None).path
-    found = compare.compare(
-        chosen,
-        folder,
-        conditions=quiet.Conditions(patience_s=patience),
-        say=lambda line: typer.echo(line, err=as_json),
-    )
+    folder = (out or sweeps.folder(chosen, None, None).path).resolve()
+    conditions = quiet.Conditions(patience_s=patience)
+    found = compare.compare(chosen, folder, conditions=conditions, say=say if as_json else typer.echo)
     if as_json:
-        typer.echo((found.path / "peers.json").read_text(), nl=False)
+        typer.echo((folder / "peers.json").read_text(), nl=False)
     else:
-        print_tables(table(found.content))
-        print_lines([*notes(found.content), *disturbances(found.content), str(found.path / "peers.parquet")])
+        print_tables(table(found))
+        print_lines([*notes(found), *disturbances(found), str(folder / "peers.parquet")])
     complain(found.complaints)
 
 

@@ -37,26 +37,12 @@ def command(preset: Preset) -> typing.Callable[..., None]:
         typer.echo(json.dumps(described, indent=1))
 
     write.__doc__ = preset.summary
-    write.__signature__ = inspect.Signature([*_flags(preset), *_options(preset)])
+    write.__signature__ = inspect.Signature(_options(preset))
     return write
 
 
-def _flags(preset: Preset) -> list[inspect.Parameter]:
-    named = inspect.signature(preset.describe).parameters.values()
-    return [
-        _parameter(
-            p.name,
-            bool,
-            p.default,
-            typer.Option(f"--{p.name.replace('_', '-')}", help="Take the published size."),
-        )
-        for p in named
-        if p.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-
-
 def _options(preset: Preset) -> list[inspect.Parameter]:
-    options = []
+    options = [_parameter("full", bool, False, typer.Option("--full", help="Take the published size."))]
     for name, option in preset.options.model_fields.items():
         default = " ".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
         text = option.description + ("" if default is None else f" [default: {default}]")

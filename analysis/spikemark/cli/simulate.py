@@ -97,8 +97,8 @@ def _host(name: str | None):
 
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:
     from spikemark.core.errors import BadInput
+    from spikemark.core.fields import assign
     from spikemark.core.reading import read_json
-    from spikemark.running.experiments import assign
 
     content = read_json(path, "a run description is needed")
     if not isinstance(content, dict):

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
-from spikemark.quantities.quantity import Quantity, missing, with_half
+from spikemark.quantities.quantity import Quantity, missing, student, with_half
 
 from .resolution import widened
 from .trace import GAP, Trace
 
-LEVEL = 0.95
 #: Fewer readings within a span only say what was drawn before and after it.
 LEAST_READINGS = 2
 BLOCKS = 10
@@ -74,7 +72,7 @@ def energy(trace: Trace, start: float, end: float) -> Quantity:
     if len(inside) < 3:
         return Quantity(value, unit="J", kind="measured")
     error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
-    half_w = widened(_quantile(len(inside) - 1) * error, trace.step_w)
+    half_w = widened(student(len(inside) - 1) * error, trace.step_w)
     half_j = half_w * (end - start) + _open_j(trace, start) + _open_j(trace, end)
     return with_half(value, half_j, "J", "measured")
 
@@ -102,9 +100,5 @@ def level(watts: np.ndarray, step_w: float = 0.0) -> Quantity:
     if number < 2:
         return Quantity(float(np.mean(watts)), unit="W", kind="measured")
     means = [part.mean() for part in np.array_split(watts, number)]
-    half = _quantile(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
+    half = student(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
     return with_half(float(np.mean(watts)), widened(half, step_w), "W", "measured")
-
-
-def _quantile(degrees: int) -> float:
-    return stats.t.ppf((1 + LEVEL) / 2, degrees)

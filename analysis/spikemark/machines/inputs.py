@@ -42,24 +42,13 @@ class Inputs:
         found = self.profile.get(path)
         return otherwise if found is None else self._taken(path, found)
 
-    def exact(self, path: str, why: str) -> int:
-        """A whole number, which has no interval. Raises BadInput where it is unknown."""
-        return round(self.profile.need(path, why).value)
-
-    def text(self, path: str, why: str) -> str:
-        """A text. Raises BadInput where it is unknown."""
-        return self.profile.need(path, why).value
-
     def table(self, path: str) -> np.ndarray | None:
         """The rows [ranks, bytes, seconds] of a table, moved as a whole; None where it is unknown."""
         found = self.profile.get(path)
         if found is None:
             return None
-        return np.array(found.value, dtype=float) * [
-            1,
-            1,
-            self._moved(path, quantity(found)) * si(found.unit),
-        ]
+        factor = self._moved(path, quantity(found)) * si(found.unit)
+        return np.array(found.value, dtype=float) * [1, 1, factor]
 
     def _taken(self, path: str, value: Any) -> float:
         factor = np.prod([f for start, f in self.factors.items() if path.startswith(start)])

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import optimize
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.quantity import LEVEL
 
 SAME = 1e-3  # share of spikes without a list below which t_spike and t_first cannot be separated
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)

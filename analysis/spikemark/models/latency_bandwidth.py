@@ -23,16 +23,14 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.quantity import Quantity, with_half
+from spikemark.quantities.quantity import Quantity, student, with_half
 
 MOST_PIECES = 3
 FEWEST = 3  # sizes of a piece: two always lie on a line
 RESOLUTION = 1e-3  # relative error below which no partition is better than another
 OUTLYING = 4
-LEVEL = 0.95
 SHORTEST_S = 1e-12  # no curve predicts less
 
 
@@ -51,12 +49,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class LatencyBandwidth:
-    """A fitted curve; `support` is the share of the resamples whose pieces end at the same sizes."""
+    """A fitted curve."""
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
     relative_error: float  # root mean square over sizes and repetitions, without outliers
-    support: float | None  # None with a single repetition
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
 
@@ -73,11 +70,10 @@ class LatencyBandwidth:
         starts, lines, error = _best(sizes, times)
         repetitions = len(times)
         generator = np.random.default_rng(seed)
-        free, fixed, same = [], [], 0
+        free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
             theirs, found, _ = _best(sizes, drawn)
-            same += theirs == starts
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_lines(_Segments(sizes, drawn), starts))
         half = (_widening(repetitions) * np.std(fixed, axis=0)).tolist() if fixed else None  # [piece, line]
@@ -86,7 +82,7 @@ class LatencyBandwidth:
             Piece(int(sizes[first]), int(sizes[last]), *_quantities(lines[i], half and half[i]))
             for i, (first, last) in enumerate(zip(starts, ends, strict=True))
         ]
-        return cls(sizes, pieces, error, same / len(free) if free else None, repetitions, free)
+        return cls(sizes, pieces, error, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
         """Time in s of an exchange of `size` bytes; between two pieces, that of the nearer one by log(size).
@@ -181,8 +177,7 @@ def _quantities(line: np.ndarray, half: list[float] | None) -> list[Quantity]:
 
 def _widening(repetitions: int) -> float:
     """Half an interval per standard deviation of the resamples."""
-    student = stats.t.ppf((1 + LEVEL) / 2, repetitions - 1)
-    return float(student * np.sqrt(repetitions / (repetitions - 1)))
+    return student(repetitions - 1) * float(np.sqrt(repetitions / (repetitions - 1)))
 
 
 def _drawn_in(times: np.ndarray) -> np.ndarray:

@@ -32,12 +32,6 @@ def expected_maximum(m: int) -> float:
     return middle + right - left
 
 
-def blom(m: int) -> float:
-    """Blom's approximation of x_M, Phi^-1((m - 0.375) / (m + 0.25)): a cross-check, 5 % high at m = 2."""
-    _check_ranks(m)
-    return float(special.ndtri((m - 0.375) / (m + 0.25)))
-
-
 def probability_maximum_above(p: float, m: int) -> float:
     """Probability that the maximum of `m` values lies in the upper fraction `p` of their distribution (L26,
     eq 12).

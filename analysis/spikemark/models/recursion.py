@@ -53,17 +53,10 @@ class Course:
 
     waiting_s: np.ndarray
     end_s: np.ndarray
-    compute_s: float  # mean compute time per cycle
 
     @property
     def waiting_per_cycle_s(self) -> float:
         return float(self.waiting_s.mean())
-
-    @property
-    def excess(self) -> float:
-        """Time of the slowest rank beyond the mean compute time, as a share of it; mean over runs."""
-        cycles = self.waiting_s.shape[-1]
-        return float(self.end_s.max(axis=-1).mean() / (cycles * self.compute_s) - 1)
 
 
 @dataclass
@@ -117,7 +110,7 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     for some, arrived, left in _passed(c, meetings, last=cycles - 1):
         waited = np.moveaxis(left - arrived, 0, -1) - transport[some]
         waiting[..., some] = np.maximum(waited, 0.0)  # not below, by rounding
-    return Course(waiting, left[-1], float(c.mean()))
+    return Course(waiting, left[-1])
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
     found = []
     for rule in schedule.lanes:
         lag = _lag(description, rule)
-        period = _period(description, rule, lag, ratio, shortest[rule.name])
-        _check_exact(description, schedule, rule, period, lag, shortest[rule.name])
+        period = _period(description, schedule, rule, lag, ratio, shortest[rule.name])
         exchange, composed = _exchange(description.exchange, rule.name, lag)
         found.append(Lane(
             rule.name, period, lag, held[rule.name], _group(description, rule, spans, ranks), exchange,
@@ -188,26 +187,18 @@ def _cycles(description: Description, shortest: int | None) -> int:
     return shortest // description.time.cycle_steps
 
 
-def _period(description: Description, rule: LaneRule, lag: int, ratio: int, shortest: int | None) -> int:
-    if rule.period == "auto":
-        windows = lag + 1 if shortest is not None else 1
-        return max(1, _cycles(description, shortest) // windows)
-    if rule.period != "D":
-        return rule.period
-    if ratio % (lag + 1):
-        raise BadInput(f"delay_ratio={ratio}: with lag={lag} a multiple of {lag + 1}")
-    return ratio // (lag + 1)
-
-
-def _check_exact(
-    description: Description, schedule: Schedule, rule: LaneRule, period: int, lag: int, shortest: int | None
-) -> None:
-    """The check that makes the spikes independent of the schedule."""
-    if shortest is not None and period * (lag + 1) > _cycles(description, shortest):
+def _period(
+    description: Description, schedule: Schedule, rule: LaneRule, lag: int, ratio: int, shortest: int | None
+) -> int:
+    """Cycles of a window; the check makes the spikes independent of the schedule."""
+    most = _cycles(description, shortest) // (1 if shortest is None else lag + 1)
+    period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
+    if shortest is not None and period > most:
         raise BadInput(
             f"schedule={schedule.name}: lane {rule.name} has windows of {period} cycles; its shortest delay"
-            f" allows {_cycles(description, shortest) // (lag + 1)} (lag {lag})"
+            f" allows {most} (lag {lag})"
         )
+    return period
 
 
 def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]], ranks: int) -> np.ndarray:
@@ -222,10 +213,7 @@ def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]
     if not rule.bound:
         return np.zeros(ranks, dtype=int)
     names = description.network.areas
-    ends = {
-        *(names if rule.source is None else rule.source),
-        *(names if rule.target is None else rule.target),
-    }
+    ends = {*(rule.source or names), *(rule.target or names)}
     joined = np.zeros(ranks, dtype=bool)
     for name, (first, n) in zip(names, spans, strict=True):
         joined[first : first + n] |= name in ends

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
 from .schedules import SCHEDULES, LaneRule, square
 
@@ -47,8 +48,8 @@ def plan(
     if schedule not in SCHEDULES:
         raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}")
     found = SCHEDULES[schedule]
-    _check_whole("delay_ratio", delay_ratio, 1)
-    _check_whole("ranks", ranks, 1)
+    check_whole("delay_ratio", delay_ratio)
+    check_whole("ranks", ranks)
     if lag and not found.lagged:
         raise BadInput(f"lag={lag}: only the schedule {_having(lambda s: s.lagged)} has one")
     if group_period is not None and not found.blocks:
@@ -56,7 +57,7 @@ def plan(
             f"group_period={group_period}: only the schedule {_having(lambda s: s.blocks)} has one"
         )
     lag = _lag(found.lanes[-1], lag)
-    window = _window(found.lanes[-1], delay_ratio, lag)
+    window = found.lanes[-1].window(delay_ratio, lag)
     ratio = delay_ratio if found.uses_delay_ratio else 1
     if not found.blocks:
         return Plan(schedule, ratio, ranks, window, lag)
@@ -72,22 +73,8 @@ def _lag(rule: LaneRule, lag: int | None) -> int:
     if rule.lag is not None:
         return rule.lag
     lag = 1 if lag is None else lag
-    _check_whole("lag", lag, 0)
+    check_whole("lag", lag, 0)
     return lag
-
-
-def _window(rule: LaneRule, delay_ratio: int, lag: int) -> int:
-    """Cycles of a window of the lane of all ranks."""
-    if rule.period != "D":
-        return rule.period
-    if delay_ratio % (lag + 1):
-        raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
-    return delay_ratio // (lag + 1)
-
-
-def _check_whole(name: str, value: int, least: int) -> None:
-    if value < least or value != int(value):
-        raise BadInput(f"{name}={value}: an integer of at least {least}")
 
 
 def _having(what) -> str:

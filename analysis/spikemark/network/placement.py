@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
 from .description import Description
 from .fields import Network
@@ -91,7 +92,7 @@ def spans(description: Description, placement: str, ranks: int) -> list[tuple[in
     """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
     if placement not in PLACEMENTS:
         raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
-    _check("ranks", ranks)
+    check_whole("ranks", ranks)
     return PLACEMENTS[placement](description.network, ranks)
 
 
@@ -100,7 +101,7 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
 
     Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
     """
-    _check("threads", threads)
+    check_whole("threads", threads)
     places = spans(description, placement, ranks)
     network = description.network
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
@@ -112,8 +113,3 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
         counts[p, first : first + n] = dealt.reshape(threads, n).T
         start += population.size
     return counts
-
-
-def _check(name: str, value: int) -> None:
-    if value < 1 or value != int(value):
-        raise BadInput(f"{name}={value}: an integer of at least 1")

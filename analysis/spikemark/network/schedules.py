@@ -32,6 +32,14 @@ class LaneRule:
         """Whether the lane joins given areas only."""
         return self.source is not None or self.target is not None
 
+    def window(self, delay_ratio: int, lag: int) -> int:
+        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
+        if self.period != "D":
+            return self.period
+        if delay_ratio % (lag + 1):
+            raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
+        return delay_ratio // (lag + 1)
+
 
 @dataclass(frozen=True)
 class Schedule:

@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record_fields import Count, Fields, Positive
@@ -101,7 +99,4 @@ def path(machine: str, root: Path) -> Path:
 
 def read(file: Path) -> Content:
     """The content of a file. Raises BadInput naming the file and what is wrong with it."""
-    try:
-        return Content.model_validate(read_json(file, "a comparison ends with it"))
-    except ValidationError as error:
-        raise BadInput(f"{file}: {first_complaint(error, 'peers')}") from None
+    return checked(Content, read_json(file, "a comparison ends with it"), file, "peers")

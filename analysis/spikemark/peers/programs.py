@@ -84,14 +84,14 @@ class Miniapp:
 
     @property
     def identity(self) -> str:
-        return f"{digest(places.miniapp())} {LONGER}"
+        return f"{digest(places.program('miniapp'))} {LONGER}"
 
     def takes(self, models: set[str]) -> bool:
         return True
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         simulate_ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
-        command = [str(places.miniapp()), str(description), "--out", str(workspace / "record")]
+        command = [str(places.program("miniapp")), str(description), "--out", str(workspace / "record")]
         command += ["--set", f"time.simulate_ms={simulate_ms}"]
         return launch.launch("mpirun", command, 1, threads)
 

@@ -1,6 +1,5 @@
 """The trials and their order: rounds of every program with every number of threads."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.network.description import read
 from spikemark.network.fields import RATE_HZ, Population
-from spikemark.running.experiments import Experiment, expand
+from spikemark.running.experiments import Experiment, digest, expand
 
 from .programs import Program
 
@@ -72,11 +71,9 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     trials = []
     for number in range(1, experiment.repetitions + 1):
         pairs = [(name, threads) for name in identities for threads in dict.fromkeys(experiment.threads)]
-        for name, threads in sorted(
-            pairs, key=lambda pair: _digest([experiment.shuffle_seed, number, *pair])
-        ):
+        for name, threads in sorted(pairs, key=lambda pair: digest([experiment.shuffle_seed, number, *pair])):
             identity = [description, name, identities[name], threads, number]
-            trials.append(Trial(_digest(identity)[:12], name, threads, number))
+            trials.append(Trial(digest(identity)[:12], name, threads, number))
     return Plan(experiment, description, programs, trials)
 
 
@@ -100,7 +97,3 @@ def events_per_spike(description: dict[str, Any]) -> float:
         events += synapses * sum(map(spikes, pool)) / size if size else 0.0
     total = sum(map(spikes, populations.values()))
     return events / total if total else 0.0
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

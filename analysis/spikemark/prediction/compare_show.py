@@ -40,14 +40,8 @@ def _row(c: Candidate) -> dict[str, Cell]:
         none = {"nodes": "none", "target": "does not fit into memory", "limited_by": "memory"}
         return {"machine": c.name, **none}
     p = c.chosen
-    figures = {name: p.figures[name] for name in COLUMNS}
-    return {
-        "machine": c.name,
-        "nodes": nodes(p),
-        "target": c.certainty,
-        **figures,
-        "limited_by": LIMITS[p.slowest],
-    }
+    words = {"machine": c.name, "nodes": nodes(p), "target": c.certainty, "limited_by": LIMITS[p.slowest]}
+    return words | {name: p.figures[name] for name in COLUMNS}
 
 
 def nodes(p: Prediction) -> str:

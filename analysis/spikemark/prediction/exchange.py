@@ -20,7 +20,8 @@ from .loads import Loads
 COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
 ROOM = 2.0  # the size of fixed buffers over their average content
-TWO_LEVEL, ALONE, BROADCASTS = "two_level", "self", ("allgather", "allgatherv", "rma_doubling")
+TWO_LEVEL, ALONE = "two_level", "self"
+BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`
 
 
 def _two_calls(net: Collectives, traffic: Traffic) -> float:

@@ -66,6 +66,7 @@ class Loads:
         per_neuron = hz * 1e-3 * time.cycle_ms
         fired = sizes * per_neuron  # spikes of each population per cycle
         visits = drawn.hits.T @ fired  # synapses visited per target neuron
+        indegrees = drawn.hits.T @ sizes  # of a neuron of each population
         areas = np.array(network.area_of, dtype=np.int64)
         lists, stored, words = [], [], []
         for lane in used:
@@ -78,7 +79,7 @@ class Loads:
         return cls(
             ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
             np.array(lists), visits @ neurons, neurons, np.array(stored),
-            _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
+            indegrees @ on_rank, np.array(words), per_neuron @ on_rank,
             events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
         )  # fmt: skip
 
@@ -100,11 +101,6 @@ class Loads:
     def total_events(self) -> float:
         """Synaptic events of the whole network."""
         return float(self.of_rank(self.events).sum())
-
-
-def _indegrees(drawn: pools.Pools, sizes: np.ndarray) -> np.ndarray:
-    """Synapses of a neuron of each population, [population]."""
-    return drawn.hits.T @ sizes
 
 
 def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sparse.csr_array:

@@ -16,10 +16,8 @@ import numpy as np
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.network.fields import Population
-from spikemark.quantities.quantity import worst
 
 from . import cache, rates
-from .intervals import predicted
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
@@ -35,14 +33,11 @@ THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
 @dataclass(frozen=True)
 class PhaseTimes:
-    """Mean seconds per cycle, [rank]. `low` and `high` limit their sum; `kind` is the worst of the inputs."""
+    """Mean seconds per cycle, [rank]."""
 
     deliver_s: np.ndarray
     update_s: np.ndarray
     collocate_s: np.ndarray
-    low_s: np.ndarray
-    high_s: np.ndarray
-    kind: str
     assumptions: list[str]
 
     @property
@@ -67,21 +62,9 @@ def phase_times(
     them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
     """
     loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
-    return of_loads(loads, Inputs(profile), ranks_per_node)
-
-
-def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) -> PhaseTimes:
-    """Mean compute times of every rank, for loads that have been counted."""
-    node = Node.of(inputs.profile, loads.ranks, loads.threads, ranks_per_node)
-    deliver, update, collocate = seconds(loads, inputs, node)
-
-    def total(moved: Inputs) -> dict[str, float]:
-        return {str(m): t for m, t in enumerate(sum(seconds(loads, moved, node)))}
-
-    limits = predicted(inputs, total)
-    low, high = (np.array([getattr(q, side) for q in limits.values()]) for side in ("low", "high"))
-    kind = worst(q.kind for q in limits.values())
-    return PhaseTimes(deliver, update, collocate, low, high, kind, assumptions(inputs, node))
+    inputs, node = Inputs(profile), Node.of(profile, ranks, threads, ranks_per_node)
+    times = seconds(loads, inputs, node)
+    return PhaseTimes(*times, assumptions(inputs, node))
 
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:

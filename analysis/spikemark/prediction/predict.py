@@ -110,7 +110,8 @@ def predict(
     found |= predicted(inputs, question.evaluate) | _memory(loads, node)
     figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
     if outside:
-        figures = {name: _extrapolated(figure) for name, figure in figures.items()}
+        known = {name: f for name, f in figures.items() if f and f.kind != COUNTED}
+        figures |= {name: replace(figure, kind=EXTRAPOLATED) for name, figure in known.items()}
     room = profile.get("node.memory")
     return Prediction(
         profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, node,
@@ -220,10 +221,6 @@ def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
 
 def _counted(value: float) -> Quantity:
     return Quantity(value, value, value, kind=COUNTED)
-
-
-def _extrapolated(figure: Quantity) -> Quantity:
-    return replace(figure, kind=EXTRAPOLATED) if figure and figure.kind != COUNTED else figure
 
 
 def _assumptions(inputs: Inputs, node: Node, loads: Loads, found: rates.Rates) -> list[str]:

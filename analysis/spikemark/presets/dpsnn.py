@@ -17,7 +17,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import shown
 
 from . import dpsnn_cells, dpsnn_columns
 from .options import choose
@@ -35,6 +35,7 @@ RATES = PublishedRates(
 )
 NEURONS, NEURONS_PER_COLUMN = 20_480, 1250
 FULL = {"scale": 1.0, "simulate_ms": 10_000.0}
+IN_COLUMNS = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"}
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
 STIMULATION = {"aw": 1.0, "sw": 1.08}
 
@@ -132,12 +133,9 @@ def describe(full: bool = False, **options) -> dict:
     columns share a rank, so that ranks communicate only with neighbours. Raises BadInput naming the option,
     its value and what is allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.get("columns") is not None:
-        given = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"} | given
-    chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
+    if options.get("columns") is not None:
+        options = IN_COLUMNS | {name: value for name, value in options.items() if value is not None}
+    chosen = choose(Options, options, full, FULL)
     width, height = chosen.grid
     columns = dpsnn_columns.grid(width, height)
     areas = ["network"] if chosen.columns is None else [dpsnn_columns.area(column) for column in columns]

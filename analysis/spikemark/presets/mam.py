@@ -60,12 +60,8 @@ def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[di
     """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each."""
     sizes = np.rint(scale * areas.neurons).astype(int)
     names = [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in zip(areas.area, areas.kind, strict=True)]
-    weights = areas.weights_pA / np.sqrt(indegree_scale)
-    kept = indegree_scale * areas.indegrees
-    kept[:, -1] = np.rint(kept[:, -1])
-    current = cortex.lost_pA(
-        np.r_[areas.rates_hz, areas.background_hz], areas.indegrees * areas.weights_pA, kept * weights
-    )
+    rates = np.r_[areas.rates_hz, areas.background_hz]
+    kept, weights, current = cortex.scaled(areas.indegrees, areas.weights_pA, rates, indegree_scale)
     populations = [
         cortex.population(
             name,

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 
 from .options import choose
 from .run_options import RunOptions
@@ -100,10 +100,7 @@ def describe(full: bool = False, **options) -> dict:
     the same number of inter-area synapses from each source area; here they come from the pool of all other
     areas. Raises BadInput naming the option, its value and what is allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
+    chosen = choose(Options, options, full, FULL)
     sizes = area_sizes(chosen)
     if sum(sizes) > MOST_NEURONS:
         raise BadInput(

@@ -46,11 +46,8 @@ def describe(full: bool = False, **options) -> dict:
     chosen = choose_scaled(Options, full, options, POWER)
     full_network = np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES]  # [targets, sources and background]
     full_weights = np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))]
-    scale = chosen.indegree_scale
-    network, weights = scale * full_network, full_weights / np.sqrt(scale)
-    network[:, -1] = np.rint(network[:, -1])
     rates = np.array([*cortex.RATES_HZ.values(), BACKGROUND_HZ])
-    current = cortex.lost_pA(rates, full_network * full_weights, network * weights)
+    network, weights, current = cortex.scaled(full_network, full_weights, rates, chosen.indegree_scale)
     names, sizes = cortex.POPULATIONS, np.rint(chosen.scale * cortex.NEURONS)
     populations = [
         cortex.population(

@@ -82,10 +82,7 @@ def describe(full: bool = False, **options) -> dict:
     `full` uses the published number of cells if no scale is given. Raises BadInput naming the option, its
     value and what is allowed, or the line of the configuration file.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    chosen = choose(Options, options, full, {"scale": 1.0})
     wiring = _wiring(chosen)
     lattices = _lattices(chosen, wiring)
     lanes = [

@@ -49,11 +49,6 @@ class Lattice:
         rows = next(r for r in range(math.isqrt(self.processes), 0, -1) if self.processes % r == 0)
         return rows, self.processes // rows
 
-    @property
-    def shortest_side(self) -> int:
-        """The shortest side of any patch, in tiles."""
-        return self.granularity // self.grid[1]
-
     def process(self, row: int, column: int) -> int:
         """The process that owns the tile."""
         rows, columns = self.grid

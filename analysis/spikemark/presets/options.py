@@ -25,15 +25,18 @@ class Strict(BaseModel):
 Chosen = TypeVar("Chosen", bound=Strict)
 
 
-def choose(kind: type[Chosen], given: dict[str, Any], besides: tuple[str, ...] = ()) -> Chosen:
+def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dict[str, Any]) -> Chosen:
     """Options of the given `kind`; None stands for the default. Raises BadInput: option, value, allowed.
 
-    `besides` names what the preset takes besides these options.
+    With `full`, options that are not given take their `published` values.
     """
+    if not isinstance(full, bool):
+        raise BadInput(f"full={shown(full)}: true or false is needed")
+    given = {name: value for name, value in given.items() if value is not None}
     try:
-        return kind.model_validate({name: value for name, value in given.items() if value is not None})
+        return kind.model_validate((published if full else {}) | given)
     except ValidationError as error:
-        raise BadInput(_complaint(error, (*besides, *kind.model_fields))) from None
+        raise BadInput(_complaint(error, ("full", *kind.model_fields))) from None
 
 
 def _complaint(error: ValidationError, known: tuple[str, ...]) -> str:

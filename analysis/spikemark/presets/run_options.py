@@ -4,8 +4,6 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from spikemark.core.errors import BadInput, shown
-
 from .options import Strict, choose
 
 
@@ -72,10 +70,7 @@ def choose_scaled(kind: type[Scaled], full: bool, given: dict[str, Any], power: 
 
     `full` means the scale 1 if none is given. Raises BadInput: option, value, allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in given.items() if value is not None}
-    chosen = choose(kind, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    chosen = choose(kind, given, full, {"scale": 1.0})
     if chosen.indegree_scale is None:
         chosen.indegree_scale = chosen.scale**power
     return chosen

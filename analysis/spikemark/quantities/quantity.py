@@ -18,7 +18,7 @@ KINDS = {
     "assumed": "taken for granted, with the reason given",
     "extrapolated": "computed outside the range in which the model was validated",
 }
-LEVEL = 0.95  # of every interval
+LEVEL = 0.95  # of every interval, unless its name says another
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,11 @@ def difference(first: Quantity, second: Quantity) -> Quantity:
     return with_half(first.value - second.value, half, first.unit, first.kind)
 
 
+def student(degrees: float, level: float = LEVEL) -> float:
+    """Half width of a two-sided t interval with so many degrees of freedom, in standard errors."""
+    return float(special.stdtrit(degrees, (1 + level) / 2))
+
+
 def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
     """Mean of repetitions with its t interval, which is cut at 0 if none is negative.
 
@@ -125,6 +130,6 @@ def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
     middle = float(found.mean())
     if found.size == 1:
         return Quantity(middle, unit=unit, kind=kind)
-    half = float(special.stdtrit(found.size - 1, (1 + LEVEL) / 2) * found.std(ddof=1) / np.sqrt(found.size))
+    half = student(found.size - 1) * float(found.std(ddof=1) / np.sqrt(found.size))
     lowest = 0.0 if found.min() >= 0 else -np.inf
     return Quantity(middle, max(middle - half, lowest), middle + half, unit, kind)

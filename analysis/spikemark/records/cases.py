@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, student
 
 from .gather import Configuration, Measured, Sweep
 
-LEVEL = 0.95
 COMPARED = ("schedule", "placement", "delay_ratio", "lag")  # what may differ between compared runs
 
 
@@ -208,7 +206,7 @@ def ratio(
     found = Ratio(float(means[0]), float(means[1]), np.exp(logs).tolist())
     if len(logs) == 1:
         return found
-    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
+    half = student(len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
     low, high = np.exp([logs.mean() - half, logs.mean() + half])
     return replace(found, low=float(low), high=float(high))
 

@@ -125,8 +125,13 @@ class Measured:
 
     @property
     def waiting(self) -> float | None:
-        """Time at the barrier per simulated time, mean over ranks; None where it was not measured."""
-        return self.phases().get("synchronise")
+        """Waiting (Run.waiting_phases) per simulated time, mean over ranks; None where not measured."""
+        return self.spent("waiting")
+
+    def spent(self, *parts: str) -> float | None:
+        """Time in parts of a cycle (Run.spent_s) per simulated time; None where it was not measured."""
+        found = self.run.spent_s(*parts)
+        return None if found is None else found / self.run.record.timing.model_s
 
     def phases(self) -> dict[str, float | None]:
         """Time in each phase per simulated time, mean over ranks; None where it was not measured."""

@@ -1,16 +1,16 @@
 """The results folder of one experiment on one machine, and where its files are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 
 from . import run_files
-from .plan import PLAN_VERSION, Plan
+from .plan import PLAN_VERSION, Plan, Planned
 
 
 @dataclass(frozen=True)
@@ -108,17 +108,19 @@ class Results:
             raise BadInput(
                 f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
             )
-        try:
-            return Plan.model_validate(content)
-        except ValidationError as error:
-            raise BadInput(f"{self.plan}: {first_complaint(error, 'plan')}") from None
+        return checked(Plan, content, self.plan, "plan")
+
+    def planned(self, run: str) -> tuple[Plan, Planned]:
+        """The plan and its run `run`; raises BadInput as `read_plan`, and for a run that is not in it."""
+        plan = self.read_plan()
+        planned = plan.run(run)
+        if planned is None:
+            raise BadInput(f"run {run!r} is not in {self.plan}")
+        return plan, planned
 
 
-def holding(record: Path) -> tuple[Results, str] | None:
-    """The results folder that contains a run record, and the run id.
-
-    None for a record outside such a folder.
-    """
+def beside(record: Path, kept: Callable[[Results, str], Path]) -> Path | None:
+    """Where a results folder keeps something about a run, as Results.power; None for a record outside one."""
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
-    return (results, run) if inside else None
+    return kept(results, run) if inside else None

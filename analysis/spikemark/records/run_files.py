@@ -1,10 +1,6 @@
-"""The one list of the files of a run record, and what their presence means.
-
-This module imports nothing heavy.
-"""
+"""The files of a run record, and what their presence says. Imports nothing heavy."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 RECORD = "record.json"
 RANKS = "ranks.csv"
@@ -15,27 +11,12 @@ ENERGY = "energy.csv"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 
-
-class RunFile(NamedTuple):
-    """A file of a run: which program writes it, and what it contains."""
-
-    writer: str
-    holds: str
-
-
-#: Every file that the folder of a run may hold. `miniapp --list --json` names the same ones.
+#: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names
+#: the same ones (a test compares them) and says what each holds.
 FILES = {
-    RECORD: RunFile(
-        "miniapp", "description, provenance, host, totals and times; a run is whole if it is there"
-    ),
-    RANKS: RunFile("miniapp", "counts and times of each rank"),
-    CYCLES: RunFile("miniapp", "times of each rank, cycle and phase, with record.cycles"),
-    SPIKES: RunFile("miniapp", "neuron and step of every spike, with record.spikes"),
-    COUNTERS: RunFile("miniapp", "counters by rank, thread and phase, with record.counters"),
-    ENERGY: RunFile("miniapp", "readings of the energy meters, with record.energy"),
-    LAUNCH: RunFile("spikemark", "how a sweep started the run"),
-    SIMULATION: RunFile("spikemark", "on which machine the run was simulated, and how"),
-    ".snakemake_timestamp": RunFile("snakemake", "when a job made the folder"),
+    **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY), "miniapp"),
+    **dict.fromkeys((LAUNCH, SIMULATION), "spikemark"),
+    ".snakemake_timestamp": "snakemake",
 }
 
 

@@ -33,10 +33,7 @@ def due(results: Results, run: str) -> tuple[Plan, Planned]:
     Raises BadInput if the plan lacks the run, the run exists already, other files are in its place, or its
     description is not one.
     """
-    plan = results.read_plan()
-    planned = plan.run(run)
-    if planned is None:
-        raise BadInput(f"run {run!r} is not in {results.plan}")
+    plan, planned = results.planned(run)
     place = results.run(run)
     if run_files.whole(place):
         raise BadInput(f"{place}: measured already; move or delete the folder to measure again")

@@ -25,7 +25,12 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     if planned.machine is not None:
         raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
     out = results.unchecked(run)
-    program = [str(places.miniapp()), str(results.description(run).resolve()), "--out", str(out.resolve())]
+    program = [
+        str(places.program("miniapp")),
+        str(results.description(run).resolve()),
+        "--out",
+        str(out.resolve()),
+    ]
     start = launch(launcher, program, planned.ranks, planned.threads)
 
     def work() -> dict[str, Any]:

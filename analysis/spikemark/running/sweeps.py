@@ -18,7 +18,7 @@ from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
-from . import simulated_on, simulated_runs
+from . import simulate, simulated_on
 from .experiments import Experiment, RunSpec
 from .progress import Progress
 
@@ -64,13 +64,12 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
         write_json(results.description(run.id), run.description)
         if run.compute_of is not None:
             write_json(results.compute_of(run.id), run.compute_of)
-    entries = [run.without_description() for run in runs]
     content = {
         "format_version": PLAN_VERSION,
         "experiment": experiment.model_dump(mode="json"),
         "machine": results.path.name,
         "shuffle_seed": experiment.shuffle_seed,
-        "runs": entries,
+        "runs": [run.without_description() for run in runs],
     }
     write_json(results.plan, content)
 
@@ -102,32 +101,22 @@ def sweep(
     """
     chosen = check(results, profile)
     if experiment.machine is None:
-        places.miniapp()
+        places.program("miniapp")
     elif not all(results.measured(run.id) for run in runs):
-        simulated_runs.check()
+        simulate.check()
     with locked(results.path) as lock:
         plan(experiment, runs, results)
-        entries = [run.without_description() for run in runs]
         for run in runs:
             for old in (results.failure(run.id), results.job_log(run.id)):
                 old.unlink(missing_ok=True)
-        with Progress(results, entries, stream) as progress:
-            progress.say(
-                f"{experiment.name}: {progress.total} runs,"
-                f" {progress.total - progress.done} to {_verb(experiment)}"
-            )
+        with Progress(results, runs, stream) as progress:
+            verb = "measure" if experiment.machine is None else "simulate"
+            progress.say(f"{experiment.name}: {progress.total} runs, {len(progress.pending)} to {verb}")
             complaints = _measure(results, chosen, progress, lock) if progress.pending else []
             progress.say("collecting and drawing the report")
-        labels = {run.id: run.label for run in runs}
-        outcome = Outcome(
-            results, len(runs), {labels[i]: why for i, why in progress.failed.items()}, complaints
-        )
+        outcome = Outcome(results, len(runs), progress.failed, complaints)
         conclude(outcome)
     return outcome
-
-
-def _verb(experiment: Experiment) -> str:
-    return "measure" if experiment.machine is None else "simulate"
 
 
 def check(results: Results, profile: str) -> Path:

@@ -6,6 +6,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured, Sweep
+from spikemark.records.record import COMPUTE
 
 from .runs import (
     NOT_RUN,
@@ -23,7 +24,6 @@ from .runs import (
 from .study import Findings, Study
 
 BASE, OTHER = "allgather", "rma_doubling"
-COMPUTING = ("deliver", "update", "inject", "collocate")
 NOT_PRINTED = missing("the paper has no such row")
 TSTOP_MS, CELLS = 5000, 2525  # simulated time of Tables 1 and 3, cells of Table 2
 EXPLAINED = (
@@ -96,12 +96,12 @@ def _shares(found: Runs, kind: str) -> Table:
     for cells, ranks, theirs in _rows_of("shehzad_table1", "cells", found, ours):
         runs = found.get((cells, TSTOP_MS, ranks, BASE), [])
         row = {"cells": cells, "ranks": ranks}
-        for name, phases in (
+        for name, parts in (
             ("exchange_percent", ("exchange",)),
-            ("waiting_percent", ("synchronise",)),
-            ("computation_percent", COMPUTING),
+            ("waiting_percent", ("waiting",)),
+            ("computation_percent", COMPUTE),
         ):
-            row[name] = mean_time(runs, lambda m, phases=phases: share_percent(m, *phases))
+            row[name] = mean_time(runs, lambda m, parts=parts: share_percent(m, *parts))
         row["published_allgather_percent"] = _theirs(theirs, "mpi_allgather_pct")
         row["published_computation_percent"] = _theirs(theirs, "computation_pct")
         rows.append(row)
@@ -161,7 +161,7 @@ def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict[str, C
         "allgather_s": mean_time(base, _simulate_s),
         "rma_doubling_s": mean_time(other, _simulate_s),
         "reduction_percent": reduction_percent(base, other, _simulate_s),
-        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "synchronise")),
+        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "waiting")),
         "published_mpi_s": _theirs(theirs, "mpi_s"),
         "published_rma_s": _theirs(theirs, "rma_s"),
         "published_reduction_percent": _theirs(theirs, "reduction_pct"),

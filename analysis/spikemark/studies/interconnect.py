@@ -6,17 +6,18 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.gather import Sweep
+from spikemark.records.record import COMPUTE
 
 from . import lines_figure
 from .lines_figure import Axis, Line
-from .on_machine import Place, places, spent
-from .runs import mean_time
+from .on_machine import Place, places
+from .runs import mean_time, share_percent
 from .study import Findings, Study
 
 NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
 PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
 PARTS = {
-    "computation": ("deliver", "update", "collocate"),
+    "computation": COMPUTE,
     "communication": ("exchange",),
     "barrier": ("waiting",),
 }
@@ -48,10 +49,9 @@ def read(sweep: Sweep) -> Findings:
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def share_percent(p: Place, part: str) -> Quantity:
-    """The share of one of `PARTS` in the run time."""
-    every = [name for names in PARTS.values() for name in names]
-    return mean_time(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
+def _share(p: Place, part: str) -> Quantity:
+    """Of the run time in per cent, one of `PARTS`."""
+    return mean_time(p.runs, lambda m: share_percent(m, *PARTS[part]))
 
 
 def _main(found: list[Place]) -> Table:
@@ -61,7 +61,7 @@ def _main(found: list[Place]) -> Table:
             "ranks": p.ranks,
             "real_time_factor": p.real_time_factor,
             **{f"{part}_s": p.time(*names) for part, names in PARTS.items()},
-            **{f"{part}_percent": share_percent(p, part) for part in PARTS},
+            **{f"{part}_percent": _share(p, part) for part in PARTS},
         }
         for p in found
     ]
@@ -88,7 +88,7 @@ def _published(found: list[Place]) -> Table:
             "published": float(line["wallclock_s"]) / SECONDS,
         }
         for part in PARTS:
-            row[f"{part}_percent"] = share_percent(own, part) if own else NOT_YET
+            row[f"{part}_percent"] = _share(own, part) if own else NOT_YET
             row[f"published_{part}_percent"] = float(line[f"{part}_pct"])
         rows.append(row)
     columns = [
@@ -112,7 +112,7 @@ def _sentence(found: list[Place]) -> str:
     for machine in dict.fromkeys(p.machine for p in found):
         best = _fastest(found, machine)
         last = max((p for p in found if p.machine == machine), key=lambda p: p.ranks)
-        share = share_percent(last, "communication")
+        share = _share(last, "communication")
         words.append(
             f"{machine} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor of "
             f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of "

@@ -7,10 +7,11 @@ from spikemark.quantities import quantity
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.cases import ratio
 from spikemark.records.gather import Measured
+from spikemark.records.record import NOT_TIMED
 
 CROWDED = missing("more ranks than cores: counts are valid, times are not", mark="not shown")
 NOT_RUN = missing("no such run is complete")
-NO_BARRIER = missing("waiting was not timed on its own (record.barrier is false)")
+NO_BARRIER = missing(f"waiting was {NOT_TIMED}")
 
 
 def group(runs: list[Measured], key: Callable[[Measured], Hashable]) -> dict[Hashable, list[Measured]]:
@@ -82,13 +83,13 @@ def simulated_ms(m: Measured) -> int:
     return round(1e3 * m.run.record.timing.model_s)
 
 
-def share_percent(m: Measured, *phases: str) -> float | None:
-    """Time in the phases over that of all, in per cent, mean over ranks; None where one was not timed."""
-    means = {name: phase.mean_s for name, phase in m.run.record.timing.phases.items()}
-    if any(means[name] is None for name in phases if name in means):
-        return None
-    whole = sum(x for x in means.values() if x is not None)
-    return 100 * sum(means.get(name, 0.0) for name in phases) / whole if whole > 0 else None
+def share_percent(m: Measured, *parts: str) -> float | None:
+    """Time in parts of a cycle (record.PARTS) over that of all phases, in per cent, mean over ranks.
+
+    None where a phase of these parts was not timed.
+    """
+    spent, whole = m.spent(*parts), sum(x for x in m.phases().values() if x is not None)
+    return 100 * spent / whole if spent is not None and whole > 0 else None
 
 
 def per_window(m: Measured, count: str) -> float:

@@ -11,15 +11,16 @@ from spikemark import calibration, machines
 from spikemark.core.errors import BadInput
 from spikemark.machines.profile import Profile
 from spikemark.quantities.elements import Box, KeyFigure, Section
-from spikemark.quantities.quantity import Quantity, mean, missing
+from spikemark.quantities.quantity import mean, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 from spikemark.records import record
 from spikemark.records.gather import Measured, Sweep
 from spikemark.records.results import Results
-from spikemark.running import simulated_runs, simulation
+from spikemark.running import simulation
+from spikemark.running.simulate import check
 
-from .runs import group, timed
+from .runs import NO_BARRIER, group, timed
 from .study import Findings, Study
 
 FOLDER = "simulated"
@@ -29,13 +30,11 @@ MODES = {
     "execute": "the kernels, run one rank after another",
     "model": "drawn from the profile",
 }
-#: Rows of the table, each a sum of phases.
+#: Rows of the table, each a sum of parts of a cycle (record.PARTS).
 QUANTITIES = {
-    "deliver": ("deliver",),
-    "update": ("update", "inject"),
-    "collocate": ("collocate",),
-    "compute": ("deliver", "update", "inject", "collocate"),
-    "waiting": ("synchronise", "overlap_wait"),
+    **{part: (part,) for part in record.COMPUTE},
+    "compute": record.COMPUTE,
+    "waiting": ("waiting",),
     "exchange": ("exchange",),
 }
 WHOLE = "cycle"
@@ -52,7 +51,7 @@ EXPLAINED = (
 )
 NOTE = (
     "All times are microseconds per cycle, means over ranks, cycles and repetitions. The error is simulated "
-    "over real time, minus 1. The waiting includes the barrier itself."
+    "over real time, minus 1. The waiting includes the barrier itself, and transport where ranks overlap."
 )
 
 
@@ -63,7 +62,7 @@ def simulate(sweep: Sweep) -> list[str]:
     if host is None:
         return [NO_PROFILE]
     try:
-        simulated_runs.check()
+        check()
     except BadInput as reason:
         return [f"not simulated: {reason}"]
     complaints = []
@@ -170,15 +169,12 @@ def _load(path: Path) -> record.Run | None:
 
 
 def _quantities(runs: list[record.Run]) -> dict[str, list[float]]:
-    found = {name: [_per_cycle_us(run, names) for run in runs] for name, names in QUANTITIES.items()}
+    found = {}
+    for name, parts in QUANTITIES.items():
+        spent = [(run.spent_s(*parts), run.record.timing.cycles) for run in runs]
+        found[name] = [1e6 * seconds / cycles for seconds, cycles in spent if seconds is not None]
     found[WHOLE] = [1e6 * run.record.timing.simulate_s / run.record.timing.cycles for run in runs]
     return found
-
-
-def _per_cycle_us(run: record.Run, names: tuple[str, ...]) -> float:
-    timing = run.record.timing
-    found = [timing.phases[name].mean_s for name in names if name in timing.phases]
-    return 1e6 * sum(s for s in found if s is not None) / timing.cycles
 
 
 def read(sweep: Sweep) -> Findings:
@@ -205,10 +201,13 @@ def _table(found: list[Setup]) -> Table:
             alone = setup.ranks == 1 and quantity in ("waiting", "exchange")
             row = {"neurons": setup.neurons, "ranks": setup.ranks, "schedule": setup.schedule}
             row["quantity"] = quantity
-            row["measured_us"] = _cell(setup.measured[quantity])
+            own = setup.measured[quantity]
+            row["measured_us"] = mean(own) if own else NO_BARRIER
             for mode in MODES:
                 error = setup.error(quantity, mode)
-                row[f"{mode}_us"] = _cell(setup.simulated[mode][quantity])
+                copies = setup.simulated[mode]
+                lacking = NO_BARRIER if copies[WHOLE] else NOT_SIMULATED
+                row[f"{mode}_us"] = mean(copies[quantity]) if copies[quantity] else lacking
                 row[f"{mode}_error_percent"] = ALONE if alone else NOTHING if error is None else 100 * error
             rows.append(row)
     columns = [
@@ -223,10 +222,6 @@ def _table(found: list[Setup]) -> Table:
         columns.append(Column(f"{mode}_error_percent", f"{mode}, error (%)", "", 2))
     notes = [NOTE, "Compute times: " + "; ".join(f"{name}: {words}" for name, words in MODES.items()) + "."]
     return Table(columns, rows, "This host, real and simulated", "errors", notes)
-
-
-def _cell(values: list[float]) -> Quantity:
-    return mean(values) if values else NOT_SIMULATED
 
 
 def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:

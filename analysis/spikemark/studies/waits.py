@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
-from spikemark.models import recursion, statistics
+from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.quantities import quantity
-from spikemark.quantities.quantity import LEVEL, Quantity, missing
+from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 from spikemark.quantities.table import Cell, Column
 from spikemark.quantities.words import counted
 from spikemark.records.gather import Configuration, Measured
@@ -53,7 +52,7 @@ class Waits:
         """
         found = {}
         for m in self.runs:
-            waiting = statistics.measured_waiting_s(m.run)
+            waiting = m.run.waiting()
             if waiting is not None:
                 found[place(m)] = blocks(waiting)
         return found
@@ -159,7 +158,7 @@ def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) ->
         return Quantity(ratio)
     logs = np.log(rest_a / rest_b)
     error = np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum())
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    half = student(n - 1) * float(error)
     return Quantity(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)))
 
 

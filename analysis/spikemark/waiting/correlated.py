@@ -164,7 +164,7 @@ def _draws(parts: Components, plan: Plan) -> np.ndarray:
         )
         for place, rank in enumerate(chosen):
             moved = 0 if run == 0 else rng.integers(parts.steps)
-            _begun_later(residuals[rank], moved, parts.rank_effects[rank], found[run, place])
+            further.begun_later(residuals[rank], moved, parts.rank_effects[rank], found[run, place])
     found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
@@ -177,14 +177,8 @@ def _drawn(parts: Components, residuals: list, plan: Plan, cast: Cast, draw: int
     begin = np.append(begin, (cast.begin * parts.steps).astype(int))
     effects = np.append(parts.rank_effects[fitted], plan.step * cast.effects)
     for place, rank in enumerate(np.append(fitted, cast.like)):
-        _begun_later(residuals[rank], begin[place], effects[place], found[place])
+        further.begun_later(residuals[rank], begin[place], effects[place], found[place])
     return found + (parts.mean + parts.common_course).astype(found.dtype)
-
-
-def _begun_later(course: np.ndarray, begin: int, level: float, out: np.ndarray) -> None:
-    """Writes `level` + `course` [step], begun at another step as by `np.roll`, into `out`."""
-    np.add(level, course[len(course) - begin :], out=out[:begin], casting="same_kind")
-    np.add(level, course[: len(course) - begin], out=out[begin:], casting="same_kind")
 
 
 def _order(parts: Components, plan: Plan) -> np.ndarray:

@@ -12,11 +12,12 @@ from itertools import product
 import numpy as np
 
 from spikemark.network.meetings import Plan, plan
+from spikemark.quantities.quantity import LEVEL
 
 from . import PREDICTORS, planted
 from .planted import PLANTED, RANKS, Planted
 
-NOMINAL, WANTED = 0.95, 0.92
+NOMINAL, WANTED = LEVEL, 0.92
 CYCLES_OF_TRUTH = 2_000_000  # of each rank
 ASKED = [("conventional", 1), ("structure_aware", 10), ("overlapped", 10)]
 
@@ -65,7 +66,6 @@ class Covered:
     cycles: int
     plan: Plan
     predictor: str
-    truth_s: float  # expected waiting over a run, mean over trials
     held: float  # share of the intervals that contain it
     bias: float  # mean prediction / truth - 1
     width: float  # mean width of an interval / truth
@@ -102,7 +102,7 @@ def covered(what: str, cycles: int, wanted: Plan, predictor: str, trials: np.nda
     value, low, high, truth = trials.T
     held = float(((low <= truth) & (truth <= high)).mean())
     bias, width = float((value / truth).mean() - 1), float(((high - low) / truth).mean())
-    return Covered(what, cycles, wanted, predictor, float(truth.mean()), held, bias, width)
+    return Covered(what, cycles, wanted, predictor, held, bias, width)
 
 
 def study_of_ranks(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models.modes import modes
-from spikemark.quantities.quantity import Quantity, missing, with_half
+from spikemark.quantities.quantity import LEVEL, Quantity, missing, student, with_half
 
 from . import series
 from .components import Components
@@ -36,11 +36,11 @@ class Estimates:
     minor_factor: Quantity  # mean time of the minor mode over that of the major one
 
 
-def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
+def estimates(parts: Components, level: float = LEVEL) -> Estimates:
     """The parameters of the components of single cycles, with intervals of the given level."""
     own = series.mean(parts.step_variances)
     error, degrees = parts.rank_mean_known
-    half = series.quantile(degrees, level) * error
+    half = student(degrees, level) * error
     share, factor = _modes(parts, level)
     return Estimates(
         mean_s=_estimate(series.mean(parts.step_means), level, "s"),
@@ -55,7 +55,7 @@ def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
 
 
 def _estimate(known: series.Mean, level: float, unit: str = "", value: float | None = None) -> Quantity:
-    half = series.quantile(known.degrees, level) * known.error
+    half = student(known.degrees, level) * known.error
     return with_half(known.value if value is None else value, half, unit, "measured")
 
 

@@ -102,10 +102,16 @@ class Further:
             batch[:, :measured] = steps
             for times, cast in zip(batch[:, measured:], casts[some.start : some.stop], strict=True):
                 for place, like in enumerate(cast.like):
-                    at, level = int(cast.begin[place] * number), course + step * cast.effects[place]
-                    np.add(own[like, number - at :], level[:at], out=times[place, :at], casting="same_kind")
-                    np.add(own[like, : number - at], level[at:], out=times[place, at:], casting="same_kind")
+                    level = course + step * cast.effects[place]
+                    begun_later(own[like], int(cast.begin[place] * number), level, times[place])
             yield np.maximum(batch, 0, out=batch)
+
+
+def begun_later(course: np.ndarray, begin: int, level: float | np.ndarray, out: np.ndarray) -> None:
+    """Writes `level` + `course` [step], begun at another step as by `np.roll`, into `out`."""
+    level = np.broadcast_to(level, course.shape)
+    np.add(level[:begin], course[len(course) - begin :], out=out[:begin], casting="same_kind")
+    np.add(level[begin:], course[: len(course) - begin], out=out[begin:], casting="same_kind")
 
 
 def batches(values: int) -> list[range]:

@@ -1,7 +1,9 @@
 """`iid`: the published theory (Lober et al. 2026, eqs 2-12).
 
 All cycles of all ranks are draws from ONE normal distribution. The interval says how well the spread of the
-cycle times is known, allowing for serial correlation; it does not allow for errors of the theory.
+cycle times is known, allowing for serial correlation; it does not allow for errors of the theory. Mean and
+standard deviation are those of models.waiting_iid; to their waiting comes what the barrier itself cost in the
+fitted run, as with every predictor.
 """
 
 import numpy as np
@@ -29,7 +31,8 @@ class Iid(Predictor):
         squares = np.zeros(fitted.cycles)
         for times in fitted.compute:
             squares += (times - self.mean_s) ** 2
-        self.variance = series.mean(squares / fitted.ranks)  # of cycle times, s^2
+        apart = fitted.compute.size / (fitted.compute.size - 1)  # an unbiased variance, as IidWaiting.fit has
+        self.variance = series.mean(apart * squares / fitted.ranks)  # of cycle times, s^2
         self.sd_s = self.variance.value**0.5
         self.overhead = series.mean(fitted.overhead_s)
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from spikemark.core.errors import BadInput
 from spikemark.models import statistics
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, student
 
 from . import series
 
@@ -40,7 +40,7 @@ def independent_ranks(times: np.ndarray) -> Quantity:
         np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
     batch = max(1, windows // MOST_VALUES)  # means of neighbours: as good for the mean, and faster
     mean = series.mean(statistics.lump(-np.log(largest / windows), batch) / batch)
-    half = series.quantile(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
+    half = student(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
     value = 1 / mean.value
     low, high = (float(value * np.exp(end)) for end in (-half, half))
     return Quantity(value, low, high, kind="modelled")

@@ -7,9 +7,9 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.records import run_files
-from spikemark.records.record import Run
+from spikemark.records.record import BARRIER, Run
 
-from .source import cautions, check_range, compute_times
+from .source import cautions, check_range, check_waiting, compute_times
 
 FEWEST_MEETINGS = 20
 
@@ -55,10 +55,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
             f"{path}: schedule={given.schedule}: a budget needs a run in which all ranks meet at one barrier,"
             " as in conventional, placement_only and structure_aware"
         )
-    if given.record.timing.phases["synchronise"].mean_s is None:
-        raise BadInput(
-            f"{path}: record.barrier=false: waiting was not timed; a budget needs record.barrier=true"
-        )
+    check_waiting(given, "a budget")
     window = lanes[0].period
     whole = given.record.timing.cycles // window * window
     compute = compute_times(given)[:, :whole]
@@ -69,7 +66,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         sums[-1:] += mean[whole:].sum()  # a last, shorter window
         return sums
 
-    waiting, exchange = per_meeting("synchronise"), per_meeting("exchange")
+    waiting, exchange = per_meeting(BARRIER), per_meeting("exchange")
     found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
     return _checked(found, str(path / run_files.CYCLES))
 

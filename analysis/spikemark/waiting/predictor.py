@@ -12,12 +12,11 @@ from spikemark.models import recursion
 from spikemark.models.recursion import Waits
 from spikemark.network.meetings import Plan, plan
 from spikemark.network.schedules import called
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import LEVEL, Quantity, student
 from spikemark.records.record import Run
 
 from . import further, series
 from .further import Further
-from .series import LEVEL
 from .source import Source, source
 
 
@@ -54,7 +53,7 @@ class Expected:
         """
         less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, series.quantile(self.degrees, level) * self.error_s) + more
+            return 0.0, max(0.0, student(self.degrees, level) * self.error_s) + more
         slope = self.error_s / self.value_s if self.slope is None else self.slope
         low, high = (self.value_s + self.error_s * z for z in series.ends(self.degrees, slope, level))
         return max(low - less, 0.0), high + more
@@ -159,10 +158,6 @@ class Predictor(ABC):
         """Ranks that were not measured."""
         return Further(self.source.compute)
 
-    def spoken_for(self, plan: Plan) -> float:
-        """The factor by which an error grows because further ranks only repeat what the measured ones did."""
-        return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
-
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
         """The waiting of `compute` [..., rank, step] in s, cut into runs of the wanted length: [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
@@ -181,7 +176,8 @@ class Predictor(ABC):
         ]
         value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
         course = found[0].series[0].ravel()
-        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        known = series.mean(course + overhead[: len(course)])
+        times = max(plan.ranks / self.source.ranks, 1.0) ** 0.5  # further ranks repeat the measured ones
         drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
         return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 

@@ -26,14 +26,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage, special
+from scipy import ndimage
 
 from spikemark.models import serial
+from spikemark.quantities.quantity import LEVEL, student
 
-LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
-WINDOW = 5.0
 NEGLIGIBLE = 40.0
 NEAR, TILT, STEEPEST, MANY = 4.0, 0.5, 1.0, 400.0
 LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
@@ -56,15 +55,10 @@ class Mean:
 
 def ends(degrees: float, slope: float, level: float = LEVEL) -> tuple[float, float]:
     """The ends of a two-sided interval, in standard errors from the estimate."""
-    half = quantile(degrees, level)
+    half = student(degrees, level)
     if abs(slope) < 1e-6:
         return -half, half
     return tuple(float(np.expm1(slope * (z + slope / 2)) / slope) for z in (-half, half))
-
-
-def quantile(degrees: float, level: float = LEVEL) -> float:
-    """Half width, in standard errors, of a two-sided interval."""
-    return float(special.stdtrit(degrees, (1 + level) / 2))
 
 
 Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -146,12 +140,10 @@ def decay_time(rho: np.ndarray) -> float:
     """Mean lag of the autocorrelation [lag], times its share of the long-run variance; 0 without any.
 
     About T where it decays as exp(-k / T). Lags count up to the one at which their sum is largest, within
-    Sokal's automatic window, see `serial`: beyond, what the mean took from the series is negative, and would
+    serial.sokal_window: beyond, what the mean took from the series is negative, and would
     hide T.
     """
-    tau = 2 * np.cumsum(rho) - 1
-    inside = np.arange(len(rho)) >= WINDOW * tau
-    within = int(np.argmax(inside)) if inside.any() else len(rho) - 1
+    tau, within = serial.sokal_window(rho)
     last = int(np.argmax(tau[: within + 1]))
     if last == 0:
         return 0.0

@@ -9,7 +9,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 from spikemark.records import run_files
-from spikemark.records.record import COMPUTE_PHASES, Run
+from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
 SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
@@ -115,16 +115,21 @@ def _of_run(run: Run) -> Source:
             f"{path}: schedule={run.schedule}: a fit needs a run in which all ranks exchange in every cycle,"
             " as conventional or placement_only do"
         )
-    if run.record.timing.phases["synchronise"].mean_s is None:
-        raise BadInput(
-            f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
-        )
+    check_waiting(run, "a fit")
     times = compute_times(run)
     _check(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
-    measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
+    measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
     return Source(times, measured - implied, exchange, cautions(run))
+
+
+def check_waiting(run: Run, what: str) -> None:
+    """Raises BadInput, naming what needs it, where waiting at the barrier was not timed."""
+    if run.record.timing.phases[BARRIER].mean_s is None:
+        raise BadInput(
+            f"{run.path}: record.barrier=false: waiting was not timed; {what} needs record.barrier=true"
+        )
 
 
 def compute_times(run: Run) -> np.ndarray:

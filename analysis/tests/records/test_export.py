@@ -3,18 +3,13 @@
 import json
 
 import pytest
-from synthetic import write_run
+import swept
 
-from spikemark.cli import main
 from spikemark.core.errors import BadInput
 from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
 from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
-from spikemark.running import sweeps
-from spikemark.running.experiments import Experiment, expand
-
-OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
 
 
 def exported(results, only=()):
@@ -24,25 +19,9 @@ def exported(results, only=()):
 
 def results_of(folder, grid, **experiment) -> Results:
     """Synthetic records of all runs of a grid."""
-    preset = {"name": "mam-benchmark", "options": OPTIONS}
-    chosen = Experiment(
-        **{
-            "name": "x",
-            "title": "x",
-            "preset": preset,
-            "grid": grid,
-            "ranks": 1,
-            "shuffle_seed": 1,
-            **experiment,
-        }
-    )
-    results, runs = Results(folder), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = swept.planned(folder, grid=grid, **{"ranks": 1, **experiment})
     for run in runs:
-        described = run.description
-        ways = {name: described[name] for name in ("schedule", "delay_ratio")}
-        how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100}
-        write_run(results.run(run.id), description=described, **ways, **how)
+        swept.write(results, run)
     return results
 
 
@@ -164,23 +143,16 @@ def test_phase_without_a_time_has_no_line(tmp_path):
     assert ("simulate->synchronise", "time") not in found
 
 
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, spikemark, refusal):
     results = results_of(tmp_path, [{}], ranks=[1, 2])
-
-    def spikemark(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main.main(["export", str(tmp_path), *map(str, arguments)])
-        return end.value.code, *capsys.readouterr()
-
     text, _ = exported(results)
-    assert spikemark("--format", "extra-p") == (0, text, "")
-    assert spikemark("--format", "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
+    command = ("export", tmp_path, "--format")
+    assert spikemark(*command, "extra-p") == (0, text, "")
+    assert spikemark(*command, "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
-    status, output, errors = spikemark("--format", "csv")
-    assert (status, output) == (2, "")
-    assert errors == "spikemark: --format: 'csv' is not allowed: one of extra-p\n"
+    assert refusal(*command, "csv") == "--format: 'csv' is not allowed: one of extra-p"
     (results.run(results.read_plan().runs[0].id) / "record.json").write_text("{")
-    status, output, errors = spikemark("--format", "extra-p")
+    status, output, errors = spikemark(*command, "extra-p")
     assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (1, 1, 1)
 
 

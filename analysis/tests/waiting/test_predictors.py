@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_network import describe
-from synthetic import write_run
+from synthetic import waiting_s, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import recursion, statistics
+from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.network.schedules import SCHEDULES
 from spikemark.records import record
@@ -42,7 +42,7 @@ class TestEveryPredictor:
     def test_conventional_run_is_explained(self, kind):
         c = times()
         made = kind.fit(c).predict("conventional")
-        assert made.waiting_s == pytest.approx(statistics.waiting_s(c).mean(), rel=0.03)
+        assert made.waiting_s == pytest.approx(waiting_s(c).mean(), rel=0.03)
         assert made == kind.fit(c).predict("conventional")  # no chance in it
 
     @settings(max_examples=8)
@@ -160,7 +160,7 @@ def test_phases_of_thousands_of_cycles_survive(name):
 def test_more_and_fewer_ranks_of_the_same_process():
     c = times(4, 8, 10_000, correlation=0.8)
     for ranks in (4, 16):
-        measured = statistics.waiting_s(times(5, ranks, 40_000, correlation=0.8), 10).mean() / 4
+        measured = waiting_s(times(5, ranks, 40_000, correlation=0.8), 10).mean() / 4
         for name in REALISTIC:
             made = PREDICTORS[name].fit(c).predict("structure_aware", 10, ranks=ranks)
             assert made.waiting_s == pytest.approx(measured, rel=0.05)

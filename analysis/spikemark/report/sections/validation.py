@@ -6,11 +6,11 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Section
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, percent, typical
 from spikemark.records.cases import Case, View, same_network
-from spikemark.records.gather import Configuration, Measured
-from spikemark.report.columns import PAIRS, RANKS, SCHEDULE
+from spikemark.records.gather import Configuration
+from spikemark.report.columns import LABEL, PAIRS, RANKS, WAITS
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
@@ -20,17 +20,23 @@ EXPLAINED = (
     "Can the waiting of another schedule be predicted? Each predictor is fitted on one conventional run. It "
     "then predicts how long the run of the same network (seed) and repetition waits under another schedule, "
     "without having seen that run. {predictors}. Error: predicted over {kind}. No predictor can know how "
-    "another placement changes what a rank computes."
+    "another placement changes what a rank computes. For a barrier, each adds what the one of the "
+    "conventional "
+    "run itself cost. The same theory in the section above (there fitted alike) adds nothing."
 )
 CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One configuration on one number of ranks: s per s of simulated time, one value per pair of runs."""
+    """One configuration on one number of ranks: s per s of simulated time, one value per pair of runs.
+
+    `waits`: where its ranks wait (Run.waits).
+    """
 
     ranks: int
     configuration: Configuration
+    waits: str
     measured: list[float]
     predicted: dict[str, list[float]]
 
@@ -54,9 +60,10 @@ def prepare(case: Case, ranks: int) -> list[Row]:
     for configuration in case.configurations(ranks):
         if configuration.schedule == "conventional":
             continue
-        row = Row(ranks, configuration, [], {name: [] for name in PREDICTORS})
-        for m in case.of(configuration, ranks):
-            waited, partners = waiting(m), fits.get(same_network(m))
+        runs = case.of(configuration, ranks)
+        row = Row(ranks, configuration, runs[0].run.waits, [], {name: [] for name in PREDICTORS})
+        for m in runs:
+            waited, partners = m.waiting, fits.get(same_network(m))
             if not waited or partners is None:
                 continue
             try:
@@ -69,12 +76,6 @@ def prepare(case: Case, ranks: int) -> list[Row]:
         if row.measured:
             rows.append(row)
     return rows
-
-
-def waiting(m: Measured) -> float | None:
-    """Returns the waiting as predictors count it: with a lag, the wait for what is still on its way."""
-    phases = m.phases()
-    return phases.get("overlap_wait") or phases.get("synchronise")
 
 
 def section(view: View) -> Section:
@@ -98,20 +99,16 @@ def section(view: View) -> Section:
 
 
 def _table(rows: list[Row], kind: str) -> Table:
-    columns = [SCHEDULE, RANKS, PAIRS, Column("waiting", kind, kind)]
-    for name in PREDICTORS:
-        columns.append(Column(name, name, "modelled"))
-        columns.append(Column(f"{name}_error", f"{name}, error", words=change))
-    return Table(columns, [_cells(row) for row in rows], CAPTION)
-
-
-def _cells(row: Row) -> dict[str, Cell]:
-    cells = {
-        "schedule": row.configuration.label,
-        "ranks": row.ranks,
-        "pairs": len(row.measured),
-        "waiting": typical(row.measured),
+    columns = {
+        **LABEL,
+        RANKS: lambda row: row.ranks,
+        PAIRS: lambda row: len(row.measured),
+        Column("waiting", kind, kind): lambda row: typical(row.measured),
+        WAITS: lambda row: row.waits,
     }
     for name in PREDICTORS:
-        cells |= {name: typical(row.predicted[name]), f"{name}_error": row.factor(name)}
-    return cells
+        columns |= {
+            Column(name, name, "modelled"): lambda row, name=name: typical(row.predicted[name]),
+            Column(f"{name}_error", f"{name}, error", words=change): lambda row, name=name: row.factor(name),
+        }
+    return Table.of(columns, rows, CAPTION)

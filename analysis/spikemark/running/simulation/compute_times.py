@@ -52,11 +52,6 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
     return times
 
 
-def warmup(description: dict) -> int:
-    """Cycles of the warm-up of a description, which come before the measured ones."""
-    return read_time(description).warmup_cycles
-
-
 def cycles(description: dict) -> int:
     """Measured cycles of a description. Raises BadInput if its times do not give them."""
     time = read_time(description)

@@ -19,6 +19,7 @@ from spikemark.machines.interconnect import Interconnect
 from spikemark.machines.jitter import Jitter
 from spikemark.machines.node import Node
 from spikemark.machines.profile import Profile
+from spikemark.network.description import read_time
 from spikemark.records import run_files
 
 from . import compute_times, exchanges, folder, platform, smpirun, sources
@@ -66,7 +67,7 @@ def simulate(
         if value > most:
             raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
-    places.miniapp_smpi()
+    places.program("miniapp_smpi")
     folder.check(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
@@ -106,7 +107,7 @@ def simulate(
             "flags": flags,
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
-            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + compute_times.warmup(description))),
+            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
             "simgrid": version,
         }
         write_json(record / run_files.SIMULATION, about)

@@ -59,7 +59,7 @@ def run(
     write_json(folder / "run.json", description)
     ranks = built.hosts.count("\n")
     command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
-    command += [*flags, str(places.miniapp_smpi()), "run.json", "--out", "record"]
+    command += [*flags, str(places.program("miniapp_smpi")), "run.json", "--out", "record"]
     command += ["--progress", PROGRESS]
     if times is not None:
         np.save(folder / "compute.npy", times)

@@ -109,11 +109,10 @@ def _exchange(count: Callable[[Measured], float]) -> Callable[[Measured], float 
     """Wall-clock time; None if nothing travels or waiting was not timed separately."""
 
     def value(m: Measured) -> float | None:
-        times = m.run.record.timing.phases
-        waiting, exchange = times.get("synchronise"), times.get("exchange")
-        if not windows(m) or not count(m) or exchange is None or waiting is None or waiting.mean_s is None:
+        if not windows(m) or not count(m) or m.waiting is None:
             return None
-        return exchange.mean_s / count(m) if exchange.mean_s else None
+        exchange_s = m.run.spent_s("exchange")
+        return exchange_s / count(m) if exchange_s else None
 
     return value
 
