@@ -15,7 +15,7 @@ const char *const bench_options_help =
     "  bench_exchange --list      lists the cases that these options choose, and what is left out\n"
     "\n"
     "  --filter REGEX   only exchanges whose names match (.)\n"
-    "  --bytes LIST     bytes from one rank to another (powers of two from 4 to 65536, and five times those)\n"
+    "  --bytes LIST     bytes from rank to rank (powers of two from 4 to 65536, and five times those)\n"
     "  --targets LIST   receivers: all, ring (both neighbours), or a fraction of the other ranks (all)\n"
     "  --skew-us LIST   before the barrier, ranks spin for a random time below this (0)\n"
     "  --repetitions N  repetitions of every case, each in a shuffled order (5)\n"
