@@ -22,8 +22,7 @@ LONG = {"distribution": "normal", "mean": 10.0, "sd": 6.0, "min": 0.1, "max": 20
 
 
 def network(sources: int, targets: int, indegree: int, delay: dict = SHORT, **fields) -> dict:
-    """A firing population that projects to a silent one, with lists of targets x indegree / sources
-    synapses."""
+    """A firing population that projects to a silent one: lists of targets x indegree / sources synapses."""
     fires, silent = ({"model": "ignore_and_fire", "rate_hz": rate} for rate in (100, 0))
     return {
         "format_version": 1,

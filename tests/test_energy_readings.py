@@ -1,5 +1,4 @@
-"""Energy of real runs: the mini-app's own readings, and an external meter placed by the times of the
-record."""
+"""Energy of real runs: the mini-app's own readings, and a meter placed by the times of the record."""
 
 import numpy as np
 import program
