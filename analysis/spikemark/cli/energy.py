@@ -17,7 +17,7 @@ def energy(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Time and power from a meter outside, with units as in 'time [s],node1 [W]'.",
+            help="Time and power from an external meter, with units as in 'time [s],node1 [W]'.",
             show_default="the run's own readings",
         ),
     ] = None,
