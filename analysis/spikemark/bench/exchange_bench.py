@@ -1,9 +1,9 @@
 """Runs `build/bench_exchange` under mpirun, keeps its raw repetitions, and updates exchanges.parquet."""
 
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,14 @@ import pandas as pd
 
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput, shown
-from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.core.process import Finished, lines, watch
-from spikemark.core.reading import read_json
 from spikemark.quantities.words import counted
 
 from . import exchange_times
 from .exchange_times import Curve
-from .kernel_bench import BenchFailed, Progress, failed
+from .kept import BenchFailed, keep_raw, stamp
+from .kernel_bench import Progress, failed
 
 TABLE = "exchanges.parquet"
 NAME = "bench_exchange"
@@ -77,7 +76,7 @@ def bench(
             notes += [f"{counted(number, 'rank')}: {line}" for line in more]
             if not len(table):
                 continue
-            notes += _save(out / TABLE, table)
+            notes += exchange_times.KEPT.save(out, table)
             tables.append(table)
         progress(len(numbers), len(numbers))
     if not tables:
@@ -87,19 +86,14 @@ def bench(
 
 def _run(command: list[str], ranks: int, cores: int, out: Path) -> tuple[Path, pd.DataFrame, list[str]]:
     """Measures with so many ranks. Returns the raw file, its table, and what to know about it."""
-    started = datetime.now(UTC)
+    raw = out / f"exchanges-{stamp(datetime.now(UTC))}-{ranks}.json"
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         file = Path(workspace) / "raw.json"
         finished = watch(launch.mpirun([*command, "--out", str(file)], ranks, 1, cores), LIMIT_S)
         if finished.status != 0:
             _refuse(command[0], finished)
-        raw = out / f"exchanges-{started:%Y%m%dT%H%M%S}.{started.microsecond // 1000:03d}Z-{ranks}.json"
-        try:
-            table, notes = exchange_times.repetitions(read_json(file), raw.name)
-        except BadInput as error:  # the user did not write this file
-            raise BenchFailed(f"{command[0]}: exit status 0, but no valid JSON: {error}") from None
-        text = file.read_text()
-    write_atomically(raw, text)
+        read = partial(exchange_times.repetitions, raw=raw.name)
+        table, notes = keep_raw(file, raw, command[0], read)
     crowded = ranks > cores
     if crowded:
         notes.append(f"oversubscribed, on {cores} cores: the times are no evidence of speed")
@@ -112,17 +106,6 @@ def _refuse(program: str, finished: Finished) -> None:
     if finished.status == BAD_INPUT and said:
         raise BadInput(said[0])
     raise failed(program, finished._replace(errors=said[0]) if said else finished)
-
-
-def _save(path: Path, table: pd.DataFrame) -> list[str]:
-    notes = []
-    try:
-        old = exchange_times.read(path) if path.is_file() else None
-    except BadInput as error:
-        old = None
-        notes.append(f"replaced: {error}")
-    write_atomically(path, exchange_times.update(old, table).to_parquet(index=False))
-    return notes
 
 
 def _plain(curve: Curve) -> dict[str, Any]:
@@ -138,8 +121,8 @@ def _plain(curve: Curve) -> dict[str, Any]:
 
 
 def _piece(piece) -> dict[str, Any]:
-    fitted = {"latency_s": piece.latency_s, "seconds_per_byte": piece.seconds_per_byte}
-    return {"first": piece.first, "last": piece.last, **{name: x.content() for name, x in fitted.items()}}
+    fitted = {name: getattr(piece, name).content() for name in ("latency_s", "seconds_per_byte")}
+    return {"first": piece.first, "last": piece.last, **fitted}
 
 
 #: Most ranks on one machine; mpirun would try to start any number.
@@ -148,13 +131,9 @@ MOST_RANKS = 1024
 
 def numbers(text: str) -> list[int]:
     """Numbers of ranks from text such as `1,2,4`. Raises BadInput unless all are whole, 1 to MOST_RANKS."""
-    return list(dict.fromkeys(_numbers(text.split(","))))
-
-
-def _numbers(parts: Iterable[str]) -> Iterable[int]:
-    for part in parts:
+    for part in text.split(","):
         if not (part.strip().isascii() and part.strip().isdigit()) or not 1 <= int(part) <= MOST_RANKS:
             raise BadInput(
                 f"--ranks: {shown(part)}; allowed: whole numbers from 1 to {MOST_RANKS}, with commas between"
             )
-        yield int(part)
+    return list(dict.fromkeys(map(int, text.split(","))))

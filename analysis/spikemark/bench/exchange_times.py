@@ -6,7 +6,6 @@ miniapp/FORMAT.md states the JSON.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from pandera.errors import SchemaError
 
 from spikemark.core.errors import BadInput
 from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
+
+from .kept import Kept
 
 CURVE = ["exchange", "ranks", "targets", "skew_us"]  # shared by all times of a curve
 WINDOWS = (2, 5, 10)  # D: one exchange of D-fold size against D exchanges
@@ -85,24 +86,8 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(keys, ignore_index=True)
 
 
-def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
-    """`new`, completed with the curves of `old` that it lacks."""
-    if old is None:
-        return new
-    kept = old[~pd.MultiIndex.from_frame(old[CURVE]).isin(pd.MultiIndex.from_frame(new[CURVE]))]
-    return contract().validate(in_order(pd.concat([new, kept], ignore_index=True)))
-
-
-def read(path: Path) -> pd.DataFrame:
-    """An exchanges.parquet. Raises BadInput if it is missing, not one, or does not keep the contract."""
-    if not path.is_file():
-        raise BadInput(f"{path}: not found: run `spikemark bench --exchange`")
-    try:
-        return contract().validate(pd.read_parquet(path))
-    except SchemaError as error:
-        raise BadInput(f"{path}: not a table of exchanges: {' '.join(str(error).split())}") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise BadInput(f"{path}: not a Parquet file: {' '.join(str(error).split())}") from None
+KEPT = Kept("exchanges", "spikemark bench --exchange", CURVE, contract, in_order)
+read, update = KEPT.read, KEPT.update
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ import pandas as pd
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.core.process import Finished, last_line, started
-from spikemark.core.reading import read_json
 
 from . import kernels
+from .kept import BenchFailed, keep_raw, stamp
 
 TABLE = "kernels.parquet"
 EXPERIMENT = "bench"  # its results lie beside those of the experiments
@@ -27,10 +26,6 @@ BUSY = 1.05  # wall-clock time over CPU time from which the machine counts as di
 
 #: Told how many of how many things are done.
 Progress = Callable[[int, int], None]
-
-
-class BenchFailed(RuntimeError):
-    """The kernels gave no times; the message is the reason, in one line."""
 
 
 @dataclass(frozen=True)
@@ -82,49 +77,25 @@ def bench(
         raise BadInput(f"min_time={min_time_s}: a number of seconds above 0")
     program = str(places.program("bench_kernels"))
     names = _names(program, pattern)
+    options = {
+        "filter": pattern or ALL,
+        "repetitions": repetitions,
+        "min_time": min_time_s,
+        "enable_random_interleaving": "true",
+        "report_aggregates_only": "false",
+        "color": "false",
+        "out_format": "json",
+    }
     with locked(out):
-        return _measured(out, program, names, repetitions, pattern or ALL, min_time_s, progress)
-
-
-def _measured(
-    out: Path,
-    program: str,
-    names: list[str],
-    repetitions: int,
-    pattern: str,
-    min_time_s: float,
-    progress: Progress,
-) -> Outcome:
-    time = datetime.now(UTC)
-    with tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
-        file = Path(workspace) / "raw.json"
-        command = [program, f"--benchmark_filter={pattern}"]
-        command += [
-            f"--benchmark_repetitions={repetitions}",
-            f"--benchmark_min_time={min_time_s}",
-            "--benchmark_enable_random_interleaving=true",
-        ]
-        command += ["--benchmark_report_aggregates_only=false", "--benchmark_color=false"]
-        command += [f"--benchmark_out={file}", "--benchmark_out_format=json"]
-        _watch(command, names, progress)
-        try:
-            rows, dropped = kernels.repetitions(read_json(file))
-        except BadInput as error:  # the user did not write this file
-            raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
-        text = file.read_text()
-    raw = out / f"kernels-{time:%Y%m%dT%H%M%S}.{time.microsecond // 1000:03d}Z.json"
-    write_atomically(raw, text)
-    if not len(rows):
-        raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
-    table = kernels.aggregate(rows, raw.name)
-    notes = _notes(table)
-    try:
-        old = kernels.read(out / TABLE) if (out / TABLE).is_file() else None
-    except BadInput as error:
-        old = None
-        notes.append(f"replaced: {error}")
-    write_atomically(out / TABLE, kernels.update(old, table).to_parquet(index=False))
-    return Outcome(table, raw, dropped, notes)
+        raw = out / f"kernels-{stamp(datetime.now(UTC))}.json"
+        with tempfile.TemporaryDirectory(dir=out, prefix=".bench-") as workspace:
+            options["out"] = Path(workspace) / "raw.json"
+            _watch([program, *(f"--benchmark_{n}={x}" for n, x in options.items())], names, progress)
+            rows, dropped = keep_raw(options["out"], raw, program, kernels.repetitions)
+        if not len(rows):
+            raise BenchFailed(f"no kernel gave a time, see {raw}: {dropped[0] if dropped else 'it is empty'}")
+        table = kernels.aggregate(rows, raw.name)
+        return Outcome(table, raw, dropped, _notes(table) + kernels.KEPT.save(out, table))
 
 
 def _names(program: str, pattern: str) -> list[str]:

@@ -4,15 +4,16 @@ Names are `KERNEL/size:N`. For the kernels of delivery the size is the list leng
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
-from pandera.errors import SchemaError
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import counted
+
+from .kept import Kept
 
 DELIVER = "deliver"  # delivery as in the mini-app
 BOUND = "deliver_bound_prefetch"  # what no delivery can avoid, with the coming lists fetched ahead
@@ -69,7 +70,10 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
             rows.append(_repetition(name, entry))
         except _Dropped as reason:
             dropped.setdefault((name, str(reason)), []).append(entry)
-    lines = [f"{name}: {_times(len(members))}: {why}" for (name, why), members in dropped.items()]
+    lines = [
+        f"{name}: {counted(len(members), 'repetition')} dropped: {why}"
+        for (name, why), members in dropped.items()
+    ]
     return pd.DataFrame(rows, columns=["kernel", "size", "item", "clock", "ns", "real_ns"]), lines
 
 
@@ -98,10 +102,6 @@ def _repetition(name: str, entry: dict[str, Any]) -> dict[str, Any]:
         "ns": 1e9 / rate,  # per second whatever the time_unit, which both times share
         "real_ns": 1e9 / rate * real / timed,
     }
-
-
-def _times(count: int) -> str:
-    return "1 repetition dropped" if count == 1 else f"{count} repetitions dropped"
 
 
 def aggregate(rows: pd.DataFrame, raw: str) -> pd.DataFrame:
@@ -133,25 +133,8 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def update(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
-    """`new`, completed with the rows of `old` for kernels and sizes that it lacks."""
-    if old is None:
-        return new
-    keys = ["kernel", "size"]
-    kept = old[~pd.MultiIndex.from_frame(old[keys]).isin(pd.MultiIndex.from_frame(new[keys]))]
-    return contract().validate(in_order(pd.concat([new, kept], ignore_index=True)))
-
-
-def read(path: Path) -> pd.DataFrame:
-    """A kernels.parquet. Raises BadInput if it is missing, not one, or does not keep the contract."""
-    if not path.is_file():
-        raise BadInput(f"{path}: not found: run `spikemark bench`")
-    try:
-        return contract().validate(pd.read_parquet(path))
-    except SchemaError as error:
-        raise BadInput(f"{path}: not a table of kernels: {' '.join(str(error).split())}") from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise BadInput(f"{path}: not a Parquet file: {' '.join(str(error).split())}") from None
+KEPT = Kept("kernels", "spikemark bench", ["kernel", "size"], contract, in_order)
+read, update = KEPT.read, KEPT.update
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:

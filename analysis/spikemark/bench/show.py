@@ -13,29 +13,19 @@ CLOCKS = {"cpu": "CPU", "real": "wall-clock"}
 
 def kernel_tables(times: pd.DataFrame) -> list[Table]:
     """The times of kernels (`kernels.contract`), and where both are there, delivery against its bound."""
-    rows = [
-        {
-            "kernel": r.kernel,
-            "item": r.item,
-            "size": r.size,
-            "ns": r.median_ns,
-            "quartiles": (r.q1_ns, r.q3_ns),
-        }
-        for r in times.itertuples()
-    ]
     clocks = " or ".join(CLOCKS[clock] for clock in sorted(set(times["clock"])))
     counts = " to ".join(
         str(n) for n in dict.fromkeys((times["repetitions"].min(), times["repetitions"].max()))
     )
-    columns = [
-        Column("kernel", "kernel"),
-        Column("item", "item"),
-        Column("size", "size"),
-        Column("ns", "ns", "measured"),
-        Column("quartiles", "quartiles (ns)", "measured"),
-    ]
+    columns = {
+        Column("kernel", "kernel"): lambda r: r.kernel,
+        Column("item", "item"): lambda r: r.item,
+        Column("size", "size"): lambda r: r.size,
+        Column("ns", "ns", "measured"): lambda r: r.median_ns,
+        Column("quartiles", "quartiles (ns)", "measured"): lambda r: (r.q1_ns, r.q3_ns),
+    }
     title = f"{clocks} time per item, median and quartiles of {counts} repetitions"
-    found = [Table(columns, rows, title)]
+    found = [Table.of(columns, times.itertuples(), title)]
     ratios = kernels.ratios(times)
     if len(ratios):
         columns = [
@@ -51,17 +41,17 @@ def kernel_tables(times: pd.DataFrame) -> list[Table]:
 
 def exchange_table(times: pd.DataFrame) -> Table:
     """A line for each curve (`exchange_times.contract`): times at three sizes, and the fit."""
-    columns = [
-        Column("exchange", "exchange"),
-        Column("targets", "targets"),
-        Column("ranks", "ranks"),
-        Column("skew_us", "skew (µs)"),
-        Column("fit", "fit (µs, ns per byte)", "modelled"),
-        Column("barrier_us", "barrier (µs)", "measured"),
-        Column("smallest_us", "smallest (µs)", "measured"),
-        Column("middle_us", "middle (µs)", "measured"),
-        Column("largest_us", "largest (µs)", "measured"),
-    ]
+    columns = {
+        Column("exchange", "exchange"): lambda c: c.exchange,
+        Column("targets", "targets"): lambda c: c.targets,
+        Column("ranks", "ranks"): lambda c: f"{c.ranks}*" if c.oversubscribed else c.ranks,
+        Column("skew_us", "skew (µs)"): lambda c: f"{c.skew_us:g}",
+        Column("fit", "fit (µs, ns per byte)", "modelled"): fit_in_words,
+        Column("barrier_us", "barrier (µs)", "measured"): lambda c: 1e6 * c.barrier_s,
+        Column("smallest_us", "smallest (µs)", "measured"): lambda c: 1e6 * c.medians_s[0],
+        Column("middle_us", "middle (µs)", "measured"): lambda c: 1e6 * c.medians_s[len(c.sizes) // 2],
+        Column("largest_us", "largest (µs)", "measured"): lambda c: 1e6 * c.medians_s[-1],
+    }
     counts = "/".join(str(n) for n in sorted(set(times.groupby([*CURVE, "bytes"]).size())))
     sizes = sorted(set(times["bytes"]))
     three = ", ".join(str(n) for n in dict.fromkeys((sizes[0], sizes[len(sizes) // 2], sizes[-1])))
@@ -69,22 +59,7 @@ def exchange_table(times: pd.DataFrame) -> Table:
         f"Time of the slowest rank from start to finish, median of {counts} repetitions;"
         f" sizes are {three} bytes per pair of ranks"
     )
-    return Table(columns, [_row(curve) for curve in curves(times)], title)
-
-
-def _row(curve: Curve) -> dict[str, str | float]:
-    smallest, middle, largest = (curve.medians_s[i] for i in (0, len(curve.sizes) // 2, -1))
-    return {
-        "exchange": curve.exchange,
-        "targets": curve.targets,
-        "ranks": f"{curve.ranks}*" if curve.oversubscribed else curve.ranks,
-        "skew_us": f"{curve.skew_us:g}",
-        "fit": fit_in_words(curve),
-        "barrier_us": 1e6 * curve.barrier_s,
-        "smallest_us": 1e6 * smallest,
-        "middle_us": 1e6 * middle,
-        "largest_us": 1e6 * largest,
-    }
+    return Table.of(columns, curves(times), title)
 
 
 def fit_in_words(curve: Curve) -> str:

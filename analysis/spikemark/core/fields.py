@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import BadInput, first_complaint
+from .errors import BadInput, first_complaint, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -16,9 +16,6 @@ def checked(kind: type[Model], content: Any, path: Path, whole: str, mend: str =
         return kind.model_validate(content)
     except ValidationError as error:
         raise BadInput(f"{path}: {first_complaint(error, whole)}{mend}") from None
-
-
-from .errors import shown
 
 
 def no_boolean(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """The one table: made of values, it becomes a table of the terminal, of a page, of Markdown, or JSON."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,6 +68,12 @@ class Table:
     title: str = ""
     name: str = ""
     notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, columns: dict[Column, Callable[[Any], Cell]], items: Iterable, title: str = "") -> "Table":
+        """One row for each item; `columns` says of each column what its cell is, given the item."""
+        rows = [{column.name: cell(item) for column, cell in columns.items()} for item in items]
+        return cls(list(columns), rows, title)
 
     @property
     def heads(self) -> list[tuple[str, str]]:

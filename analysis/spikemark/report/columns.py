@@ -1,5 +1,6 @@
 """Columns that tables of several sections share, and ways to write their numbers."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from spikemark.quantities.quantity import Quantity, missing
@@ -7,6 +8,7 @@ from spikemark.quantities.table import Column
 from spikemark.quantities.words import percent
 
 SCHEDULE = Column("schedule", "schedule", "given")
+LABEL = {SCHEDULE: lambda item: item.configuration.label}  # of whatever has a configuration
 RANKS = Column("ranks", "ranks", "given")
 THREADS = Column("threads", "threads", "given")
 SEED = Column("seed", "seed", "given", words=str)
@@ -23,14 +25,14 @@ def share(name: str, head: str, kind: str, digits: int = 1) -> Column:
     return Column(name, head, kind, words=partial(percent, digits=digits))
 
 
-def several(names: dict[str, str], kind: str, digits: int = 3) -> list[Column]:
-    """Makes columns of one kind of number; `names` maps the name of each to its head."""
-    return [Column(name, head, kind, digits) for name, head in names.items()]
-
-
 def without(reason: str, said: bool = True) -> Quantity:
     """Makes a cell without a number; it shows the reason where that is to be `said`."""
     return missing(reason, mark=f"missing: {reason}" if said else "missing")
+
+
+def extent(values: Sequence[float]) -> tuple[float, float]:
+    """Returns the smallest and the largest."""
+    return min(values), max(values)
 
 
 def known(value: float | None, reason: str) -> float | Quantity:

@@ -10,7 +10,7 @@ from spikemark.records.cases import Ratio, View, ratio
 from spikemark.records.record import NOT_TIMED
 
 from .headline import Headline, expected_waiting, interval
-from .sections.access.section import ALL, filled
+from .sections.access import ALL, filled
 
 EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
@@ -23,12 +23,9 @@ def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
 
 def _compared(view: View, headline: Headline) -> list[KeyFigure]:
     where = counted(view.ranks, "rank")
-    figures = []
-    speed_up = headline.speed_up
-    for configuration, factor in (
-        (view.conventional, speed_up.first),
-        (view.structure_aware, speed_up.second),
-    ):
+    figures, speed_up = [], headline.speed_up
+    compared = {view.conventional: speed_up.first, view.structure_aware: speed_up.second}
+    for configuration, factor in compared.items():
         runs = view.case.of(configuration, view.ranks)
         paired = len(speed_up.pairs)
         if len(runs) > paired:
@@ -38,16 +35,9 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
         note = f"{where}, {mean}" + (f", {span([m.real_time_factor for m in runs])}" if len(runs) > 1 else "")
         label = f"Real-time factor, {configuration.label}"
         figures.append(KeyFigure(label, factor, view.kind, note))
-    figures.append(_speed_up(speed_up, view.kind))
-    figures.append(_waiting(view, headline))
-    figures.append(_access(view))
-    figures.append(_memory(view))
-    return figures
-
-
-def _speed_up(r: Ratio, kind: str) -> KeyFigure:
     label = "Speed-up, conventional over structure-aware"
-    return KeyFigure(label, r.quantity, kind, _certainty(r), _times)
+    figures.append(KeyFigure(label, speed_up.quantity, view.kind, _certainty(speed_up), _times))
+    return [*figures, _waiting(view, headline), _access(view), _memory(view)]
 
 
 def _waiting(view: View, headline: Headline) -> KeyFigure:
@@ -127,12 +117,8 @@ def _checksums(view: View) -> KeyFigure:
         return KeyFigure(label, "NOT EQUAL", "counted", "see Correctness; do not compare the times")
     if all(len(a.runs) == 1 for a in found):
         return KeyFigure.lacking(label, "one run per network, so there is nothing to compare")
-    return KeyFigure(
-        label,
-        "equal",
-        "counted",
-        f"{counted(len(found), 'network')}, {counted(len(view.sweep.runs), 'run')}",
-    )
+    note = f"{counted(len(found), 'network')}, {counted(len(view.sweep.runs), 'run')}"
+    return KeyFigure(label, "equal", "counted", note)
 
 
 def _times(factor: float) -> str:

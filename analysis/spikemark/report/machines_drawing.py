@@ -1,8 +1,6 @@
 """Machines beside each other: energy against the real-time factor, and where their time goes."""
 
-import numpy as np
-
-from .style import COLOUR, drawing, legend_above, markup, phase_colour
+from .style import COLOUR, drawing, legend_above, markup, phase_colour, stacked
 
 LOOKS = (
     "deliver",
@@ -34,13 +32,11 @@ def pareto(
             markeredgecolor=COLOUR["ink"],
         )  # fmt: skip
         handles.append(axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1, label="target"))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("{x:g}")
-        axes.set_xlabel("real-time factor (s / s simulated)")
-        axes.set_ylabel("energy (J / s simulated)")
         axes.grid()
+        axes.set(xlabel="real-time factor (s / s simulated)", ylabel="energy (J / s simulated)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 
@@ -49,19 +45,10 @@ def parts(bars: dict[str, dict[str, float]], target: float, name: str, alt: str)
     """Where the time goes. `bars`: machine -> seconds per simulated second by part."""
     names = list(next(iter(bars.values())))
     with drawing(height=1.25 + 0.4 * len(bars)) as (figure, (axes,)):
-        at, left, handles = np.arange(len(bars))[::-1], np.zeros(len(bars)), []
-        for part in names:
-            widths = np.array([bar[part] for bar in bars.values()])
-            shown = "synchronise" if part == "waiting" else part
-            handles.append(
-                axes.barh(at, widths, 0.66, left=left, color=phase_colour(shown, names), label=part)
-            )
-            left += widths
+        colours = {n: phase_colour("synchronise" if n == "waiting" else n, names) for n in names}
+        parts = {n: ([bar[n] for bar in bars.values()], colours[n]) for n in names}
+        handles = stacked(axes, list(bars), parts)
         axes.axvline(target, color=COLOUR["ink"], linestyle="--", linewidth=1)
-        axes.set_yticks(at, list(bars))
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x")
         axes.set_xlabel("real-time factor (s / s simulated); dashed: target")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)

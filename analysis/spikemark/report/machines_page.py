@@ -30,22 +30,21 @@ def write(made: Comparison, path: Path) -> None:
 
 def render(made: Comparison) -> str:
     """The page as one HTML document that loads nothing."""
-    names = ", ".join(c.name for c in made.candidates)
+    tables, figures = [compare_show.table(made)], _parts(made)
+    compared = Section("machines", "What each machine needs", [ASKED], tables=tables, figures=figures)
     return page.document(
         what="comparison of machines for",
         sweep=SimpleNamespace(
-            name=made.network.title, machine=names, title=f"{made.schedule}, {_wanted(made)}"
+            name=made.network.title,
+            machine=", ".join(c.name for c in made.candidates),
+            title=f"{made.schedule}, real-time factor {number(made.target)} wanted",
         ),
         sentence=compare_show.verdict(made),
         key_figures=_tiles(made),
         broken=False,
         warnings=[],
-        sections=[s for s in (_comparison(made), _picture(made), _tried(made), _assumed(made)) if s],
+        sections=[s for s in (compared, _picture(made), _tried(made), _assumed(made)) if s],
     )
-
-
-def _wanted(made: Comparison) -> str:
-    return f"real-time factor {number(made.target)} wanted"
 
 
 def _tiles(made: Comparison) -> list[KeyFigure]:
@@ -60,11 +59,6 @@ def _tiles(made: Comparison) -> list[KeyFigure]:
     return found
 
 
-def _comparison(made: Comparison) -> Section:
-    needs = "What each machine needs"
-    return Section("machines", needs, [ASKED], tables=[compare_show.table(made)], figures=_parts(made))
-
-
 def _parts(made: Comparison) -> list[Figure]:
     bars = {
         f"{c.name}, {c.chosen.nodes}": {part: c.chosen.figures[part].value for part in PARTS}
@@ -74,8 +68,9 @@ def _parts(made: Comparison) -> list[Figure]:
     if not bars:
         return []
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    usable = [c for c in made.candidates if c.usable]
-    rows = [{"machine": name, **c.chosen.figures} for name, c in zip(bars, usable, strict=True)]
+    rows = [
+        {"machine": f"{c.name}, {c.chosen.nodes}", **c.chosen.figures} for c in made.candidates if c.usable
+    ]
     columns = [Column("machine", "machine, nodes"), *(Column(part, part, each=True) for part in PARTS)]
     return [Figure(
         "parts", "Where the time goes", machines_drawing.parts(bars, made.target, "parts", alt), alt,

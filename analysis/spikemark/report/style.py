@@ -8,13 +8,16 @@ is that of a phone, so letters keep their size there.
 import io
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
+from matplotlib.ticker import LogLocator, NullLocator
 
 from spikemark.network.schedules import SCHEDULES
 
@@ -78,6 +81,31 @@ def drawing(rows: int = 1, height: float = 3.0, **options) -> Iterator[tuple[Fig
     with canvas(height) as figure:
         axes = figure.subplots(rows, 1, squeeze=False, **options)[:, 0]
         yield figure, list(axes)
+
+
+def label_rows(axes: Axes, at: Sequence[float], labels: list[str]) -> None:
+    """Labels rows, which have a grid across them and no line on the left."""
+    axes.set_yticks(at, labels)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+
+
+def stacked(axes: Axes, bars: list[str], parts: dict[str, tuple[list[float], str]]) -> list:
+    """Draws bars, the first one above, of `parts`: widths in all bars, and colour. Returns their handles."""
+    at, left, handles = np.arange(len(bars))[::-1], np.zeros(len(bars)), []
+    for name, (widths, colour) in parts.items():
+        handles.append(axes.barh(at, widths, 0.66, left=left, color=colour, label=name))
+        left += widths
+    label_rows(axes, at, bars)
+    return handles
+
+
+def plain_ticks(axis: Axis, **places) -> None:
+    """Marks a logarithmic axis with plain numbers at `places` (see LogLocator) and nothing in between."""
+    axis.set_major_locator(LogLocator(**places))
+    axis.set_major_formatter(lambda x, _: f"{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def phase_colour(name: str, names: list[str]) -> str:

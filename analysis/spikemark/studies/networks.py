@@ -11,8 +11,8 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, percent, span
 from spikemark.records.gather import Sweep
 from spikemark.report.columns import known
+from spikemark.report.sections.activity import EXPLAINED, figure, reasons
 from spikemark.report.sections.activity.networks import Network, networks
-from spikemark.report.sections.activity.section import EXPLAINED, figure, reasons
 
 from .runs import mean_time
 from .study import Findings, Study

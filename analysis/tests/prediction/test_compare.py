@@ -224,7 +224,7 @@ COMPARED = "compare made-up --preset mam-benchmark"
         (f"{ON} 2 --option areas=4 --option areas=4", "option='areas=4': areas is given twice"),
         ("predict --machine made-up --preset dpsnn --ranks 2 --rate 1e300", "1e+300"),
         (f"{COMPARED} --html .", "--html: . is a folder; allowed: a file"),
-        (f"{COMPARED} --html /proc/a.html", "spikemark: /proc/a.html: No such file"),
+        (f"{COMPARED} --html /proc/a.html", "/proc/a.html: No such file"),
         (f"{COMPARED} --target-rtf 0", "target_rtf=0.0: a real-time factor above 0"),
         (f"{COMPARED} --ranks-per-node 17", "ranks_per_node=17: a node of made-up"),
         (f"{COMPARED} --price made-up=cheap", "price='made-up=cheap': MACHINE=EUR"),

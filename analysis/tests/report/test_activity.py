@@ -15,8 +15,8 @@ from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report import build
 from spikemark.report.sections import SECTIONS
+from spikemark.report.sections.activity import NOTHING, section
 from spikemark.report.sections.activity.networks import MOST_GROUPS, fold, networks
-from spikemark.report.sections.activity.section import NOTHING, section
 
 SECONDS = 1.0
 LIMIT_BYTES = 300_000

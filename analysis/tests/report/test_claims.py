@@ -13,7 +13,7 @@ from spikemark.report.cautions import LOADS, SEVERITY, SIMULATED, cautions, stro
 from spikemark.report.headline import headline
 from spikemark.report.key_figures import key_figures
 from spikemark.report.sections import access, autocorrelation, cycle_times, waiting
-from spikemark.report.sections.access.section import ALL, filled
+from spikemark.report.sections.access import ALL, filled
 from spikemark.report.sections.waiting.misfit import misfit
 
 STEADY = {"cv": 0.01}

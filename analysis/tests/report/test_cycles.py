@@ -108,7 +108,7 @@ def test_the_map_shows_slow_ranks_and_slow_phases():
     compute = np.full((300, 1003), 1e-5)
     compute[150:] *= 2  # slow ranks
     compute[:, 500:] += 1e-5  # a slow phase
-    seen = evolution.Course("t", "r", 300, 1.0, 5, 2, *cells(compute))
+    seen = evolution.Course("t", "r", 1.0, *cells(compute))
     assert seen.cells_s.shape == (evolution.ROWS, evolution.COLUMNS)
     shown, scale = painted(evolution._draw(seen, "name", "words"))
     assert shown.shape == seen.cells_s.shape and scale.shape == (1, evolution.LEVELS)
@@ -151,7 +151,7 @@ def test_every_network_gets_a_map_of_its_most_ranks(tmp_path):
 
 def test_rows_of_ranks():
     compute = np.array([[1e-6, 3e-6, 5e-6], [2e-6, 2e-6, 2e-6]])
-    first, second = evolution.rows(compute)
+    first, second = evolution.table(compute, "measured").rows
     means = {"rank": 0, "mean_us": 3, "sd_us": np.std([1, 3, 5]), "longest_us": 5, "slowest": 2 / 3}
     assert first == pytest.approx(means)
     assert second == pytest.approx(

@@ -10,8 +10,8 @@ from spikemark.quantities.words import NARROW
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report.sections import growth
+from spikemark.report.sections.growth import MARK
 from spikemark.report.sections.growth.doublings import COSTS, doublings
-from spikemark.report.sections.growth.section import MARK
 
 CROWDED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; times are no evidence of speed"
 PHASES = ("deliver", "update", "collocate", "synchronise", "exchange")

@@ -13,7 +13,7 @@ from spikemark.records.gather import Configuration, gather
 from spikemark.report import style
 from spikemark.report.merging import merged
 from spikemark.report.sections import access, autocorrelation, cycle_times
-from spikemark.report.sections.access.section import Share
+from spikemark.report.sections.access import Share
 from spikemark.report.sections.cycle_times.distributions import Distribution
 
 

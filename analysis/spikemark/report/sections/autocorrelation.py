@@ -9,7 +9,7 @@ from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent, typical
 from spikemark.records.cases import View
-from spikemark.records.gather import Measured
+from spikemark.records.gather import Measured, Planned
 from spikemark.report.columns import REPETITION, SEED
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
@@ -27,8 +27,7 @@ FEWEST = 8  # cycles
 class Correlation:
     """Correlation in one conventional run about each rank's own mean. `rho` [lag] is pooled over ranks."""
 
-    seed: int
-    repetition: int
+    planned: Planned
     cycles: int
     rho: np.ndarray
     integrated_time: float  # cycles that count as one independent cycle
@@ -42,10 +41,7 @@ def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
     # The integrated time needs more lags than are drawn: strong correlation outlasts the drawn ones.
     rho = serial.pooled_autocorrelation(compute, max(1, cycles // 4))
     lumping = serial.lumping(compute, windows)
-    planned = measured.planned
-    return Correlation(
-        *(planned.seed, planned.repetition, cycles), rho[: LAGS + 1], serial.integrated_time(rho), lumping
-    )
+    return Correlation(measured.planned, cycles, rho[: LAGS + 1], serial.integrated_time(rho), lumping)
 
 
 def section(view: View) -> Section:
@@ -71,8 +67,7 @@ def section(view: View) -> Section:
 
 
 def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figure:
-    mean = np.mean([c.rho[: _shortest(correlations)] for c in correlations], axis=0)
-    noise = noise_level(correlations)
+    mean, noise = _mean(correlations), noise_level(correlations)
     taus = [c.integrated_time for c in correlations]
     alt = (
         f"Autocorrelation of cycle times against the lag: {number(mean[1], 2)} at a lag of one cycle, "
@@ -85,24 +80,16 @@ def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figu
         f"{number(np.mean(taus), 2)} cycles count as one independent cycle (integrated autocorrelation time)."
     )
     lags = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < len(mean)]
-    columns = [
-        *(SEED, REPETITION, Column("cycles", "cycles", "counted")),
-        *(Column(f"lag_{k}", f"lag {k}", kind, digits=2) for k in lags),
-        Column("time", "integrated time (cycles)", kind),
-    ]
-    rows = [
-        {
-            "seed": c.seed,
-            "repetition": c.repetition,
-            "cycles": c.cycles,
-            **{f"lag_{k}": float(c.rho[k]) for k in lags},
-            "time": c.integrated_time,
-        }
-        for c in correlations
-    ]
+    columns = {
+        SEED: lambda c: c.planned.seed,
+        REPETITION: lambda c: c.planned.repetition,
+        Column("cycles", "cycles", "counted"): lambda c: c.cycles,
+        **{Column(f"lag_{k}", f"lag {k}", kind, digits=2): lambda c, k=k: float(c.rho[k]) for k in lags},
+        Column("time", "integrated time (cycles)", kind): lambda c: c.integrated_time,
+    }
     title = f"Autocorrelation, {counted(ranks, 'rank')}"
     svg = draw_lags(correlations, "acf", alt)
-    return Figure("autocorrelation", title, svg, alt, caption, Table(columns, rows))
+    return Figure("autocorrelation", title, svg, alt, caption, Table.of(columns, correlations))
 
 
 def _spread_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figure:
@@ -122,17 +109,15 @@ def _spread_figure(ranks: int, correlations: list[Correlation], kind: str) -> Fi
         "autocorrelation implies (modelled). Dashed: independent cycles, 1/√D (modelled, eq 7). "
         + _remark(windows, found, lumpings[0].independent, kind)
     )
-    columns = [
-        Column("d", "D", "given"),
-        Column("ratio", "CV ratio, summed cycles", kind),
-        Column("implied", "from autocorrelation", "modelled"),
-        Column("independent", "1/√D", "modelled"),
-    ]
-    values = zip(windows.tolist(), found, implied, lumpings[0].independent.tolist(), strict=True)
-    rows = [{c.name: x for c, x in zip(columns, row, strict=True)} for row in values]
+    columns = {
+        Column("d", "D", "given"): lambda i: int(windows[i]),
+        Column("ratio", "CV ratio, summed cycles", kind): lambda i: found[i],
+        Column("implied", "from autocorrelation", "modelled"): lambda i: implied[i],
+        Column("independent", "1/√D", "modelled"): lambda i: float(lumpings[0].independent[i]),
+    }
     title = f"Spread of summed times, {counted(ranks, 'rank')}"
     svg = draw_spread(lumpings, kind, "lumping", alt)
-    return Figure("lumped-spread", title, svg, alt, caption, Table(columns, rows))
+    return Figure("lumped-spread", title, svg, alt, caption, Table.of(columns, range(len(windows))))
 
 
 def _remark(windows: np.ndarray, found: list[float], independent: np.ndarray, kind: str) -> str:
@@ -145,8 +130,10 @@ def _remark(windows: np.ndarray, found: list[float], independent: np.ndarray, ki
     )
 
 
-def _shortest(correlations: list[Correlation]) -> int:
-    return min(len(c.rho) for c in correlations)
+def _mean(correlations: list[Correlation]) -> np.ndarray:
+    """Returns the arithmetic mean over runs, [lag], as far as all runs go."""
+    shortest = min(len(c.rho) for c in correlations)
+    return np.mean([c.rho[:shortest] for c in correlations], axis=0)
 
 
 def noise_level(correlations: list[Correlation]) -> float:
@@ -157,21 +144,18 @@ def noise_level(correlations: list[Correlation]) -> float:
 def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
     """Draws the autocorrelation against the lag, one line per run."""
     colour = schedule_colour("conventional")
-    shortest = min(len(c.rho) for c in correlations)
-    mean = np.mean([c.rho[:shortest] for c in correlations], axis=0)
-    noise = noise_level(correlations)
+    mean, noise = _mean(correlations), noise_level(correlations)
     with drawing(height=2.9) as (figure, (axes,)):
         axes.axhspan(-noise, noise, color=COLOUR["band"], linewidth=0)
         axes.axhline(0, color=COLOUR["muted"], linewidth=0.8)
         if len(correlations) > 1:
             for c in correlations:
                 axes.plot(np.arange(1, len(c.rho)), c.rho[1:], color=colour, linewidth=0.8, alpha=0.55)
-        axes.plot(np.arange(1, shortest), mean[1:], color=COLOUR["ink"], linewidth=1.8)
-        axes.set_xlim(0, shortest)
+        axes.plot(np.arange(1, len(mean)), mean[1:], color=COLOUR["ink"], linewidth=1.8)
+        axes.set_xlim(0, len(mean))
         axes.set_ylim(*limits([c.rho[1:] for c in correlations], noise))
         axes.grid(axis="y")
-        axes.set_xlabel("lag (cycles)")
-        axes.set_ylabel("autocorrelation")
+        axes.set(xlabel="lag (cycles)", ylabel="autocorrelation")
         return markup(figure, name, alt)
 
 
@@ -196,8 +180,7 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
                 x.windows, x.measured, "o", markersize=5, color=schedule_colour("conventional"), alpha=0.75,
                 markeredgewidth=0, label=kind,
             )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.set_xticks(windows, [str(d) for d in windows])
         ticks = [
             t
@@ -207,7 +190,6 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
         axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
         axes.minorticks_off()
         axes.grid()
-        axes.set_xlabel("D (cycles summed)")
-        axes.set_ylabel("CV of sums / CV of cycles")
+        axes.set(xlabel="D (cycles summed)", ylabel="CV of sums / CV of cycles")
         legend_above(figure, [dots, model, independent], columns=3)
         return markup(figure, name, alt)

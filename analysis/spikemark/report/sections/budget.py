@@ -11,8 +11,8 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import change, counted, number, percent, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.report.columns import RUNS, SCHEDULE, share
-from spikemark.report.style import COLOUR, drawing, legend_above, markup
+from spikemark.report.columns import LABEL, RUNS, share
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, stacked
 from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
@@ -117,16 +117,15 @@ def _figure(ranks: int, bars: list[Bar], delay_ratio: int, kind: str) -> Figure:
         f"from the {kind} cycle times, D = {delay_ratio}). Geometric mean over runs, divided as the parts "
         "are on average; the table has the 95 % interval of a run."
     )
-    columns = [
-        *(SCHEDULE, RUNS, Column("waiting", "waiting (s/s)", kind)),
-        *(Column(name, name, "modelled", words=_part_in_words) for name in bars[0].parts),
-    ]
-    rows = [
-        {"schedule": bar.configuration.label, "runs": bar.runs, "waiting": bar.waiting, **bar.parts}
-        for bar in bars
-    ]
+    columns = {
+        **LABEL,
+        RUNS: lambda bar: bar.runs,
+        Column("waiting", "waiting (s/s)", kind): lambda bar: bar.waiting,
+    }
+    for part in bars[0].parts:
+        columns[Column(part, part, "modelled", words=_part_in_words)] = lambda bar, part=part: bar.parts[part]
     name = f"budget-{ranks}"
-    return Figure(name, f"On {where}", _draw(bars, name, alt), alt, caption, Table(columns, rows))
+    return Figure(name, f"On {where}", _draw(bars, name, alt), alt, caption, Table.of(columns, bars))
 
 
 def _part_in_words(seconds: float) -> str:
@@ -134,8 +133,8 @@ def _part_in_words(seconds: float) -> str:
 
 
 def _efficiencies(bars: list[Bar], title: str, kind: str) -> Table:
-    columns = [SCHEDULE, *(share(name, head, kind) for name, head in EFFICIENCIES.items())]
-    return Table(columns, [{"schedule": bar.configuration.label, **bar.efficiency} for bar in bars], title)
+    columns = {share(n, head, kind): lambda bar, n=n: bar.efficiency[n] for n, head in EFFICIENCIES.items()}
+    return Table.of(LABEL | columns, bars, title)
 
 
 def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
@@ -182,18 +181,8 @@ def _row(position: int, found: list) -> dict[str, Cell]:
 def _draw(bars: list[Bar], name: str, alt: str) -> str:
     """Draws stacked horizontal bars of the waiting, by cause. A part below 0 is not drawn."""
     with drawing(height=1.1 + 0.36 * len(bars)) as (figure, (axes,)):
-        at = np.arange(len(bars))[::-1]
-        left = np.zeros(len(bars))
-        handles = []
-        for part in bars[0].parts:
-            widths = np.array([max(bar.parts[part].value, 0.0) for bar in bars])
-            handles.append(axes.barh(at, widths, 0.66, left=left, color=COLOUR[part], label=part))
-            left += widths
-        axes.set_yticks(at, [bar.configuration.label for bar in bars])
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_ylim(-0.6, len(bars) - 0.4)
-        axes.grid(axis="x")
-        axes.set_xlabel("waiting (s / s simulated)")
+        parts = {n: ([max(bar.parts[n].value, 0.0) for bar in bars], COLOUR[n]) for n in bars[0].parts}
+        handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
+        axes.set(ylim=(-0.6, len(bars) - 0.4), xlabel="waiting (s / s simulated)")
         legend_above(figure, handles, columns=5)
         return markup(figure, name, alt)

@@ -135,22 +135,14 @@ def _words(line: misses.Line) -> str:
 
 
 def _figure(points: list[Point], line: misses.Line | None, kind: str) -> Figure:
-    columns = [
-        *(SCHEDULE, RANKS),
-        Column("share", "first accesses per event", "counted", digits=4),
-        Column("misses", "last-level misses per event", kind, digits=4),
-        Column("event", "counter"),
-    ]
-    rows = [
-        {
-            "schedule": p.schedule.replace("_", " "),
-            "ranks": p.ranks,
-            "share": p.share,
-            "misses": p.misses,
-            "event": p.event,
-        }
-        for p in sorted(points, key=lambda p: p.share)
-    ]
+    columns = {
+        SCHEDULE: lambda p: p.schedule.replace("_", " "),
+        RANKS: lambda p: p.ranks,
+        Column("share", "first accesses per event", "counted", digits=4): lambda p: p.share,
+        Column("misses", "last-level misses per event", kind, digits=4): lambda p: p.misses,
+        Column("event", "counter"): lambda p: p.event,
+    }
+    table = Table.of(columns, sorted(points, key=lambda p: p.share))
     alt = f"Last-level misses per synaptic event of {counted(len(points), 'run')}: " + "; ".join(
         f"{number(p.misses)} at a share of first accesses of {number(p.share)}" for p in points
     )
@@ -158,7 +150,7 @@ def _figure(points: list[Point], line: misses.Line | None, kind: str) -> Figure:
         "One dot for each run: misses counted by the processor in the phase deliver. Dashed: least squares."
     )
     svg = _draw(points, line, "cache", alt)
-    return Figure("cache-figure", "Misses by first accesses", svg, alt, caption, Table(columns, rows))
+    return Figure("cache-figure", "Misses by first accesses", svg, alt, caption, table)
 
 
 def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) -> str:
@@ -174,6 +166,5 @@ def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) ->
         axes.set_xlim(ends)
         axes.set_ylim(bottom=0)
         axes.grid()
-        axes.set_xlabel("first accesses per synaptic event")
-        axes.set_ylabel("last-level misses per event")
+        axes.set(xlabel="first accesses per synaptic event", ylabel="last-level misses per event")
         return markup(figure, name, alt)

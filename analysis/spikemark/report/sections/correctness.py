@@ -13,13 +13,13 @@ EXPLAINED = (
     "spikes and the final state of all neurons. A network (seed, populations, projections, simulated time) "
     "must give the same checksum for every number of ranks and threads, schedule, placement and exchange."
 )
-COLUMNS = [
-    SEED,
-    Column("checksum", "checksum", "counted"),
-    RUNS,
-    Column("neurons", "neurons", "counted"),
-    Column("network", "network"),
-]
+COLUMNS = {
+    SEED: lambda a: a.seed,
+    Column("checksum", "checksum", "counted"): lambda a: ", ".join(a.checksums),
+    RUNS: lambda a: len(a.runs),
+    Column("neurons", "neurons", "counted"): lambda a: a.runs[0].run.record.totals.neurons,
+    Column("network", "network"): lambda a: a.network,
+}
 
 
 def section(view: View) -> Section:
@@ -27,17 +27,7 @@ def section(view: View) -> Section:
     found = agreements(view.sweep)
     if not found:
         return Section("correctness", TITLE, missing=["Correctness: no run is complete."])
-    rows = [
-        {
-            "seed": a.seed,
-            "checksum": ", ".join(a.checksums),
-            "runs": len(a.runs),
-            "neurons": a.runs[0].run.record.totals.neurons,
-            "network": a.network,
-        }
-        for a in found
-    ]
-    table = Table(COLUMNS, rows, "Checksums by network")
+    table = Table.of(COLUMNS, found, "Checksums by network")
     return Section("correctness", TITLE, text=[EXPLAINED], boxes=_boxes(found), tables=[table])
 
 

@@ -32,14 +32,7 @@ def section(view: View) -> Section:
     for m in view.sweep.runs:
         for meter in m.run.record.meters:
             if meter.phase is None:
-                key = (
-                    meter.name,
-                    meter.source,
-                    meter.event or "",
-                    meter.status,
-                    meter.reason or "",
-                    meter.unit,
-                )
+                key = (meter.name, meter.source, meter.event, meter.status, meter.reason, meter.unit)
                 found[key].append((meter.value, m.run.record.totals.synaptic_events))
     if not found:
         return Section("counters", TITLE, text=[EXPLAINED], missing=["Counters: no run has any."])

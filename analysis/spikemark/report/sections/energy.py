@@ -34,6 +34,7 @@ TIMED = "timed part"  # of the run, between the warm-up and the end
 POINTS = 600
 SHADES = {"pause": "band", "warm-up": "rule", "pause after": "band"}
 MARKERS = ("o", "s", "D", "^")
+SUMS = {"gross_j": "gross (J)", "net_j": "net (J)", "gross_delay_js": "gross × delay (J s)"}
 CONFIGURATION = Column("configuration", "configuration", "given")
 
 
@@ -92,22 +93,13 @@ def _power(run: Run) -> Figure:
     times, watts = thinned(*source.trace.points(), POINTS)
     idle = run.energy.idle_w
     kind = run.energy.kind
-    columns = [
-        Column("phase", "phase"),
-        Column("from_s", "from (s)", kind),
-        Column("to_s", "to (s)", kind),
-        Column("power_w", "mean power (W)", kind, digits=4),
-    ]
-    rows = [
-        {
-            "phase": name,
-            "from_s": start,
-            "to_s": end,
-            "power_w": source.trace.mean_w(start + zero, end + zero),
-        }
-        for name, (start, end) in phases.items()
-    ]
-    table = Table(columns, rows)
+    columns = {
+        Column("phase", "phase"): lambda name: name,
+        Column("from_s", "from (s)", kind): lambda name: phases[name][0],
+        Column("to_s", "to (s)", kind): lambda name: phases[name][1],
+        Column("power_w", "mean power (W)", kind, digits=4): lambda name: source.trace.mean_w(*spans[name]),
+    }
+    table = Table.of(columns, phases)
     where = f"{run.measured.configuration.label}, {counted(record.ranks, 'rank')}"
     alt = f"Power over time, {where}. " + " ".join(f"{name}: {watt} W." for name, *_, watt in table.cells)
     caption = (
@@ -151,49 +143,31 @@ def _table(runs: list[Run]) -> Table:
     groups: dict[tuple[Configuration, int], list[Energy]] = {}
     for run in runs:
         groups.setdefault(run.key[1:], []).append(run.energy)
-    rows = [
-        {
-            "configuration": configuration.label,
-            "ranks": ranks,
-            "runs": len(found),
-            "meter": ", ".join(dict.fromkeys(e.source.name for e in found)),
-            "time_s": typical([e.duration_s for e in found]),
-            "gross_j": _mean([e.gross_j for e in found]),
-            "net_j": _mean([e.net_j for e in found]),
-            "delay_js": _mean([e.gross_delay_js for e in found]),
-        }
-        for (configuration, ranks), found in groups.items()
-    ]
-    energy = runs[0].energy.kind
-    columns = [
-        *(CONFIGURATION, RANKS, RUNS, Column("meter", "meter")),
-        Column("time_s", "time (s)", runs[0].measured.kind),
-        Column("gross_j", "gross (J)", energy, digits=4),
-        Column("net_j", "net (J)", energy, digits=4),
-        Column("delay_js", "gross × delay (J s)", energy, digits=4),
-    ]
-    return Table(columns, rows, "Energy to solution")
+    kind, timed = runs[0].energy.kind, runs[0].measured.kind
+    columns = {
+        CONFIGURATION: lambda key: key[0].label,
+        RANKS: lambda key: key[1],
+        RUNS: lambda key: len(groups[key]),
+        Column("meter", "meter"): lambda key: ", ".join(dict.fromkeys(e.source.name for e in groups[key])),
+        Column("time_s", "time (s)", timed): lambda key: typical([e.duration_s for e in groups[key]]),
+    }
+    for name, head in SUMS.items():
+        columns[Column(name, head, kind, digits=4)] = lambda key, name=name: _mean(groups[key], name)
+    return Table.of(columns, groups, "Energy to solution")
 
 
 def _published() -> Table:
-    columns = [
-        Column("program", "program"),
-        Column("machine", "machine"),
-        Column("energy_uj", "energy (µJ)", "literature", digits=2),
-    ]
-    rows = [
-        {
-            "program": row["simulator"],
-            "machine": f"{row['platform']}, {row['cores']} cores",
-            "energy_uj": float(row["uJ_per_syn_event"]),
-        }
-        for row in papers.rows("simula_table4")
-    ]
-    return Table(columns, rows, PUBLISHED)
+    columns = {
+        Column("program", "program"): lambda row: row["simulator"],
+        Column("machine", "machine"): lambda row: f"{row['platform']}, {row['cores']} cores",
+        Column("energy_uj", "energy (µJ)", "literature", 2): lambda row: float(row["uJ_per_syn_event"]),
+    }
+    return Table.of(columns, papers.rows("simula_table4"), PUBLISHED)
 
 
-def _mean(values: list[Quantity]) -> float | Quantity:
+def _mean(energies: list[Energy], name: str) -> float | Quantity:
     """Returns the mean over runs; missing where any run lacks it."""
+    values = [getattr(e, name) for e in energies]
     lacking = [v.reason for v in values if not v]
     return missing(lacking[0]) if lacking else sum(v.value for v in values) / len(values)
 
@@ -228,8 +202,7 @@ def _draw_power(
                 axes.axhline(idle_w, color=COLOUR["ink"], linestyle="--", linewidth=1, label="idle")
             )
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(f"time from the start of the {TIMED} (s)")
-        axes.set_ylabel("power (W)")
+        axes.set(xlabel=f"time from the start of the {TIMED} (s)", ylabel="power (W)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 
@@ -248,9 +221,8 @@ def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name
             )  # fmt: skip
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("ranks")
-        axes.set_ylabel("energy per event (µJ)")
         axes.grid(axis="y")
+        axes.set(xlabel="ranks", ylabel="energy per event (µJ)")
         handles = [
             Line2D([], [], marker="o", linestyle="", color=schedule_colour(s), label=s.replace("_", " "))
             for s in schedules

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from spikemark.quantities.elements import Figure, Section
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View, network_title, timed
 from spikemark.records.gather import Measured
@@ -41,10 +41,7 @@ class Course:
 
     title: str
     run: str  # ranks, seed, repetition in words
-    ranks: int
     seconds: float  # simulated
-    cycles_per_cell: float
-    ranks_per_cell: float
     cells_s: np.ndarray  # [row, column], mean compute time
     compute_s: np.ndarray  # [rank, cycle]
 
@@ -59,17 +56,9 @@ def course(m: Measured, title: str) -> Course:
     """Averages over neighbouring cycles, and over neighbouring ranks where there are more than ROWS."""
     compute = m.run.compute()
     ranks, cycles = compute.shape
-    rows, columns = min(ROWS, ranks), min(COLUMNS, cycles)
-    return Course(
-        title,
-        f"{counted(ranks, 'rank')}, seed {m.planned.seed}, repetition {m.planned.repetition}",
-        ranks,
-        m.run.record.timing.model_s,
-        cycles / columns,
-        ranks / rows,
-        _means(_means(compute, columns).T, rows).T,
-        compute,
-    )
+    cells = _means(_means(compute, min(COLUMNS, cycles)).T, min(ROWS, ranks)).T
+    run = f"{counted(ranks, 'rank')}, seed {m.planned.seed}, repetition {m.planned.repetition}"
+    return Course(title, run, m.run.record.timing.model_s, cells, compute)
 
 
 def _means(values: np.ndarray, parts: int) -> np.ndarray:
@@ -108,36 +97,28 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
         f"Over time, the mean of all ranks takes {span(1e6 * stretch)} µs."
     )
     low, high = (number(1e6 * t) for t in c.limits_s)
+    ranks, cycles = np.array(c.compute_s.shape) / c.cells_s.shape  # in a cell
     caption = (
         f"Compute time per cycle, conventional schedule on {c.run} ({kind}). A cell is the mean over "
-        f"{c.cycles_per_cell:.3g} cycles"
-        + (f" and {c.ranks_per_cell:.3g} ranks" if c.ranks_per_cell > 1 else "")
+        f"{cycles:.3g} cycles"
+        + (f" and {ranks:.3g} ranks" if ranks > 1 else "")
         + f". The colour grows from {low} to {high} µs; one cell in a hundred lies below, one above."
     )
-    columns = [
-        Column("rank", "rank"),
-        Column("mean_us", "mean (µs)", kind),
-        Column("sd_us", "SD (µs)", kind),
-        Column("longest_us", "longest (µs)", kind),
-        share("slowest", "slowest of all", kind),
-    ]
     name = f"evolution-{position}"
-    return Figure(name, c.title, _draw(c, name, alt), alt, caption, Table(columns, rows(c.compute_s)))
+    return Figure(name, c.title, _draw(c, name, alt), alt, caption, table(c.compute_s, kind))
 
 
-def rows(compute: np.ndarray) -> list[dict[str, Cell]]:
+def table(compute: np.ndarray, kind: str) -> Table:
     """Makes one row per rank of `compute` (s, [rank, cycle]), with the share of cycles that wait for it."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
-    return [
-        {
-            "rank": rank,
-            "mean_us": 1e6 * float(times.mean()),
-            "sd_us": 1e6 * float(times.std()),
-            "longest_us": 1e6 * float(times.max()),
-            "slowest": float(slowest[rank]),
-        }
-        for rank, times in enumerate(compute)
-    ]
+    columns = {
+        Column("rank", "rank"): lambda rank: rank,
+        Column("mean_us", "mean (µs)", kind): lambda rank: 1e6 * float(compute[rank].mean()),
+        Column("sd_us", "SD (µs)", kind): lambda rank: 1e6 * float(compute[rank].std()),
+        Column("longest_us", "longest (µs)", kind): lambda rank: 1e6 * float(compute[rank].max()),
+        share("slowest", "slowest of all", kind): lambda rank: float(slowest[rank]),
+    }
+    return Table.of(columns, range(len(compute)))
 
 
 def _draw(course: Course, name: str, alt: str) -> str:
@@ -145,11 +126,9 @@ def _draw(course: Course, name: str, alt: str) -> str:
     rows = len(course.cells_s)
     with canvas(height=1.45 + min(3.2, max(0.6, 0.25 * rows))) as figure:
         axes, bar = figure.subplots(2, 1, height_ratios=[max(4, min(20, 1.6 * rows)), 1])
-        axes.set_xlim(0, course.seconds)
-        axes.set_ylim(course.ranks - 0.5, -0.5)
+        axes.set(xlim=(0, course.seconds), ylim=(len(course.compute_s) - 0.5, -0.5))
         axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-        axes.set_xlabel("simulated time (s)")
-        axes.set_ylabel("rank")
+        axes.set(xlabel="simulated time (s)", ylabel="rank")
         low, high = (1e6 * t for t in course.limits_s)
         bar.set_xlim(low, high)
         bar.set_yticks([])

@@ -1,8 +1,9 @@
 """Exchanges on their own: what `spikemark bench --exchange` measured on the same machine."""
 
+import itertools
+
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from spikemark.bench import exchange_bench, exchange_times, kernel_bench
 from spikemark.bench.exchange_times import WINDOWS, Curve, Ratio
@@ -13,7 +14,7 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, integer, number
 from spikemark.records.cases import View
 from spikemark.report.columns import share, without
-from spikemark.report.style import COLOUR, drawing, legend_above, markup
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, plain_ticks
 
 TITLE = "Exchanges on their own"
 EXPLAINED = (
@@ -58,17 +59,10 @@ def section(view: View) -> Section:
         (figures if isinstance(made, Figure) else missing).append(made)
     libraries = "; ".join(dict.fromkeys(c.mpi_library for c in curves))
     crowded = any(c.oversubscribed for c in curves)
-    return Section(
-        "exchanges",
-        TITLE,
-        text=[EXPLAINED, f"MPI: {libraries}."],
-        boxes=[Box("wary", NO_EVIDENCE)] if any(c.oversubscribed for c in shown) else [],
-        figures=figures,
-        tables=[
-            _fits(curves, "Latency and bandwidth" + (f" ({MARK} more ranks than cores)" if crowded else ""))
-        ],
-        missing=missing,
-    )
+    boxes = [Box("wary", NO_EVIDENCE)] if any(c.oversubscribed for c in shown) else []
+    fits = _fits(curves, "Latency and bandwidth" + (f" ({MARK} more ranks than cores)" if crowded else ""))
+    text = [EXPLAINED, f"MPI: {libraries}."]
+    return Section("exchanges", TITLE, text, boxes, figures=figures, tables=[fits], missing=missing)
 
 
 def _shown(curves: list[Curve]) -> list[Curve]:
@@ -144,13 +138,9 @@ def _fits(curves: list[Curve], title: str) -> Table:
     rows = []
     few = without("fewer than 3 sizes")
     for c in curves:
-        first = {
-            "exchange": c.exchange,
-            "targets": c.targets,
-            "ranks": f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks,
-            "skew_us": c.skew_us,
-            "barrier_us": 1e6 * c.barrier_s,
-        }
+        ranks = f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks
+        first = {"exchange": c.exchange, "targets": c.targets, "ranks": ranks, "skew_us": c.skew_us}
+        first["barrier_us"] = 1e6 * c.barrier_s
         if c.fit is None:
             sizes = (min(c.sizes), max(c.sizes))
             rows.append({**first, "bytes": sizes, "latency_us": few, "slope_ns": few, "error": few})
@@ -186,9 +176,7 @@ def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
                 axes.plot(ends, 1e6 * line, linewidth=1.2, **style)
         axes.set_yscale("log")
         _bytes(axes)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-        axes.yaxis.set_minor_locator(NullLocator())
+        plain_ticks(axes.yaxis, subs=(1, 2, 5))
         axes.grid()
         axes.set_ylabel("time of an exchange (µs)")
         legend_above(figure, _handles(curves), columns=3)
@@ -215,13 +203,8 @@ def _draw_growth(curves: list[Curve], windows: tuple[int, ...], name: str, alt: 
 
 
 def _styles(count: int) -> list[dict]:
-    return [
-        {
-            "color": COLOUR[COLOURS[i % len(COLOURS)]],
-            "linestyle": LINES[i // len(COLOURS) % len(LINES)],
-        }
-        for i in range(count)
-    ]
+    looks = itertools.cycle(itertools.product(LINES, COLOURS))
+    return [{"color": COLOUR[c], "linestyle": line} for line, c in itertools.islice(looks, count)]
 
 
 def _handles(curves: list[Curve]) -> list[Line2D]:
@@ -231,7 +214,6 @@ def _handles(curves: list[Curve]) -> list[Line2D]:
 
 def _bytes(axes) -> None:
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(LogLocator(base=4))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if x < 1024 else f"{x / 1024:g} Ki"))
-    axes.xaxis.set_minor_locator(NullLocator())
+    plain_ticks(axes.xaxis, base=4)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x < 1024 else f"{x / 1024:g} Ki")
     axes.set_xlabel("n, bytes from one rank to another")

@@ -9,8 +9,8 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration
-from spikemark.report.columns import RUNS, SCHEDULE, known, several
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour
+from spikemark.report.columns import LABEL, RUNS, extent, known
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour, stacked
 
 TITLE = "Where the time goes"
 WAITING = "synchronise"
@@ -98,24 +98,16 @@ def _figure(ranks: int, bars: list[Bar], longest: float, kind: str) -> Figure:
         f"Real-time factor on {where}, by phase ({kind}). Bars: geometric mean over runs; coloured parts "
         "divide it as the phases divide the time, on average over ranks and runs. Dots: each run."
     )
-    columns = [
-        *(SCHEDULE, RUNS),
-        *several({n: n for n in names}, kind),
-        Column("factor", "real-time factor", kind),
-        Column("range", "lowest–highest", kind),
-    ]
-    rows = [
-        {
-            "schedule": bar.configuration.label,
-            "runs": len(bar.real_time_factors),
-            **{n: known(bar.phases.get(n), "not timed") for n in names},
-            "factor": bar.mean,
-            "range": (min(bar.real_time_factors), max(bar.real_time_factors)),
-        }
-        for bar in bars
-    ]
+    columns = {
+        **LABEL,
+        RUNS: lambda bar: len(bar.real_time_factors),
+        **{Column(n, n, kind): lambda bar, n=n: known(bar.phases.get(n), "not timed") for n in names},
+        Column("factor", "real-time factor", kind): lambda bar: bar.mean,
+        Column("range", "lowest–highest", kind): lambda bar: extent(bar.real_time_factors),
+    }
     name = f"phases-{ranks}"
-    return Figure(name, f"On {where}", _draw(bars, longest, name, alt), alt, caption, Table(columns, rows))
+    table = Table.of(columns, bars)
+    return Figure(name, f"On {where}", _draw(bars, longest, name, alt), alt, caption, table)
 
 
 def _reason(case: Case, ranks: int, phases: list[str]) -> str:
@@ -130,23 +122,11 @@ def _draw(bars: list[Bar], longest: float, name: str, alt: str) -> str:
     """Draws stacked bars; `longest`, the largest real-time factor of all figures, ends every axis."""
     names = list(dict.fromkeys(n for bar in bars for n, value in bar.phases.items() if value is not None))
     with drawing(height=1.25 + 0.36 * len(bars)) as (figure, (axes,)):
-        at = np.arange(len(bars))[::-1]
-        left = np.zeros(len(bars))
-        handles = []
-        for phase in names:
-            widths = np.array([bar.phases.get(phase) or 0 for bar in bars])
-            handles.append(
-                axes.barh(at, widths, 0.66, left=left, color=phase_colour(phase, names), label=phase)
-            )
-            left += widths
-        for y, bar in zip(at, bars, strict=True):
+        parts = {n: ([bar.phases.get(n) or 0 for bar in bars], phase_colour(n, names)) for n in names}
+        handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
+        for y, bar in zip(range(len(bars))[::-1], bars, strict=True):
             axes.plot(bar.real_time_factors, [y] * len(bar.real_time_factors), "o", **DOT)
-        axes.set_yticks(at, [bar.configuration.label for bar in bars])
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlim(0, 1.05 * longest)
-        axes.set_ylim(-0.6, len(bars) - 0.4)
-        axes.grid(axis="x")
+        axes.set(xlim=(0, 1.05 * longest), ylim=(-0.6, len(bars) - 0.4))
         axes.set_xlabel("real-time factor (s / s simulated)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)

@@ -9,19 +9,19 @@ from spikemark.records.cases import View
 from spikemark.records.gather import Measured
 from spikemark.report.cautions import CHECKSUMS, cautions
 
+TITLE = "Provenance and warnings"
+
 
 def section(view: View) -> Section:
     """Shows warnings first, then the facts about code and machine."""
     sweep = view.sweep
     boxes = [Box("bad" if text.startswith(CHECKSUMS) else "wary", text) for text in cautions(view)]
     if not sweep.runs:
-        return Section(
-            "provenance", "Provenance and warnings", boxes=boxes, missing=["Provenance: no run is complete."]
-        )
+        return Section("provenance", TITLE, boxes=boxes, missing=["Provenance: no run is complete."])
     boxes = boxes or [Box("good", "No warnings.")]
     terms = [(name, _distinct(sweep.runs, read)) for name, read in FACTS] + _over_runs(sweep.runs)
     terms += _simulation(sweep.runs)
-    return Section("provenance", "Provenance and warnings", boxes=boxes, terms=terms)
+    return Section("provenance", TITLE, boxes=boxes, terms=terms)
 
 
 def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) -> str:
@@ -38,16 +38,11 @@ def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
     started = sorted({r.provenance.started[:16].replace("T", " ") + " UTC" for r in records})
     loads = [r.host.foreign_load for r in records if r.host.foreign_load is not None]
     clock = span([100 * r.timing.timer_overhead for r in records], 2)
+    each = span([1e9 * r.timing.timer_read_s for r in records], 2)
     return [
-        (
-            "first and last start of a run",
-            started[0] if len(started) == 1 else f"{started[0]} and {started[-1]}",
-        ),
+        ("first and last start of a run", " and ".join(dict.fromkeys((started[0], started[-1])))),
         ("foreign load (cores kept busy by others)", span(loads, 2) if loads else "unknown"),
-        (
-            "time spent reading the clock",
-            f"{clock} % of a run, {span([1e9 * r.timing.timer_read_s for r in records], 2)} ns each",
-        ),
+        ("time spent reading the clock", f"{clock} % of a run, {each} ns each"),
     ]
 
 
@@ -104,17 +99,10 @@ def _bytes(size: int | None) -> str | None:
 
 def _topology(m: Measured) -> str:
     h = m.run.record.host
-    known = [
-        ("node", h.nodes),
-        ("socket", h.sockets),
-        ("core", h.cores),
-        ("hardware thread per core", h.threads_per_core),
-    ]
-    return ", ".join(
-        counted(n, word, word.replace("thread", "threads") if "thread" in word else None)
-        for word, n in known
-        if n
-    )
+    known = {"node": h.nodes, "socket": h.sockets, "core": h.cores}
+    words = [counted(n, word) for word, n in known.items() if n]
+    each = h.threads_per_core
+    return ", ".join([*words, *([f"{counted(each, 'hardware thread')} per core"] if each else [])])
 
 
 FACTS: tuple[tuple[str, Callable[[Measured], str | None]], ...] = (

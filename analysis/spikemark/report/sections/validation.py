@@ -6,11 +6,11 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Section
-from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, percent, typical
 from spikemark.records.cases import Case, View, same_network
 from spikemark.records.gather import Configuration
-from spikemark.report.columns import PAIRS, RANKS, SCHEDULE, WAITS
+from spikemark.report.columns import LABEL, PAIRS, RANKS, WAITS
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
@@ -98,21 +98,16 @@ def section(view: View) -> Section:
 
 
 def _table(rows: list[Row], kind: str) -> Table:
-    columns = [SCHEDULE, RANKS, PAIRS, Column("waiting", kind, kind), WAITS]
-    for name in PREDICTORS:
-        columns.append(Column(name, name, "modelled"))
-        columns.append(Column(f"{name}_error", f"{name}, error", words=change))
-    return Table(columns, [_cells(row) for row in rows], CAPTION)
-
-
-def _cells(row: Row) -> dict[str, Cell]:
-    cells = {
-        "schedule": row.configuration.label,
-        "ranks": row.ranks,
-        "pairs": len(row.measured),
-        "waiting": typical(row.measured),
-        "waits": row.waits,
+    columns = {
+        **LABEL,
+        RANKS: lambda row: row.ranks,
+        PAIRS: lambda row: len(row.measured),
+        Column("waiting", kind, kind): lambda row: typical(row.measured),
+        WAITS: lambda row: row.waits,
     }
     for name in PREDICTORS:
-        cells |= {name: typical(row.predicted[name]), f"{name}_error": row.factor(name)}
-    return cells
+        columns |= {
+            Column(name, name, "modelled"): lambda row, name=name: typical(row.predicted[name]),
+            Column(f"{name}_error", f"{name}, error", words=change): lambda row, name=name: row.factor(name),
+        }
+    return Table.of(columns, rows, CAPTION)

@@ -6,13 +6,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from spikemark.quantities.words import counted, typical
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
+from spikemark.report.style import COLOUR, drawing, label_rows, legend_above, markup, schedule_colour
 
 SMALL = 0.05  # share below which the axis counts per mille
 
 
 def draw(shares: list, name: str, alt: str) -> str:
-    """Draws section.Share in the order of ranks."""
+    """Draws `Share` of the section in the order of ranks."""
     lines = _lines(shares)
     largest = max(max(s.counted + s.expected) for s in shares)
     scale = 1000 if largest < SMALL else 1
@@ -33,13 +33,9 @@ def draw(shares: list, name: str, alt: str) -> str:
             for share in members:
                 colour = schedule_colour(share.configuration.schedule)
                 axes.plot(scale * typical(share.counted), -y, color=colour, **dot)
-        axes.set_yticks([-y for y in range(len(lines))], [text for text, _ in lines])
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_ylim(-len(lines) + 0.5, 0.5)
-        axes.set_xlim(0, 1.1 * largest)
+        label_rows(axes, [-y for y in range(len(lines))], [text for text, _ in lines])
+        axes.set(ylim=(-len(lines) + 0.5, 0.5), xlim=(0, 1.1 * largest))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.grid(axis="x")
         axes.set_xlabel("first accesses per " + ("synaptic event" if scale == 1 else "1000 synaptic events"))
         handles = [
             Line2D([], [], label="counted", color=COLOUR["muted"], **dot),

@@ -13,48 +13,47 @@ NEURONS, INDEGREE = 130_000, 6000  # per area and rank; synapses, half of them w
 THREADS_EACH = (48, 128)  # per rank, of SuperMUC-NG and JURECA-DC
 TRIED = (2, 4, 8, 16, 32, 64, 128)  # ranks
 LINES = ("-", "--", ":")
-COLUMNS = [
-    *(RANKS, THREADS),
-    Column("conventional", "conventional", "modelled"),
-    Column("aware", "structure-aware", "modelled"),
-    share("saved", "saved", "modelled"),
-]
 
 
 @dataclass(frozen=True)
-class Growth:
-    """First accesses per synaptic event for each of `ranks`, by eqs 14 and 17."""
+class Point:
+    """First accesses per synaptic event on so many ranks and threads, by eqs 14 and 17."""
 
+    ranks: int
     threads: int
-    ranks: tuple[int, ...]
-    conventional: list[float]
-    structure_aware: list[float]
+    conventional: float
+    structure_aware: float
 
     @property
-    def reductions(self) -> list[float]:
+    def saved(self) -> float:
         """Share of the conventional schedule's irregular accesses that the other one saves."""
-        return [1 - b / a for a, b in zip(self.conventional, self.structure_aware, strict=True)]
+        return 1 - self.structure_aware / self.conventional
 
 
-def growth(threads: int) -> Growth:
+COLUMNS = {
+    RANKS: lambda p: p.ranks,
+    THREADS: lambda p: p.threads,
+    Column("conventional", "conventional", "modelled"): lambda p: p.conventional,
+    Column("aware", "structure-aware", "modelled"): lambda p: p.structure_aware,
+    share("saved", "saved", "modelled"): lambda p: p.saved,
+}
+
+
+def point(ranks: int, threads: int) -> Point:
     """Applies eqs 13-17 to NEURONS and INDEGREE."""
-    half = INDEGREE / 2
-    return Growth(
-        threads,
-        TRIED,
-        [access.f_conventional(NEURONS, INDEGREE, m, threads) for m in TRIED],
-        [access.f_structure_aware(NEURONS, half, half, m, threads) for m in TRIED],
-    )
+    plain = access.f_conventional(NEURONS, INDEGREE, ranks, threads)
+    aware = access.f_structure_aware(NEURONS, INDEGREE / 2, INDEGREE / 2, ranks, threads)
+    return Point(ranks, threads, plain, aware)
 
 
 def figure() -> Figure:
     """Returns the figure with its table; it is the same on every page."""
-    lines = [growth(threads) for threads in THREADS_EACH]
-    most, few = TRIED[-1], max(g.reductions[TRIED.index(8)] for g in lines)
-    saved = " and ".join(f"{percent(g.reductions[-1], 1)} with {g.threads} threads" for g in lines)
+    points = [point(ranks, threads) for threads in THREADS_EACH for ranks in TRIED]
+    most, few = TRIED[-1], max(p.saved for p in points if p.ranks == 8)
+    saved = " and ".join(f"{percent(p.saved, 1)} with {p.threads} threads" for p in points if p.ranks == most)
     alt = (
         f"First accesses per synaptic event against ranks, 2 to {most}: rising from "
-        f"{number(lines[0].conventional[0], 2)}, least for the structure-aware schedule, which saves {saved} "
+        f"{number(points[0].conventional, 2)}, least for the structure-aware schedule, which saves {saved} "
         f"on {counted(most, 'rank')}."
     )
     caption = (
@@ -64,31 +63,25 @@ def figure() -> Figure:
         f"of the irregular accesses; on up to 8 at most {percent(few, 1)}, since nearly every list there "
         "holds a synapse."
     )
-    rows = [
-        {"ranks": m, "threads": g.threads, "conventional": a, "aware": b, "saved": saving}
-        for g in lines
-        for m, a, b, saving in zip(TRIED, g.conventional, g.structure_aware, g.reductions, strict=True)
-    ]
     title = "In the published network, on up to 128 ranks"
-    svg = _draw(lines, "published", alt)
-    return Figure("access-published", title, svg, alt, caption, Table(COLUMNS, rows))
+    svg = _draw(points, "published", alt)
+    return Figure("access-published", title, svg, alt, caption, Table.of(COLUMNS, points))
 
 
-def _draw(growth: list[Growth], name: str, alt: str) -> str:
+def _draw(points: list[Point], name: str, alt: str) -> str:
     """Draws irregular accesses against the number of ranks, one line style per number of threads."""
     handles = []
     with drawing(height=3.1) as (figure, (axes,)):
-        for line, g in zip(LINES, growth, strict=False):
+        for line, threads in zip(LINES, THREADS_EACH, strict=False):
             look = {"linestyle": line, "marker": "o", "markersize": 3}
-            for of, shares in (("conventional", g.conventional), ("structure-aware", g.structure_aware)):
-                label = f"{of}, T = {g.threads}"
-                handles += axes.plot(g.ranks, shares, color=schedule_colour(of), label=label, **look)
+            for of in ("conventional", "structure_aware"):
+                shares = [getattr(p, of) for p in points if p.threads == threads]
+                label = f"{of.replace('_', '-')}, T = {threads}"
+                handles += axes.plot(TRIED, shares, color=schedule_colour(of), label=label, **look)
         axes.set_xscale("log", base=2)
-        axes.set_xticks(growth[0].ranks, [str(m) for m in growth[0].ranks])
+        axes.set_xticks(TRIED, [str(m) for m in TRIED])
         axes.minorticks_off()
-        axes.set_ylim(0, 1)
         axes.grid(axis="y")
-        axes.set_xlabel("ranks, one area each")
-        axes.set_ylabel("first accesses per event")
+        axes.set(ylim=(0, 1), xlabel="ranks, one area each", ylabel="first accesses per event")
         legend_above(figure, handles, columns=2)
         return markup(figure, name, alt)

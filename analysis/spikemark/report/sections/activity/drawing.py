@@ -81,8 +81,7 @@ def _raster(axes: Axes, network, edges: np.ndarray) -> None:
     centres = (edges[1:] + edges[:-1]) / 2
     axes.set_yticks(centres, [_short(g.label) for g in network.groups])
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(1, 0)
-    axes.set_xlim(0, window)
+    axes.set(ylim=(1, 0), xlim=(0, window))
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set_xlabel("time (ms)")
     for edge in edges[1:-1]:
@@ -144,8 +143,7 @@ def _bars(axes: Axes, groups: list, edges: np.ndarray) -> None:
 
 
 def _rate(axes: Axes, network) -> None:
-    axes.set_ylabel("rate (Hz)")
-    axes.set_xlabel("time (s)")
+    axes.set(ylabel="rate (Hz)", xlabel="time (s)")
     try:
         found = network.alternation
     except BadInput:
@@ -162,14 +160,12 @@ def _rate(axes: Axes, network) -> None:
         top = max(top, 1.05 * hz.max())
     spans = [(1e-3 * start, 1e-3 * (end - start)) for start, end in found.states.ups_ms]
     axes.broken_barh(spans, (0, top), color=COLOUR["band"], linewidth=0, zorder=0)
-    axes.set_xlim(0, network.recording.seconds)
-    axes.set_ylim(0, top or 1)
+    axes.set(xlim=(0, network.recording.seconds), ylim=(0, top or 1))
     axes.yaxis.set_major_locator(MaxNLocator(3))
 
 
 def _spectrum(axes: Axes, network) -> None:
-    axes.set_xlabel("frequency (Hz)")
-    axes.set_ylabel("Hz²/Hz")
+    axes.set(xlabel="frequency (Hz)", ylabel="Hz²/Hz")
     try:
         found = network.spectrum
     except BadInput:

@@ -31,6 +31,10 @@ class Group:
     irregularity: activity.Irregularity
     synchrony: float | None  # None without a spike, or in a run too short for it
 
+    @property
+    def over_published(self) -> float | None:
+        return self.rate_hz / self.published_hz if self.published_hz else None
+
 
 @dataclass(frozen=True)
 class Alternation:

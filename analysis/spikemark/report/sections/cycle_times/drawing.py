@@ -3,9 +3,8 @@
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
+from spikemark.report.style import COLOUR, drawing, legend_above, markup, plain_ticks, schedule_colour
 
 BINS = 60
 
@@ -23,11 +22,8 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
     with drawing(len(distributions), 0.8 + 1.25 * len(distributions), sharex=True) as (figure, panels):
         for axes, d in zip(panels, distributions, strict=True):
             if d.maxima_s is not None:
-                axes.axvspan(
-                    *np.clip(1e6 * np.array(d.interval_s), edges[0], edges[-1]),
-                    color=COLOUR["band"],
-                    linewidth=0,
-                )
+                band = np.clip(1e6 * np.array(d.interval_s), edges[0], edges[-1])
+                axes.axvspan(*band, color=COLOUR["band"], linewidth=0)
             colour = schedule_colour(d.schedule)
             _histogram(axes, d.times_s, edges, color=colour, alpha=0.55, histtype="stepfilled")
             if d.maxima_s is not None:
@@ -41,13 +37,8 @@ def draw(distributions: list, limits_s: tuple[float, float], logarithmic: bool, 
             axes.set_ylabel("rel. frequency", color=COLOUR["muted"], fontsize=9)
         if logarithmic:
             panels[-1].set_xscale("log")
-            panels[-1].xaxis.set_major_locator(
-                LogLocator(subs=(1, 2, 5) if edges[-1] < 300 * edges[0] else (1,))
-            )
-            panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-            panels[-1].xaxis.set_minor_locator(NullLocator())
-        panels[-1].set_xlim(edges[0], edges[-1])
-        panels[-1].set_xlabel("compute time per cycle (µs)")
+            plain_ticks(panels[-1].xaxis, subs=(1, 2, 5) if edges[-1] < 300 * edges[0] else (1,))
+        panels[-1].set(xlim=(edges[0], edges[-1]), xlabel="compute time per cycle (µs)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)
 

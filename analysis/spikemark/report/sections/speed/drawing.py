@@ -7,10 +7,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from spikemark.bench import kernels
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour, schedule_colour
+from spikemark.report.style import (
+    COLOUR,
+    drawing,
+    label_rows,
+    legend_above,
+    markup,
+    phase_colour,
+    plain_ticks,
+    schedule_colour,
+)
 
 LONG_TAIL = 20  # largest over smallest rate from which the axis is logarithmic
 DOT = {"marker": "o", "linestyle": "", "markersize": 5.5, "markeredgewidth": 0}
@@ -128,13 +137,10 @@ def bound(table, setups: list, name: str, alt: str) -> str:
         handles.append(Line2D([], [], label="runs", markeredgecolor=COLOUR["muted"], **RING))
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.xaxis.set_major_locator(LogLocator(base=4))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-        axes.xaxis.set_minor_locator(NullLocator())
+        plain_ticks(axes.xaxis, base=4)
         _plain_numbers(axes.yaxis)
         axes.grid()
-        axes.set_xlabel("list length L (synapses)")
-        axes.set_ylabel("ns / synapse")
+        axes.set(xlabel="list length L (synapses)", ylabel="ns / synapse")
         legend_above(figure, handles, columns=4 if len(handles) < 4 else 2)
         return markup(figure, name, alt)
 
@@ -149,11 +155,8 @@ def _panels(rows: dict[str, list[str]]) -> Iterator[tuple[Figure, list[Axes]]]:
         figure.get_layout_engine().set(h_pad=0.07)
         for axes, (title, labels) in zip(panels, rows.items(), strict=True):
             axes.set_title(title, pad=7)
-            axes.set_yticks([-y for y in range(len(labels))], labels)
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
+            label_rows(axes, [-y for y in range(len(labels))], labels)
             axes.set_ylim(-len(labels) + 0.4, 0.6)
-            axes.grid(axis="x")
             axes.xaxis.set_major_locator(MaxNLocator(5))
         yield figure, panels
 
@@ -164,6 +167,4 @@ def _labels(groups: dict[str, list]) -> dict[str, list[str]]:
 
 def _plain_numbers(axis) -> None:
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axis.set_minor_locator(NullLocator())
+    plain_ticks(axis, subs=(1, 2, 5) if high < 50 * low else (1,))

@@ -10,7 +10,7 @@ ASIDE = {"conventional": 0.94, "placement_only": 1.0}  # the dots of all schedul
 
 
 def draw(waiting, name: str, alt: str) -> str:
-    """Draws section.Waiting."""
+    """Draws the `Waiting` of the section."""
     handles = []
     with drawing(height=3.2) as (figure, (axes,)):
         if waiting.curve:
@@ -33,14 +33,12 @@ def draw(waiting, name: str, alt: str) -> str:
         if waiting.curve:
             handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="independent cycles"))
         ticks = sorted({p.configuration.delay_ratio for p in waiting.points})
-        axes.set_xscale("log")
-        axes.set_xlim(0.85, 1.18 * max(ticks))
+        axes.set(xscale="log", xlim=(0.85, 1.18 * max(ticks)))
         axes.set_xticks(ticks, [str(t) for t in ticks])
         axes.minorticks_off()
-        axes.set_ylim(0, 1.12 * max(max(p.measured + p.expected) for p in waiting.points) or 1)
         axes.grid(axis="y")
-        axes.set_xlabel("D (cycles between exchanges)")
-        axes.set_ylabel("waiting (s / s simulated)")
+        axes.set_ylim(0, 1.12 * max(max(p.measured + p.expected) for p in waiting.points) or 1)
+        axes.set(xlabel="D (cycles between exchanges)", ylabel="waiting (s / s simulated)")
         legend_above(figure, handles, columns=2)
         return markup(figure, name, alt)
 
