@@ -1,4 +1,4 @@
-"""What a cycle of the mini-app takes whatever is in it, measured with a network of next to nothing.
+"""The fixed time of a cycle of the mini-app, measured with a network of next to nothing.
 
 It is a median, unlike the kernel times: one interruption outweighs hundreds of such cycles, and what
 interruptions add to cycles of a usual length is in the kernel times already.

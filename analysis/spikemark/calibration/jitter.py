@@ -1,6 +1,7 @@
-"""How cycle times of the mini-app fluctuate on all cores, and what power the node draws meanwhile and idle.
+"""How cycle times of the mini-app fluctuate on all cores, and the power that the node draws.
 
-What the values mean is said in machines/jitter.py; they are ratios, so that the mean stays with the kernels.
+Power is measured meanwhile and when idle. machines/jitter.py says what the values mean; they are ratios, so
+that the kernels alone determine the mean.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Fluctuation:
 
 @dataclass(frozen=True)
 class Round:
-    """What a run tells."""
+    """The results of a run."""
 
     record: Record
     fluctuation: Fluctuation
@@ -80,8 +81,8 @@ def fluctuation(times: np.ndarray) -> Fluctuation:
     """The fluctuation of times [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
     Long cycles are those beyond the valley between the two largest modes, or, where there is one mode,
-    OUTLYING robust standard deviations above the median. They are mean times as long as the others: with
-    them, a few interrupts would make the CV. In the autocorrelation they are drawn in to where they begin.
+    OUTLYING robust standard deviations above the median. The CV leaves them out, since a few interrupts would
+    dominate it. In the autocorrelation, they are limited to the threshold at which they begin.
     """
     relative = times / times.mean(axis=1, keepdims=True)
     found = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)

@@ -1,7 +1,7 @@
 """Times of the kernels, the clock and the memory: one pinned copy of bench_kernels, and one on every core.
 
 Rounds alternate between one core, each time the next one, and all of them at once. Copies start together and
-take each case for the same time, so that all cores are busy with the same kernel but for what they drift.
+spend the same time on each case, so that all cores are busy with the same kernel apart from their drift.
 """
 
 import contextlib

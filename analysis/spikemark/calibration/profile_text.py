@@ -31,7 +31,7 @@ def text(
 
 
 def _leaf(path: str, value: Value, reference: str) -> dict[str, Any]:
-    """A value as the file holds it; `reference` stands before what is special about this one."""
+    """A value as written to the file; `reference` comes before what is special about this value."""
     origin = {"kind": value.kind, "reference": ": ".join(filter(None, (reference, value.reference)))}
     if field_of(path).allowed == TABLE:
         return origin | {"rows": [[ranks, size, _rounded(us)] for ranks, size, us in value.value]}

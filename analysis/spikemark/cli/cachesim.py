@@ -1,4 +1,4 @@
-"""`spikemark cachesim`: misses of delivery in simulated caches."""
+"""`spikemark cachesim`: cache misses of delivery, from a simulation of the caches."""
 
 import json
 from pathlib import Path
@@ -39,29 +39,31 @@ def cachesim(
     ] = None,
     simulate_ms: Annotated[
         float | None,
-        typer.Option(help="Length of the measured part instead of that of the description, in ms."),
+        typer.Option(help="Length of the measured part in ms, instead of that in the description."),
     ] = None,
     ll: Annotated[
         str | None,
         typer.Option(
-            metavar=GEOMETRY, help="Last cache, sizes in bytes, instead of the host's or machine's."
+            metavar=GEOMETRY, help="Last cache, sizes in bytes, instead of that of the host or machine."
         ),
     ] = None,
     d1: Annotated[
         str | None,
-        typer.Option(metavar=GEOMETRY, help="First data cache, sizes in bytes, likewise."),
+        typer.Option(
+            metavar=GEOMETRY, help="First data cache, sizes in bytes, instead of that of the host or machine."
+        ),
     ] = None,
     machine: Annotated[
         str | None,
-        typer.Option(help="Take the caches of a machine profile, a file in machines/ or a path."),
+        typer.Option(help="Take the caches from a machine profile: a file in machines/, or a path."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the caches during delivery and count the misses.
 
     Prints them beside the misses that are predicted from the counts of synapses and spikes. Needs Valgrind,
-    and takes up to a hundred times as long as the run itself. The result for a run of a sweep
-    (results/EXPERIMENT/MACHINE/runs/ID) is kept, and the next report shows it.
+    and takes up to a hundred times as long as the run itself. If the run belongs to a sweep
+    (results/EXPERIMENT/MACHINE/runs/ID), the result is kept and the next report shows it.
     """
     import tempfile
 

@@ -20,22 +20,25 @@ def peers(
         ),
     ] = "peers",
     threads: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Numbers of threads instead of those of the experiment.")
+        str | None,
+        typer.Option(metavar="N,N", help="Numbers of threads, instead of those in the experiment."),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Rounds instead of those of the experiment.")
+        int | None, typer.Option(help="Rounds to measure, instead of those in the experiment.")
     ] = None,
     as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(help="Results folder instead of results/peers/MACHINE in the checkout.")
     ] = None,
     patience: Annotated[
-        float, typer.Option(help="Seconds to wait for a quiet machine before a run.", show_default=True)
+        float,
+        typer.Option(help="Longest wait for a quiet machine before a run, in seconds.", show_default=True),
     ] = 30.0,
 ) -> None:
     """Measure the mini-app beside other simulators.
 
-    They take turns on the same network; the factors by which the mini-app is ahead or behind have intervals.
+    The programs take turns on the same network. Each factor by which the mini-app is ahead or behind has an
+    interval.
     """
     from spikemark.peers import compare
     from spikemark.peers.show import disturbances, notes, table

@@ -11,7 +11,7 @@ import typer
 from spikemark.presets import PRESETS, Preset
 
 app = typer.Typer(
-    help="Write a known network as a run description.\n\nIt goes to standard output, as in"
+    help="Write a known network as a run description.\n\nThe description goes to standard output, as in"
     " `spikemark preset mam-benchmark > run.json`.",
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -20,11 +20,11 @@ app = typer.Typer(
 
 @app.callback()
 def _several() -> None:
-    """Keeps the name of the preset on the command line even if there is only one."""
+    """Makes the command line require the name of a preset even if there is only one."""
 
 
 def command(preset: Preset) -> typing.Callable[..., None]:
-    """A function whose signature has every option of the preset; those not given are left to the preset."""
+    """A function whose signature has every option of the preset; the preset fills in those not given."""
 
     def write(**given: Any) -> None:
         described = preset.describe(**given)
@@ -32,7 +32,7 @@ def command(preset: Preset) -> typing.Callable[..., None]:
             if given[name] is not None and given[name] < least:
                 compared = f"rates were compared with the published ones from {least:g} on"
                 typer.echo(
-                    f"warning: {name}={given[name]:g}: {compared}; below, they may be others", err=True
+                    f"warning: {name}={given[name]:g}: {compared}; below that, they may differ", err=True
                 )
         typer.echo(json.dumps(described, indent=1))
 

@@ -34,7 +34,7 @@ def check_whole(name: str, value: float, least: int = 1) -> None:
 def assign(content: dict[str, Any], field: str, value: Any) -> None:
     """Sets `path.to.field` in place and makes what is missing on the way; list items go by number.
 
-    Raises BadInput if the path leads nowhere.
+    Raises BadInput if the path does not exist.
     """
     *path, last = field.split(".")
     at: Any = content

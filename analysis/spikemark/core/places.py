@@ -1,4 +1,4 @@
-"""Where things are: the checkout, the mini-app, the results, and the name of this machine."""
+"""Finds things: the checkout, the mini-app, the results, and the name of this machine."""
 
 import os
 import re
@@ -17,8 +17,8 @@ ELSEWHERE = {
 def root() -> Path:
     """The checkout: the folder that holds `Snakefile` and `workflows/`.
 
-    The package is installed in place, so it is the checkout the package lies in; a package installed
-    elsewhere takes the one the current directory lies in. Raises BadInput if there is none.
+    The package is normally installed in place, so this is the checkout that contains it. A package installed
+    elsewhere takes the checkout that contains the current directory. Raises BadInput if there is none.
     """
     for folder in (Path(__file__).resolve().parents[3], Path.cwd(), *Path.cwd().parents):
         if (folder / "Snakefile").is_file() and (folder / "workflows").is_dir():
@@ -52,6 +52,7 @@ def check_machine(name: str) -> str:
     """Returns `name` if it can be the name of a results folder, else raises BadInput."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(
-            f"machine: {name!r} is not allowed: letters, digits, '.', '_', '-', not starting with a sign"
+            f"machine: {name!r} is not allowed: allowed are letters, digits, '.', '_' and '-', starting "
+            "with a letter or digit"
         )
     return name

@@ -1,4 +1,4 @@
-"""Power from a meter outside, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
+"""Power of an external meter, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
 
 import hashlib
 from dataclasses import replace
@@ -32,17 +32,16 @@ class Kept(BaseModel):
 
 
 def keep(run: Run, path: Path, **placed) -> Path:
-    """Copy the CSV at `path` and how it was placed into the results folder; runs share a copy.
+    """Copies the CSV at `path`, and how it was placed in time, into the results folder; runs share a copy.
 
-    `placed` is what `outside.source` took. Returns the file that was written last, without which the copy is
-    not read.
-    Raises BadInput for a run that is in no results folder, and for what is no file.
+    `placed` are the arguments of `outside.source`. Returns the file that was written last, without which the
+    copy is not read. Raises BadInput for a run that is in no results folder, and for what is no file.
     """
     at = beside(run.path, Results.power)
     if at is None:
         raise BadInput(f"--keep: {run.path} is in no results folder; allowed: results/…/runs/ID of a sweep")
     if not path.is_file():
-        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a file")
+        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a regular file")
     content = path.read_bytes()
     name = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
     about = Kept(file=path.name, csv=name, **placed)
@@ -53,7 +52,7 @@ def keep(run: Run, path: Path, **placed) -> Path:
 
 
 def of_run(run: Run) -> Energy:
-    """Energy from what is kept for the run, or else from its own readings. Raises BadInput for bad files."""
+    """Energy from the power kept for the run, or else its own readings. Raises BadInput for bad files."""
     at = beside(run.path, Results.power)
     if at is None or not at.is_file():
         return analysis.of_run(run)

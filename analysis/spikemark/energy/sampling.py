@@ -1,4 +1,4 @@
-"""How well readings cover a span of time, and how sure they are about the mean power in it."""
+"""How well readings cover a span of time, and how well they determine the mean power in it."""
 
 from dataclasses import dataclass
 
@@ -50,14 +50,13 @@ def _one(trace: Trace, start: float, end: float) -> Sampling:
 
 
 def energy(trace: Trace, start: float, end: float) -> Quantity:
-    """Energy in J from `start` to `end`, with what the sampling leaves open.
+    """Energy in J from `start` to `end`, with its uncertainty from sampling.
 
-    A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
+    A counter is read exactly, so only the ends are uncertain: the interval reaches from the readings inside
     to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
     from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
     part, and from what the readings were rounded to; at each end, power may change anywhere between the two
-    readings around it.
-    Missing with fewer than LEAST_READINGS in the span.
+    readings around it. Missing with fewer than LEAST_READINGS in the span.
     """
     count = int(((trace.time_s >= start) & (trace.time_s <= end)).sum())
     if count < LEAST_READINGS:
@@ -79,7 +78,7 @@ def energy(trace: Trace, start: float, end: float) -> Quantity:
 
 
 def _open_j(trace: Trace, at: float) -> float:
-    """By how many J the energy up to `at` may differ if power changes in one step between two readings."""
+    """How many J the energy up to `at` may differ if power changes in one step between two readings."""
     i = int(np.clip(np.searchsorted(trace.time_s, at), 1, len(trace.time_s) - 1))
     return float(abs(np.diff(trace.power_w)[i - 1]) * np.diff(trace.time_s)[i - 1] / 2)
 

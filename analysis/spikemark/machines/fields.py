@@ -1,4 +1,4 @@
-"""What a machine profile may say: the path of every value, its unit, what is allowed, what it means."""
+"""The content of a machine profile: path, unit, allowed values and meaning of every value."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a profile says of the interconnect, in SI units: the one reading of it, for all that use it."""
+"""The interconnect of a profile in SI units; everything that uses it reads it here."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +24,7 @@ class Interconnect:
 
     @classmethod
     def of(cls, inputs: Inputs, why: str, nodes: int = 2) -> "Interconnect":
-        """What a message costs. What lies between nodes is not asked for where there is one node.
+        """What a message costs. With one node, values between nodes are not needed.
 
         Raises BadInput naming the value that is unknown, and `why` it is needed.
         """

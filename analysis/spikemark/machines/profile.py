@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Profile:
-    """A checked profile, made by `load`, `checked` or `assume`. What is unknown has no value."""
+    """A checked profile, made by `load`, `checked` or `assume`. Unknown quantities have no value."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class Profile:
     def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
         """This profile with another value at `path`, of the kind assumed. `unit`: None for texts.
 
-        Raises BadInput for what a file could not say either.
+        Raises BadInput for anything that a file must not contain either.
         """
         return self._with({path: _leaf(path, value, unit, why, self.name)})
 

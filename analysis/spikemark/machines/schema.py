@@ -58,7 +58,7 @@ class Number(Leaf):
     def _inside(self) -> "Number":
         low, high = self.interval or (self.value, self.value)
         if not low <= self.value <= high:
-            raise ValueError(f"interval [{low:g}, {high:g}] must hold the value {self.value:g}")
+            raise ValueError(f"interval [{low:g}, {high:g}] must contain the value {self.value:g}")
         return self
 
 

@@ -9,12 +9,12 @@ Each piece is fitted by least squares of relative errors, with beta >= 0 and the
 smallest Bayesian information criterion (Schwarz 1978) wins: N ln(S / N) + k ln N, S being the sum of the N
 squares and k the number of parameters, ends of pieces included.
 
-Something else that runs can make a repetition a hundred times longer; what is further from the median of its
+Other programs can make a repetition a hundred times longer. Times that are further from the median of their
 size than `OUTLYING` robust standard deviations (1.4826 median absolute deviations, relative, of all sizes
-together) is drawn in to there first.
+together) are therefore first limited to that distance.
 
-Intervals are of the curve, not of one more measurement: the repetitions, whole curves each, are drawn again
-with replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
+Intervals are for the curve, not for one more measurement: repetitions, each a whole curve, are drawn with
+replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
 widened by sqrt(R / (R - 1)) and by Student's t with R - 1 degrees of freedom.
 """
 
@@ -28,7 +28,7 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, student, with_half
 
 MOST_PIECES = 3
-FEWEST = 3  # sizes of a piece: two lie on a line in any case
+FEWEST = 3  # sizes of a piece: two always lie on a line
 RESOLUTION = 1e-3  # relative error below which no partition is better than another
 OUTLYING = 4
 SHORTEST_S = 1e-12  # no curve predicts less
@@ -85,10 +85,10 @@ class LatencyBandwidth:
         return cls(sizes, pieces, error, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
-        """Time in s of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).
+        """Time in s of an exchange of `size` bytes; between two pieces, that of the nearer one by log(size).
 
-        It is modelled within the sizes that were measured, extrapolated beyond them. Raises BadInput for a
-        size that is not above 0.
+        It is modelled within the measured sizes, and extrapolated beyond them. Raises BadInput for a size
+        that is not above 0.
         """
         if not 0 < size < float("inf"):
             raise BadInput(f"size={size}: bytes above 0")

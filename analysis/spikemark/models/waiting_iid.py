@@ -80,7 +80,7 @@ class IidWaiting:
     def interval_of_maxima(
         self, delay_ratio: int = 1, ranks: int | None = None, level: float = 0.99
     ) -> tuple[float, float]:
-        """Interval in s that holds the slowest rank's time of a window with probability `level` (eq 12)."""
+        """Interval in s that contains the slowest rank's window time with probability `level` (eq 12)."""
         ranks = self.ranks if ranks is None else ranks
         return order_statistics.interval_of_maxima(*self.window(delay_ratio), ranks, level)
 

@@ -1,4 +1,4 @@
-"""The lanes of a run that has not been made: what each holds, its period, its lag and its groups of ranks.
+"""The lanes of a run that has not been made: the synapses, period, lag and groups of ranks of each.
 
 These are the rules of the mini-app (miniapp/FORMAT.md; miniapp/src/schedule).
 """
@@ -44,9 +44,9 @@ class Lane:
 def chosen(
     description: Description, schedule: str | list | Schedule | None, placement: str | None
 ) -> tuple[Schedule, str]:
-    """Schedule and placement: those given, else the description's, else the placement the schedule implies.
+    """Schedule and placement: as given, else the description's, else the placement the schedule implies.
 
-    The description's placement counts for the description's schedule only. Raises BadInput for an unknown
+    The description's placement counts only with the description's schedule. Raises BadInput for an unknown
     schedule.
     """
     described = find(description.schedule) if schedule is None or placement is None else None
@@ -58,7 +58,7 @@ def chosen(
 
 def read(description: Description, ranks: int, schedule: Schedule, placement: str) -> list[Lane]:
     """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: synapses without a
-    lane, periods that are longer than the shortest delay, a D that is no multiple of lag + 1."""
+    lane, periods that are longer than the shortest delay, a D that is not a multiple of lag + 1."""
     held = pairs(description, schedule, placement, ranks)
     shortest = _shortest(description, held)
     spans = spans_of(description, placement, ranks)
@@ -79,7 +79,9 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
 
 
 def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
-    """The pairs of areas that each lane holds, boolean [source area, target area]; a pair is in at most one.
+    """The pairs of areas that each lane connects, boolean [source area, target area].
+
+    A pair is in at most one lane.
 
     Raises BadInput for groups that do not divide the ranks, and for areas that the network does not have.
     """
@@ -122,7 +124,7 @@ def _joined(rule: LaneRule, number: int, spans: np.ndarray, ranks: int) -> np.nd
     if ranks % size:
         raise BadInput(f"schedule.{number}.group: {size}; allowed: a divisor of the {ranks} ranks")
     first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
-    whole = first == last  # an area spread over several groups is in none
+    whole = first == last  # an area that is spread over several groups belongs to none
     return (first[:, None] == first) & whole & whole[:, None]
 
 
@@ -179,7 +181,7 @@ def _delay_ratio(description: Description, schedule: Schedule, shortest: dict[st
 
 
 def _cycles(description: Description, shortest: int | None) -> int:
-    """Whole cycles in the shortest delay; without one, those of the run."""
+    """Whole cycles in the shortest delay; without a delay, those of the run."""
     if shortest is None:
         return max(1, description.time.cycles)
     return shortest // description.time.cycle_steps
@@ -219,7 +221,7 @@ def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]
 
 
 def _check_names(field: str, given: object, lanes: list[str]) -> None:
-    """Refuses a choice for a lane that there is not."""
+    """Refuses a choice for a lane that does not exist."""
     if isinstance(given, dict) and "name" not in given:
         for lane in given:
             if lane not in lanes:

@@ -1,4 +1,4 @@
-"""Schedules as waiting sees them: after how many cycles which ranks meet. It follows from their lanes."""
+"""Schedules as waiting sees them: which ranks meet after how many cycles. This follows from their lanes."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Plan:
 
     @property
     def step(self) -> int:
-        """Cycles that need not be told apart: the shortest time between two meetings."""
+        """Cycles that need not be distinguished: the shortest time between two meetings."""
         return self.base or self.window
 
     @property
@@ -41,8 +41,8 @@ def plan(
 ) -> Plan:
     """What the named schedule of the mini-app does with D = `delay_ratio`.
 
-    `lag` is for a schedule that takes one (default 1), `group_period` for one in which blocks of ranks meet
-    as rarely as is exact (default D: no meetings in between). An area is taken to lie on one rank. Raises
+    `lag` is for a schedule with a lag (default 1), `group_period` for one in which blocks of ranks meet as
+    rarely as is exact (default D: no meetings in between). An area is assumed to be on one rank. Raises
     BadInput for a name that is not in SCHEDULES, and for numbers that the schedule does not take.
     """
     if schedule not in SCHEDULES:
@@ -78,5 +78,5 @@ def _lag(rule: LaneRule, lag: int | None) -> int:
 
 
 def _having(what) -> str:
-    """Names of the schedules for which `what` holds."""
+    """Names of the schedules for which `what` is true."""
     return ", ".join(name for name, schedule in SCHEDULES.items() if what(schedule))

@@ -1,4 +1,4 @@
-"""Where neurons live: how many of each population every virtual process (rank, thread) holds.
+"""Where neurons are: how many of each population every virtual process (rank, thread) has.
 
 These are the rules of the mini-app's placements (miniapp/src/description/placement). A placement gives
 every area its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons
@@ -36,9 +36,9 @@ def area(network: Network, ranks: int) -> list[tuple[int, int]]:
 
 
 def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
-    """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
+    """An area lives on consecutive ranks in proportion to its size; small areas share a rank.
 
-    The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
+    The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
     more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)

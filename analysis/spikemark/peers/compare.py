@@ -1,4 +1,4 @@
-"""A comparison from end to end: measure what is missing, then put the programs side by side."""
+"""A comparison from end to end: measures what is missing, then compares the programs."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -29,7 +29,7 @@ def compare(
 
     Complaints name trials that failed and peers whose comparison is refused (factors.refusal). Raises
     BadInput for an experiment that is not one network on one rank, for a program that is not installed, and
-    for a folder in which another command is at work.
+    for a folder in which another command is working.
     """
     conditions = conditions or Conditions()
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program

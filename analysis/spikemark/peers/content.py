@@ -17,7 +17,7 @@ EXPERIMENT = "peers"  # its results lie beside those of the experiments
 class Estimated(Fields):
     """A median over `rounds` rounds, `disturbed` of them disturbed, and its interval; null with a reason.
 
-    `confidence` is that with which the interval holds the median; 0 where there is only one round.
+    `confidence` is that with which the interval contains the median; 0 if there is only one round.
     """
 
     median: float | None
@@ -62,7 +62,7 @@ class Gain(Estimated):
 
 
 class Known(Fields):
-    """What is known of a program; null where it gave no result or does not tell."""
+    """What is known about a program; null where it gave no result or does not report it."""
 
     name: str
     title: str

@@ -30,7 +30,8 @@ def measure(
     """Carries out the trials that have no result yet; returns the reasons of those that failed.
 
     A failed trial does not stop the others, but a program that refuses the network (exit status 2) is not
-    asked again. `say` gets a line per run. KeyboardInterrupt passes through; the same call goes on there.
+    started again. `say` receives a line per run. KeyboardInterrupt passes through; the same call later
+    continues.
     """
     named = {program.name: program for program in plan.programs}
     description = store.path / "description.json"

@@ -32,7 +32,9 @@ COMPARED = (
 
 
 def contract():
-    """The pandera contract of the table, in seconds and bytes; missing where a program does not tell.
+    """The pandera contract of the table, in seconds and bytes.
+
+    Missing where a program does not report a value.
 
     `synaptic_events` are counted by the program or, where `events_counted` is false, expected for its spikes.
     Memory per synapse is all that was resident at the peak; of it, `baseline_bytes` before the network was

@@ -40,9 +40,9 @@ class Plan:
 def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     """The trials of an experiment that describes one network on one rank.
 
-    Within a round the order is shuffled, so that slow changes of the machine favour nobody. It follows from
-    `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
-    with several networks or ranks, for neurons that no peer has, or for more threads than cores.
+    Within a round the order is shuffled, so that slow changes of the machine favour no program. It follows
+    from `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
+    with several networks or ranks, for neurons that no peer offers, or for more threads than cores.
     """
     runs = expand(experiment)
     descriptions = {json.dumps(run.description, sort_keys=True) for run in runs}
@@ -53,7 +53,7 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
             " allowed here: one description on one rank"
         )
     if any("threads" in entry for entry in experiment.grid):
-        raise BadInput(f"experiment {experiment.name!r}: threads in the grid; allowed here: beside it")
+        raise BadInput(f"experiment {experiment.name!r}: threads in the grid; allowed here: outside the grid")
     cores = launch.available_cores()
     if max(experiment.threads) > cores:
         raise BadInput(
@@ -64,7 +64,8 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     programs = tuple(program for program in programs if program.takes(models))
     if len(programs) < 2:
         raise BadInput(
-            f"experiment {experiment.name!r}: neuron models {', '.join(sorted(models))}: no peer has the like"
+            f"experiment {experiment.name!r}: neuron models {', '.join(sorted(models))}: no peer has such "
+            "neurons"
         )
     identities = {program.name: program.identity for program in programs}
     trials = []

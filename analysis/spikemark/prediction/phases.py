@@ -2,10 +2,10 @@
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
 (models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. What a cycle takes whatever is in it counts into update. The slowest thread of a rank sets its time;
-what the others wait counts into update, as in the mini-app's records. Kernel times depend on how many cores
-of the node are busy: those of the profile are for one core and for all, in between they are interpolated
-linearly in the number of busy cores.
+buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; the
+waiting of the other threads counts into update, as in the mini-app's records. Kernel times depend on how many
+cores of the node are busy: those of the profile are for one core and for all; in between, they are
+interpolated linearly in the number of busy cores.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ BARRIERS = 2  # barriers of the threads in a cycle
 ROUTES = 4  # ranks that get a spike in the profile's time per spike (miniapp/bench/kernels_network.c)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
-    "what a cycle takes beside its kernels (`cycle`) is unknown and left out: cycles of few"
-    " microseconds come out too short"
+    "the time of a cycle besides its kernels (`cycle`) is unknown and left out, so cycles of a few "
+    "microseconds are predicted too short"
 )
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
@@ -68,7 +68,7 @@ def phase_times(
 
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
-    """What the times take for granted: assumed values of the profile, then assumptions of the model."""
+    """What the times assume: assumed values of the profile, then assumptions of the model."""
     values = {path: inputs.profile.get(path) for path, used in inputs.used.items() if used.kind == "assumed"}
     found = [
         f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
@@ -120,12 +120,12 @@ def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, 
 
 
 def _share(node: Node) -> float:
-    """How far the node is on the way from one busy core (0) to all (1)."""
+    """The node's position between one busy core (0) and all (1)."""
     return (node.busy - 1) / (node.cores - 1) if node.cores > 1 else 0.0
 
 
 def _groups(node: Node) -> list[str]:
-    """The groups of kernel times that count."""
+    """The groups of kernel times that are needed."""
     return [ONE] * (_share(node) < 1) + [FULL] * (_share(node) > 0)
 
 

@@ -46,7 +46,7 @@ class Options(ScaledOptions):
 def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
-    `full` is the scale 1 where none is given. Scaling is that of the microcircuit, at the expected rates; the
+    `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
     ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the
     original (5.4 spikes/s at 0.01): its inhibitory weights, -11 times the excitatory ones, grow too large.
     Raises BadInput naming the option or the file, the value and what is allowed.

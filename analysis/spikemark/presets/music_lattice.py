@@ -1,4 +1,4 @@
-"""The cells of one application on a torus: tiles, the patches of its processes, whom a tile receives from.
+"""The cells of one application on a torus: tiles, the patches of its processes, and the sources of a tile.
 
 The cells lie on a square lattice on the unit torus, which is cut into g x g tiles. The cells of a tile are
 one population: they have the same sources. A tile receives from the tiles whose centres lie within the square

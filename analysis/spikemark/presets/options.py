@@ -1,4 +1,4 @@
-"""Reading the options of a preset: what is wrong is said in one line."""
+"""Reads the options of a preset; errors are stated in one line."""
 
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput, shown
 
 
 class Strict(BaseModel):
-    """Options that are all known, finite, and numbers where numbers are asked for."""
+    """Options that are known and finite, and numbers where numbers are required."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 

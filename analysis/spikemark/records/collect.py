@@ -1,7 +1,7 @@
-"""Tables for other tools, made of a gathered sweep: one row per run, and one row per run and phase.
+"""Tables for other tools, made from a gathered sweep: one row per run, and one row per run and phase.
 
-`summary.parquet` and `phases.parquet` are an export: nothing in Spikemark reads them, as pages and studies
-are made of the records themselves.
+`summary.parquet` and `phases.parquet` are an export: nothing in Spikemark reads them, since pages and studies
+are made from the records themselves.
 """
 
 import json
@@ -21,7 +21,10 @@ from .results import Results
 
 @dataclass
 class Collection:
-    """`runs`: one row per run; `phases`: one row per run and phase; `complaints`: what is wrong with them."""
+    """`runs`: one row per run; `phases`: one row per run and phase.
+
+    `complaints`: what is wrong with the runs.
+    """
 
     runs: pd.DataFrame
     phases: pd.DataFrame

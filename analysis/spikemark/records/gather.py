@@ -1,4 +1,4 @@
-"""What a results folder holds: the plan, the complete runs, and what became of the others."""
+"""The content of a results folder: the plan, the complete runs, and what happened to the others."""
 
 import hashlib
 import json
@@ -95,7 +95,7 @@ class Measured:
 
     @property
     def kind(self) -> str:
-        """What its times are, `measured` or `simulated`, and so is every number made of them."""
+        """The kind of its times, `measured` or `simulated`, and of every number computed from them."""
         return self.run.record.kind
 
     @property
@@ -110,7 +110,7 @@ class Measured:
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of the record; for a simulated run, those about the machine at hand are left out."""
+        """The warnings of the record, without those about this machine if the run was simulated."""
         found = self.run.record.warnings
         return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
 
@@ -142,7 +142,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sweep:
-    """An experiment on a machine, as far as it has been carried out."""
+    """An experiment on a machine, as far as it has progressed."""
 
     name: str
     title: str
@@ -190,9 +190,9 @@ class Sweep:
 
 
 def gather(folder: Path) -> Sweep:
-    """Read plan.json in a results folder and every record it names; this is the one reading of a sweep.
+    """Read plan.json in a results folder and every record it names; a sweep is read only here.
 
-    Raises BadInput when there is no plan or it is not one.
+    Raises BadInput if plan.json is missing or is not a plan.
     """
     results = Results(Path(folder))
     plan = results.read_plan()

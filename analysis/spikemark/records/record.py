@@ -1,4 +1,4 @@
-"""Reads run records (miniapp/FORMAT.md, version 1) and refuses any that is not whole and consistent."""
+"""Reads run records (miniapp/FORMAT.md, version 1) and refuses those that are not whole and consistent."""
 
 import io
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Run:
     def window(self) -> int:
         """Cycles between two exchanges in which ranks wait for each other.
 
-        The shortest period of the lanes that span several ranks; where none does, the longest of all.
+        The shortest period of the lanes that span several ranks; if there is none, the longest of all lanes.
         """
         shared = [lane.period for lane in self.record.lanes if lane.ranks > 1]
         return min(shared) if shared else max(lane.period for lane in self.record.lanes)
@@ -179,7 +179,8 @@ def _read_record(path: Path) -> Record:
     content: Any = read_json(path, WHOLE)
     if not isinstance(content, dict):
         raise BadInput(f"{path}: holds {type(content).__name__}, a run record is one JSON object")
-    # These two first: with another version or an unfinished run, complaints about other fields would mislead.
+    # These two come first: with another version or an unfinished run, complaints about other fields would
+    # mislead.
     version, status = content.get("format_version"), content.get("status")
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise BadInput(

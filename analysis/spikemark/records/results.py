@@ -1,4 +1,4 @@
-"""The results folder of one experiment on one machine: which file lies where."""
+"""The results folder of one experiment on one machine, and where its files are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Results:
         return self.path / "descriptions" / f"{run}.json"
 
     def compute_of(self, run: str) -> Path:
-        """The network whose compute times the simulated run id `run` takes, where it is not its own."""
+        """The network whose compute times the simulated run id `run` uses, if it is not its own."""
         return self.path / "descriptions" / f"{run}.compute-of.json"
 
     def run(self, run: str) -> Path:
@@ -61,7 +61,7 @@ class Results:
         return self.path / "unchecked" / run / "record"
 
     def scorep(self, run: str) -> Path:
-        """What Score-P measured during another run of run id `run`, with a record of its own."""
+        """What Score-P measured when run id `run` was repeated, with a record of its own."""
         return self.path / "scorep" / run
 
     def cachesim(self, run: str) -> Path:
@@ -69,7 +69,7 @@ class Results:
         return self.path / "cachesim" / f"{run}.json"
 
     def power(self, run: str) -> Path:
-        """The power that a meter outside read during run id `run`, and how it was placed in time."""
+        """The power that an external meter read during run id `run`, and how it was placed in time."""
         return self.path / "power" / f"{run}.json"
 
     def failure(self, run: str) -> Path:
@@ -97,7 +97,9 @@ class Results:
     def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""
         if not self.plan.is_file():
-            raise BadInput(f"{self.path}: no plan.json: not a results folder, or nothing was swept yet")
+            raise BadInput(
+                f"{self.path}: no plan.json: not a results folder, or no sweep has been started there"
+            )
         content = read_json(self.plan)
         version = content.get("format_version") if isinstance(content, dict) else None
         if version is None:

@@ -21,11 +21,11 @@ FILES = {
 
 
 def whole(directory: Path) -> bool:
-    """Says whether a run is in `directory`: records appear whole or not at all."""
+    """Says whether `directory` contains a run; records appear whole or not at all."""
     return (directory / RECORD).is_file()
 
 
 def foreign(directory: Path) -> list[str]:
-    """Names of what lies in `directory` and belongs to no run, sorted; none where there is no such folder."""
+    """Sorted names of everything in `directory` that belongs to no run; none if there is no such folder."""
     present = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
     return sorted(present - FILES.keys())

@@ -26,7 +26,7 @@ def share(name: str, head: str, kind: str, digits: int = 1) -> Column:
 
 
 def without(reason: str, said: bool = True) -> Quantity:
-    """Makes a cell without a number; it shows the reason where that is to be `said`."""
+    """Makes a cell without a number; it shows the reason if that is to be `said`."""
     return missing(reason, mark=f"missing: {reason}" if said else "missing")
 
 
@@ -36,5 +36,5 @@ def extent(values: Sequence[float]) -> tuple[float, float]:
 
 
 def known(value: float | None, reason: str) -> float | Quantity:
-    """Returns the number, or a cell that lacks it for that reason."""
+    """Returns the number, or a cell that gives the reason why it is missing."""
     return missing(reason) if value is None else value

@@ -16,7 +16,7 @@ EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
 
 def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
-    """Returns what compares two schedules, where it can, and always how far the sweep has come."""
+    """Returns the comparison of two schedules, if there is one, and always how far the sweep has come."""
     compared = _compared(view, headline) if headline.speed_up else []
     return [*compared, _runs(view), _checksums(view)]
 
@@ -29,7 +29,7 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
         runs = view.case.of(configuration, view.ranks)
         paired = len(speed_up.pairs)
         if len(runs) > paired:
-            mean = f"geometric mean of {paired} of {len(runs)} runs, those with a partner"
+            mean = f"geometric mean of the {paired} of {len(runs)} runs that have a partner"
         else:
             mean = "one run" if paired == 1 else f"geometric mean of {paired} runs"
         note = f"{where}, {mean}" + (f", {span([m.real_time_factor for m in runs])}" if len(runs) > 1 else "")
@@ -73,7 +73,7 @@ def _access(view: View) -> KeyFigure:
         return replace(found, note=f"per synaptic event; {found.note}")
     note = "per synaptic event"
     if min(filled(plain + aware), default=0) > ALL:
-        note += ": hardly any list is empty, so a spike enters equally many with both schedules"
+        note += ": hardly any list is empty, so a spike enters equally many lists with both schedules"
     return KeyFigure(label, "equal", "counted", note)
 
 

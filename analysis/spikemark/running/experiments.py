@@ -1,4 +1,4 @@
-"""Experiment files: what is varied, and the runs that follow from it.
+"""Reads experiment files: what is varied, and the runs that follow.
 
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
 grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each
@@ -58,7 +58,7 @@ class RunSpec(Planned):
 
 
 def find(name: str) -> Path:
-    """The file of an experiment given by path or by name. Raises BadInput naming those that exist."""
+    """The file of an experiment given by path or by name. Raises BadInput naming the existing ones."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
     else:
@@ -101,7 +101,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     for options the preset refuses and for entries of the grid that give the same run twice.
     """
     if _number(experiment) > MOST_RUNS:
-        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
+        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; that is the largest number allowed")
     profile_digest = functools.cache(simulated_on.profile_digest)
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
@@ -200,7 +200,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
     return description
 
 
-@functools.lru_cache(maxsize=4)  # most runs of a plan differ in how they are run
+@functools.lru_cache(maxsize=4)  # most runs of a plan differ only in how they are run
 def _described(name: str, options: bytes) -> bytes:
     """Pickled: that copies the large multi-area model ten times as fast as `copy.deepcopy`."""
     return pickle.dumps(_preset(name).describe(**pickle.loads(options)))

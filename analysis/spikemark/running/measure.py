@@ -1,4 +1,4 @@
-"""One run of a plan on the machine at hand: start it, watch it, check the record, keep it or say why not."""
+"""One run of a plan on this machine: start it, watch it, check the record, keep it or say why not."""
 
 import shlex
 from pathlib import Path
@@ -53,12 +53,12 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
 
 
 def _reason(finished: Finished) -> str:
-    hint = "" if finished.errors.strip() else ": try the command of the log without --quiet"
+    hint = "" if finished.errors.strip() else ": run the command in the log without --quiet to see more"
     return f"{finished.reason}{hint}"
 
 
 def log_text(start: Launch, finished: Finished) -> str:
-    """What is kept of a program that failed: its command, how it ended and what it said."""
+    """What is kept about a program that failed: its command, how it ended and what it said."""
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
     return (
         f"command: {variables} {shlex.join(start.command)}\n"

@@ -13,9 +13,10 @@ from spikemark.records.results import Results
 
 
 class Progress:
-    """Watches the results folder. Use it as a context manager and call `look` now and then.
+    """Watches the results folder.
 
-    Runs are found by the files that they leave, so it does not matter which machine measures them.
+    Use it as a context manager and call `look` now and then. It finds runs by the files that they leave, so
+    it does not matter which machine measures them.
     """
 
     def __init__(self, results: Results, runs: Sequence[Planned], stream: TextIO | None = None):
@@ -73,6 +74,6 @@ class Progress:
             return "unreadable"
 
     def _cost(self, run: str) -> str:
-        """How long it took to simulate the run; empty for a measured run."""
+        """Says how long it took to simulate the run; empty for a measured run."""
         path = self.results.run(run) / run_files.SIMULATION
         return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

@@ -17,7 +17,7 @@ from .carry_out import RunFailed, carry_out, check_record, due
 
 
 def check() -> None:
-    """Raises BadInput where nothing can be simulated: without SimGrid, or the mini-app built for it."""
+    """Raises BadInput if SimGrid, or the mini-app built for it, is missing."""
     simulation.smpirun.version()
     places.program("miniapp_smpi")
 
@@ -31,7 +31,7 @@ def simulate(results: Results, run: str) -> Path:
     plan, planned = due(results, run)
     wanted = planned.machine
     if wanted is None:
-        raise BadInput(f"run {run!r} is planned on the machine at hand, not on a simulated one")
+        raise BadInput(f"run {run!r} is planned on this machine, not on a simulated one")
     out, compute_of = results.unchecked(run), results.compute_of(run)
     arguments = {
         "ranks": planned.ranks,

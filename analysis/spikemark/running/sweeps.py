@@ -1,4 +1,4 @@
-"""A sweep: plan an experiment, and measure what is missing of it."""
+"""A sweep plans an experiment and measures its missing runs."""
 
 import os
 import signal
@@ -22,13 +22,13 @@ from . import simulate, simulated_on
 from .experiments import Experiment, RunSpec
 from .progress import Progress
 
-LOOK_EVERY_S = 1.0  # looking takes time from what is measured
+LOOK_EVERY_S = 1.0  # looking takes time from the measured run
 PATIENCE_S = 15
 
 
 @dataclass
 class Outcome:
-    """What became of a sweep of `planned` runs.
+    """The outcome of a sweep of `planned` runs.
 
     `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `sweep`: the
     records as `conclude` read them.
@@ -91,13 +91,13 @@ def sweep(
     profile: str = "laptop",
     stream: TextIO | None = None,
 ) -> Outcome:
-    """Measures what is missing, then calls `conclude`. Failed runs are named and do not stop the others.
+    """Measures the missing runs, then calls `conclude`. Failed runs are named and do not stop the others.
 
     `conclude`, such as `report.conclude`, adds to the outcome while the folder is still locked.
 
     Raises BadInput for an unknown profile, a missing mini-app or SimGrid, a folder that cannot be written, or
-    one in which another command is at work. KeyboardInterrupt passes through once everything that was
-    started has ended; the same call then goes on from there.
+    one in which another command is at work. KeyboardInterrupt passes through once everything that was started
+    has ended; the same call later continues from there.
     """
     chosen = check(results, profile)
     if experiment.machine is None:
@@ -150,12 +150,12 @@ def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> 
     ]
     command += ["--directory", str(results.path), "--profile", str(profile), "--workflow-profile", "none"]
     # Only a missing record is measured. Records appear whole or not at all, and we hold the folder's lock:
-    # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that may well go on.
+    # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that can continue.
     command += ["--nolock", "--ignore-incomplete", "--drop-metadata", "--rerun-triggers", "mtime"]
     command += ["--keep-going", "--scheduler", "greedy", "--nocolor"]
     with (
         open(results.workflow_log, "w") as log,
-        # The workflow inherits the lock and holds it as long as anything measures, whatever becomes of us.
+        # The workflow inherits the lock and holds it as long as anything measures, even if this process ends.
         started(
             command,
             {"PYTHONPATH": _with_this_package()},
@@ -184,6 +184,6 @@ def _last_line(log: Path) -> str:
 
 
 def _with_this_package() -> str:
-    """The jobs must find this very package, installed or not."""
+    """Makes the jobs find this very package, installed or not."""
     here = str(Path(__file__).resolve().parents[2])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -25,10 +25,10 @@ FILES = ("profile.cubex", "traces.otf2")
 
 
 def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
-    """Carry out run id `run` of the plan under Score-P and return the directory, which `scorep.check` reads.
+    """Carries out run id `run` of the plan under Score-P and returns the directory for `scorep.check`.
 
-    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan does not
-    have the run, it is there already, or the instrumented mini-app is missing.
+    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
+    lacks the run, the result exists already, or the instrumented mini-app is missing.
     """
     (plan, planned), target = results.planned(run), results.scorep(run)
     if whole(target / "record"):

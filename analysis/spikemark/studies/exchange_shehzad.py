@@ -27,10 +27,11 @@ BASE, OTHER = "allgather", "rma_doubling"
 NOT_PRINTED = missing("the paper has no such row")
 TSTOP_MS, CELLS = 5000, 2525  # simulated time of Tables 1 and 3, cells of Table 2
 EXPLAINED = (
-    "Is recursive doubling by one-sided puts faster than MPI_Allgather? Shehzad & Bozkus replaced the one by "
-    "the other in NEURON: each spike goes to every rank, in log2(ranks) steps. Here both are exchanges of "
-    "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper. "
-    "The cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
+    "Is recursive doubling by one-sided puts faster than MPI_Allgather? Shehzad & Bozkus replaced "
+    "MPI_Allgather by recursive doubling in NEURON: each spike goes to every rank, in log2(ranks) steps. "
+    "Here both are exchanges of "
+    "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper; "
+    "the cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
 )
 Key = tuple[int, int, int, str]  # cells, simulated time in ms, ranks, exchange
 Runs = dict[Key, list[Measured]]
@@ -58,7 +59,7 @@ def _key(m: Measured) -> Key:
 
 
 def slips() -> list[str]:
-    """What does not fit in the published tables; computed from them."""
+    """What does not fit together in the published tables; computed from them."""
     exceeding, compared = _savings_above_share()
     sums = [row["sum"] for row in papers.rows("shehzad_table1")]
     low = sum(float(x) != 100 for x in sums)
@@ -114,7 +115,7 @@ def _shares(found: Runs, kind: str) -> Table:
         Column("published_computation_percent", "computation (%)", "literature"),
     ]
     note = (
-        "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours tell "
+        "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours separate "
         "waiting for the slowest rank from the exchange. The published share of MPI_Allgather includes both."
     )
     return Table(columns, rows, "Table 1: share of communication and computation", "share", [note])
@@ -192,7 +193,7 @@ def _counts(found: Runs, kind: str) -> Table:
         Column("exchange_us", "exchange per window (µs)", kind),
     ]
     note = (
-        "The counts are of what the exchange hands to MPI for other ranks. An allgather counts one message "
+        "These counts show what the exchange hands to MPI for other ranks. An allgather counts one message "
         "to every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
         "itself."
     )
@@ -218,7 +219,7 @@ def _compared(*tables: Table) -> list[tuple[Quantity, Quantity]]:
 
 
 def _verdict(table: Table) -> Box:
-    """Could ours save what they say they save?"""
+    """Says whether our runs could save as much as the paper says."""
     pairs = _compared(table)
     if not pairs:
         return Box("plain", "No pair of runs on several ranks is complete.")

@@ -22,16 +22,17 @@ PARTS = {
     "barrier": ("waiting",),
 }
 EXPLAINED = (
-    "On how many ranks is a small network fastest? There is one rank per core. All ranks exchange the spikes "
-    "of every millisecond: first how many there are, then the spikes. With more ranks there is less to "
-    "compute, and there are more messages, nearly all of them short. So the cost of a message decides. "
+    "On how many ranks is a small network fastest? There is one rank per core. All ranks exchange the "
+    "spikes of every millisecond: first their number, then the spikes. With more ranks, each has less to "
+    "compute and sends more messages, nearly all of them short. So the cost of a message is decisive. "
     "Spikes go round a ring, from each rank to one other at a time. Times are seconds per simulated second, "
     "mean over ranks."
 )
 TABLE_I = (
     "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds. "
     "Its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper. "
-    "Less is known of them than is needed: Provenance says what was assumed. Compare shapes, not seconds."
+    "Not everything that is needed is known about them; Provenance says what was assumed. Compare shapes, "
+    "not seconds."
 )
 NOT_YET = missing("not simulated yet")
 
@@ -123,7 +124,7 @@ def _sentence(found: list[Place]) -> str:
 
 
 def _verdict(found: list[Place]) -> str:
-    """Is the fastest of the published numbers of ranks the published one?"""
+    """Says whether the fastest of the published numbers of ranks is the published one."""
     lines = [line for line in papers.rows("simula_table1") if line["network"] == NETWORK]
     times = {int(line["procs"]): float(line["wallclock_s"]) for line in lines}
     own = {p.ranks: p.real_time_factor for p in found if p.machine == PUBLISHED_ON and p.ranks in times}

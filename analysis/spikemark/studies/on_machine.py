@@ -1,4 +1,4 @@
-"""What studies of simulated machines share: which runs belong together, their phases and their speed."""
+"""What studies of simulated machines have in common: groups of runs, their phases and their speed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from .lines_figure import Axis, Line
 
 @dataclass(frozen=True)
 class Place:
-    """Runs of one machine, one number of ranks and one way to run them, at one setting of what is varied."""
+    """Runs on one machine with one number of ranks, run in one way, at one setting of what is varied."""
 
     machine: str
     ranks: int
@@ -59,7 +59,7 @@ def partner(found: list[Place], p: Place, schedule: str) -> Place | None:
 
 
 def reduction_percent(base: Place, other: Place, *names: str) -> Quantity:
-    """By how many per cent `other` spends less time in the phases than `base`; without names, in all."""
+    """How many per cent less time `other` spends in the phases than `base`; without names, in all phases."""
 
     def value(m: Measured) -> float | None:
         return m.spent(*names) if names else m.real_time_factor

@@ -1,4 +1,4 @@
-"""How well a simulated machine stands for the real one: this host, measured and simulated, phase by phase."""
+"""How well a simulated machine represents the real one: this host, measured and simulated, phase by phase."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ FOLDER = "simulated"
 MODES = {
     "replay": "those of the real run, cycle by cycle",
     "execute": "the kernels, run one rank after another",
-    "model": "drawn after the profile",
+    "model": "drawn from the profile",
 }
 #: Rows of the table, each a sum of parts of a cycle (record.PARTS).
 QUANTITIES = {
@@ -38,16 +38,16 @@ QUANTITIES = {
     "exchange": ("exchange",),
 }
 WHOLE = "cycle"
-NO_PROFILE = "there is no profile of this host in machines/: run `spikemark calibrate`"
+NO_PROFILE = "there is no profile of this host in machines/; run `spikemark calibrate`"
 NOT_SIMULATED = missing(f"not simulated: {NO_PROFILE}, or see the complaints above")
 NOTHING = missing("nothing to compare")
 ALONE = missing("a rank alone does not wait or exchange", mark="–")
 EXPLAINED = (
     "Can you trust a simulated machine? Every run here was made on this host and then simulated on the "
-    "host's profile (`spikemark calibrate`): the same network on as many ranks of one node. Replayed compute "
-    "times leave only waiting and exchange to the simulation. Executed ones also test whether kernels take "
-    "as long one rank after another as side by side. Modelled ones also test the profile's kernel times and "
-    "jitter."
+    "host's profile (`spikemark calibrate`): the same network on the same number of ranks of one node. "
+    "Replayed compute times leave only waiting and exchange to the simulation. Executed ones also test "
+    "whether kernels take the same time when ranks run one after another as when they run side by side. "
+    "Modelled ones also test the profile's kernel times and jitter."
 )
 NOTE = (
     "All times are microseconds per cycle, means over ranks, cycles and repetitions. The error is simulated "
@@ -56,7 +56,7 @@ NOTE = (
 
 
 def simulate(sweep: Sweep) -> list[str]:
-    """Simulate every run that has not been simulated for the profile as it is; returns what went wrong."""
+    """Simulates every run that has not been simulated with the present profile; returns what went wrong."""
     members = [m for m in _real(sweep) if m.planned.threads == 1]
     host = _profile(members[0]) if members else None
     if host is None:
@@ -100,7 +100,7 @@ def _simulate(m: Measured, mode: str, host: Profile) -> None:
 
 
 def _profile(m: Measured) -> Profile | None:
-    """The profile that `spikemark calibrate` has written on the host of a run; None without one."""
+    """The profile that `spikemark calibrate` wrote on the host of a run; None without one."""
     title = calibration.title(m.run.record.host)
     return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
 
@@ -118,7 +118,7 @@ def folder(run: Path, mode: str) -> Path:
 
 @dataclass(frozen=True)
 class Setup:
-    """Runs that differ in their repetition only: microseconds per cycle by quantity, one for each run."""
+    """Runs that differ only in their repetition: microseconds per cycle by quantity, one for each run."""
 
     neurons: int
     ranks: int
@@ -183,7 +183,7 @@ def read(sweep: Sweep) -> Findings:
     differ = [label for setup in found for label in setup.differ]
     spikes = Box(
         "bad" if differ else "good",
-        f"Other spikes than in the real run: {', '.join(differ)}."
+        f"These simulated runs have other spikes than their real runs: {', '.join(differ)}."
         if differ
         else "Every simulated run found the spikes of its real run (checksum).",
     )
@@ -241,7 +241,7 @@ def _sentence(found: list[Setup]) -> str:
     ]
     if not parts:
         return f"Nothing to compare yet: no run of this host was also simulated; {NO_PROFILE}."
-    return f"Largest errors of simulated cycles of two ranks or more, by their length: {'; '.join(parts)}."
+    return f"Largest errors of simulated cycles on two or more ranks, by their length: {'; '.join(parts)}."
 
 
 def _errors(found: list[Setup]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Waiting of one way to run ranks of injected skew: as it was, by the recursion, and from the known truth.
+"""Waiting of ranks with injected skew: as observed, by the recursion, and from the known truth.
 
 Times are in microseconds per cycle, mean over ranks. Means over blocks of cycles stand in for repetitions:
-blocks are long against the correlation of the cycles, so their spread tells how sure the mean is.
+blocks are much longer than the correlation of the cycles, so their spread tells how certain the mean is.
 """
 
 from dataclasses import dataclass, field
@@ -46,7 +46,10 @@ class Waits:
 
     @cached_property
     def measured_blocks(self) -> dict[Place, np.ndarray]:
-        """Block means at barriers and at exchanges that overlap; without runs whose waiting was not timed."""
+        """Block means at barriers and at overlapping exchanges.
+
+        Runs whose waiting was not timed are left out.
+        """
         found = {}
         for m in self.runs:
             waiting = m.run.waiting()
@@ -78,14 +81,14 @@ class Waits:
 
     @property
     def drawn(self) -> Quantity:
-        """Mean over drawn runs, and what lies between the 2.5 and 97.5 % of them."""
+        """Mean over drawn runs, and their 2.5 and 97.5 % quantiles."""
         tail = 100 * (1 - LEVEL) / 2
         low, high = np.percentile(self.drawn_runs, [tail, 100 - tail])
         return Quantity(float(self.drawn_runs.mean()), float(low), float(high))
 
     @property
     def lateness_us(self) -> Quantity:
-        """By how much a wait takes longer than asked for, mean over ranks, cycles and runs."""
+        """How much longer a wait takes than requested, mean over ranks, cycles and runs."""
         if any("inject" not in m.run.record.phases for m in self.runs):
             return missing("records without the phase inject")
         asked = self.runs[0].description["inject"]["mean_us"]
@@ -103,7 +106,7 @@ class Waits:
 
 
 def columns(name: str, head: str, kind: str) -> list[Column]:
-    """A number of runs, and what the recursion says of it; `kind` is that of the runs' times."""
+    """A number from the runs, and what the recursion says about it; `kind` is that of the runs' times."""
     return [
         Column(name, head, kind),
         Column(f"{name}_replayed", "recursion, runs' times", "modelled"),

@@ -1,7 +1,7 @@
 """What a conventional run says about its cycle times: parameters of `components`, with intervals.
 
-Every interval is that of the mean of one series (`series`): for a parameter that is no mean, the series is by
-how much each cycle moves the estimate.
+Every interval is that of the mean of one series (`series`): for a parameter that is not a mean, the series
+says how much each cycle moves the estimate.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from . import series
 from .components import Components
 
 NONE = "none found"
-FEWEST_INDEPENDENT = 100  # times, of which fewer wander so slowly that they imitate modes
+FEWEST_INDEPENDENT = 100  # fewer times wander so slowly that they imitate modes
 MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 
 
@@ -23,7 +23,7 @@ MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 class Estimates:
     """Parameters of cycle times.
 
-    `rho_1` is missing where the times do not vary, the minor mode where they have one mode.
+    `rho_1` is missing if the times do not vary, and the minor mode if they have only one mode.
     """
 
     mean_s: Quantity

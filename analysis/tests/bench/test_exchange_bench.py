@@ -66,7 +66,7 @@ def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path
     folder = program()
     with locked(tmp_path / "out"):
         status, output, errors = spikemark("--out", tmp_path / "out")
-    assert (status, output) == (2, "") and "another sweep or benchmark is at work here" in errors
+    assert (status, output) == (2, "") and "another sweep or benchmark is running here" in errors
     assert not (folder / "called").exists()
 
 

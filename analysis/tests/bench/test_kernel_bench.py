@@ -68,7 +68,7 @@ def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path
         status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output) == (2, "")
     assert errors == (
-        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is at work here; wait for it or stop it\n"
+        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is running here; wait for it or stop it\n"
     )
     assert [call for call in calls(folder) if "out" in call] == []
 

@@ -94,8 +94,11 @@ BAD = [
     ("predict run --schedule=conventional --threads=2", ["--threads: only with --machine"]),
     ("predict --machine grace --preset dpsnn --cycles 9", ["--cycles: only without --machine"]),
     ("predict --machine=grace --group-period=9", ["--group-period: only without --machine"]),
-    ("predict run --ranks 2,4 --schedule conventional", ["ranks='2,4': one number; several only with"]),
-    ("predict run", ["schedule: missing; or give --machine"]),
+    (
+        "predict run --ranks 2,4 --schedule conventional",
+        ["ranks='2,4': allowed without --machine: one number"],
+    ),
+    ("predict run", ["schedule: missing; needed without --machine"]),
     ("predict run --slow", ["--slow"]),
 ]
 

@@ -86,7 +86,7 @@ def test_command(run, spikemark):
         (["--machine", "nowhere"], "machine 'nowhere' not found"),
         (["--machine", "trenz-zu9eg"], "trenz-zu9eg: power.idle is unknown, needed for modelled energy"),
         (["--nodes", "2"], "--nodes: only with --machine"),
-        (["--machine", "grace", "--power", "x.csv"], "--machine: power is modelled, that of --power"),
+        (["--machine", "grace", "--power", "x.csv"], "--machine: not allowed with --power FILE.csv"),
     ],
 )
 def test_bad_input_gets_one_line(run, refusal, options, complaint):

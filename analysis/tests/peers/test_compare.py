@@ -220,7 +220,7 @@ def test_a_damaged_result_is_named(setting):
 
 
 def test_two_comparisons_do_not_share_a_folder(setting):
-    with locked(setting.folder / "out"), pytest.raises(BadInput, match="at work here"):
+    with locked(setting.folder / "out"), pytest.raises(BadInput, match="running here"):
         setting.compare()
 
 
@@ -233,7 +233,7 @@ def factors(found) -> set[str]:
 
 def test_one_round_has_no_interval(setting):
     found = setting.compare(repetitions=1)
-    assert "no intervals: that takes two rounds" in show.notes(found)
+    assert "no intervals: they need at least two rounds" in show.notes(found)
     assert "5.00" in factors(found)
     assert "5.00 (5.00)" in factors(setting.compare(repetitions=2))
 
@@ -250,7 +250,7 @@ def test_the_table_shows_every_program_quantity_and_note(setting):
     assert [(row["what"], row["threads"]) for row in shown.rows] == [*expected, ("speed, over 1 thread", 2)]
     notes = show.notes(found)
     assert "Peer: has no ring" in notes
-    assert "Peer: 1.00 B / synapse of its memory is there before the network is built" in notes
+    assert "Peer: 1.00 B / synapse of its memory exists before the network is built" in notes
 
 
 def test_what_a_comparison_found_is_read_back(setting):

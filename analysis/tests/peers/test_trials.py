@@ -79,7 +79,7 @@ def test_only_programs_that_have_the_neurons_are_compared(tmp_path):
     found = plan(experiment(tmp_path), (*PROGRAMS[:2], picky))
     assert [program.name for program in found.programs] == ["miniapp", "one"]
     assert {trial.program for trial in found.trials} == {"miniapp", "one"}
-    with pytest.raises(BadInput, match="ignore_and_fire: no peer has the like"):
+    with pytest.raises(BadInput, match="ignore_and_fire: no peer has such neurons"):
         plan(experiment(tmp_path), (PROGRAMS[0], picky))
 
 

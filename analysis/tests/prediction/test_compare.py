@@ -77,7 +77,7 @@ def test_how_sure_it_is_is_said(large):
     for certainty, wanted in target.items():
         made = compare(large, [Machine()], target=wanted)
         assert made.candidates[0].certainty == certainty
-        assert ("its interval holds the target" in compare_show.verdict(made)) == ("not" in certainty)
+        assert ("its interval contains the target" in compare_show.verdict(made)) == ("not" in certainty)
         assert ("which is not certain" in compare_show.verdict(made)) == ("perhaps" in certainty)
     made = compare(large, [Machine()], target=(figures[0].value + figures[0].high) / 2)
     assert made.candidates[0].needed.nodes == 1 and made.candidates[0].sure.nodes == 2
@@ -175,7 +175,7 @@ def test_compare_prints_and_writes_a_page(spikemark, known, tmp_path):
     assert "limited by" in output and "needs" in output
     shown = Page(page.read_text())
     assert shown.text
-    for text in ("Where the time goes", "Time against energy", "What this rests on", "made-up", "dear"):
+    for text in ("Where the time goes", "Time against energy", "What this is based on", "made-up", "dear"):
         assert text in page.read_text()
     status, output, _ = spikemark(*arguments, "--json")
     content = json.loads(output)
@@ -211,7 +211,7 @@ COMPARED = "compare made-up --preset mam-benchmark"
         (f"{ON} 2 --option areas", "option='areas'"),
         (f"{ON} 2 --group-period 2", "only without"),
         ("predict --machine made-up --preset dpsnn --ranks 2 --rate -1", "rate=-1"),
-        ("predict --ranks 2", "RUN_DIR: missing; or give --machine"),
+        ("predict --ranks 2", "RUN_DIR: missing; needed without --machine"),
         ("predict run --threads 2 --schedule conventional", "threads: only with --machine"),
         ("compare made-up made-up --preset mam-benchmark", "each only once"),
         (f"{ON} {'9' * 5000}", "up to 64 whole numbers"),

@@ -160,7 +160,7 @@ def test_published_rates_and_rates_as_asked():
     found = rates.of(network, preset="microcircuit")
     assert found.hz[0] == microcircuit.RATES.hz["L23E"] and "Potjans" in found.source
     assert (rates.of(network, 4.0).hz == 4).all()
-    with pytest.raises(BadInput, match="rate: population 'L23E' fires at no rate of its own"):
+    with pytest.raises(BadInput, match="rate: population 'L23E' has no rate of its own"):
         rates.of(network)
     with pytest.raises(BadInput, match="rate=-1: rates in Hz from 0 to 10000"):
         rates.of(network, -1.0)

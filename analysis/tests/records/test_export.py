@@ -84,7 +84,9 @@ def test_what_is_no_number_stands_in_the_call_path(tmp_path):
 def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
     results = results_of(tmp_path, grid, ranks=[1, 2])
-    with pytest.raises(BadInput, match="of 4: schedule=conventional at 2, schedule=structure_aware at 4"):
+    with pytest.raises(
+        BadInput, match="of 4 points: schedule=conventional at 2, schedule=structure_aware at 4"
+    ):
         exported(results)
     parameters, found = read(exported(results, ("schedule=structure_aware",))[0])
     assert parameters == ["ranks", "D"]
@@ -102,7 +104,7 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
     grid = [{"record.barrier": True, "ranks": 1}, {"record.barrier": False, "ranks": 2}]
     results = results_of(tmp_path, grid)
-    with pytest.raises(BadInput, match="measured at the same points"):
+    with pytest.raises(BadInput, match="to be measured at the same points"):
         exported(results)
     results = results_of(tmp_path / "b", [{"ranks": [1, 2]}])
     path = results.run(results.read_plan().runs[0].id) / "record.json"

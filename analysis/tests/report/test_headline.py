@@ -51,7 +51,7 @@ def test_more_waiting_is_said(tmp_path):
     jittery = {"mean_s": 20e-6, "cv": 0.9}
     found = of(tmp_path, pair({"mean_s": 20e-6, "cv": 0.01}, jittery))
     assert found.waiting.value > 1
-    assert "Waiting rose by" in found.sentence and "expects a fall by 68\u202f%" in found.sentence
+    assert "Waiting rose by" in found.sentence and "expects a fall of 68\u202f%" in found.sentence
 
 
 def test_a_difference_within_the_spread_is_not_told_from_none(tmp_path):

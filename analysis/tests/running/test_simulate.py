@@ -327,7 +327,7 @@ def test_execution_of_neurons_without_a_rate_of_their_own_is_scaled_at_the_one_g
     place = Place(machines.filled(machine), 2, 1, 1)
     network = dpsnn.describe(neurons=200)
     assert sources.execute(network, place, place.profile, 3.0).factor == pytest.approx(1, rel=0.1)
-    with pytest.raises(BadInput, match=r"fires at no rate of its own"):
+    with pytest.raises(BadInput, match=r"has no rate of its own"):
         sources.execute(network, place, place.profile)
 
 

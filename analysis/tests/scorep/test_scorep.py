@@ -137,7 +137,7 @@ def test_definitions_truncated_anywhere_get_one_line(measured, tmp_path, refusal
 def test_other_number_of_ranks_gets_one_line(run, tmp_path):
     one = fake_scorep.write(run, tmp_path, ranks=1)
     for read, name in (profile.read, "profile.cubex"), (trace.read, "traces.otf2"):
-        with pytest.raises(BadInput, match=f"{name}: holds 1 ranks; the run had ranks 0 to 1"):
+        with pytest.raises(BadInput, match=f"{name}: contains 1 ranks; the run had ranks 0 to 1"):
             read(one / name, 2)
 
 
@@ -145,7 +145,7 @@ def test_files_of_another_program_get_one_line(run, tmp_path, monkeypatch):
     monkeypatch.setattr("spikemark.scorep.profile.MEASURED", "main_loop")
     monkeypatch.setattr("spikemark.scorep.seen.MEASURED", "main_loop")
     with pytest.raises(
-        BadInput, match="rank 0 has no region 'main_loop': not of a build with SPIKEMARK_SCOREP"
+        BadInput, match="rank 0 has no region 'main_loop': it was not built with SPIKEMARK_SCOREP"
     ):
         check(_measured(run, tmp_path / "other"))
 

@@ -223,7 +223,7 @@ def test_several_runs_of_one_machine_are_one_fit(tmp_path):
             {"schedule": "structure_aware"},
             "schedule=structure_aware: a fit needs a run in which all ranks exchange",
         ),
-        ({"ranks": 1}, "ranks=1: nobody to wait for"),
+        ({"ranks": 1}, "ranks=1: there is nobody to wait for"),
     ],
 )
 def test_runs_that_do_not_show_waiting_are_refused(tmp_path, options, complaint):
@@ -267,7 +267,7 @@ def test_an_oversubscribed_run_is_told(tmp_path):
     ("array", "complaint"),
     [
         (np.ones(5), r"shape \[5\]; expected \[rank, cycle\]"),
-        (np.ones((1, 50)), "ranks=1: nobody to wait for"),
+        (np.ones((1, 50)), "ranks=1: there is nobody to wait for"),
         (np.ones((2, 5)), "cycles=5: a fit needs at least 20"),
         (np.full((2, 50), np.nan), "a compute time of nan s"),
         (np.full((2, 50), -1.0), "a compute time of -1.0 s"),

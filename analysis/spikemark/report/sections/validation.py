@@ -18,9 +18,10 @@ from spikemark.waiting.source import source
 TITLE = "Waiting predicted from the conventional schedule"
 EXPLAINED = (
     "Can the waiting of another schedule be predicted? Each predictor is fitted on one conventional run. It "
-    "is then asked how long the run of the same network (seed) and repetition waits under another schedule; "
-    "it has seen no other run. {predictors}. Error: predicted over {kind}. Where another placement changes "
-    "what a rank computes, no predictor can know. For a barrier, each adds what the one of the conventional "
+    "then predicts how long the run of the same network (seed) and repetition waits under another schedule, "
+    "without having seen that run. {predictors}. Error: predicted over {kind}. No predictor can know how "
+    "another placement changes what a rank computes. For a barrier, each adds what the one of the "
+    "conventional "
     "run itself cost. The same theory in the section above (there fitted alike) adds nothing."
 )
 CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
@@ -92,7 +93,7 @@ def section(view: View) -> Section:
     errors = [f"{name} {percent(np.median([abs(r.factor(name) - 1) for r in rows]))}" for name in PREDICTORS]
     text = [
         EXPLAINED.format(predictors=words, kind=view.kind),
-        f"Median over the {counted(len(rows), 'row')} of how far predictions are off: {', '.join(errors)}.",
+        f"Median error of the predictions over {counted(len(rows), 'row')}: {', '.join(errors)}.",
     ]
     return Section("validation", TITLE, text=text, tables=[_table(rows, view.kind)])
 

@@ -37,7 +37,7 @@ def _stream(seed: int, number: int) -> np.random.Generator:
 
 
 def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
-    """The measured times of a run. Raises BadInput for a run of other numbers of ranks or cycles."""
+    """The measured times of a run. Raises BadInput for a run with other numbers of ranks or cycles."""
     found = record.load(run)
     if found.record.ranks != ranks:
         raise BadInput(
@@ -53,7 +53,7 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
 
 
 def cycles(description: dict) -> int:
-    """Measured cycles of a description. Raises BadInput where its times do not tell."""
+    """Measured cycles of a description. Raises BadInput if its times do not give them."""
     time = read_time(description)
     if not time.cycles:
         raise BadInput(f"time.simulate_ms: missing; allowed is at least one cycle, {time.cycle_ms:g} ms")

@@ -16,8 +16,8 @@ from .misfit import misfit
 
 TITLE = "Waiting for the slowest rank"
 EXPLAINED = (
-    "How long do ranks wait, and is it what theory expects? A rank that is done waits at a barrier for the "
-    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) takes all cycle times as independent "
+    "How long do ranks wait, and does theory expect that? A rank that is done waits at a barrier for the "
+    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) treats all cycle times as independent "
     "draws from one normal distribution. It is fitted here to the conventional runs alone. For ranks that "
     "meet only every D cycles, it expects the waiting to shrink by a share of 1 − 1/√D. Ranks that overlap "
     "have no barrier: they wait for messages under way, transport included, of which the theory is silent."
@@ -26,7 +26,7 @@ EXPLAINED = (
 
 @dataclass(frozen=True)
 class Point:
-    """Waiting of every run of a configuration: seconds per second of simulated time, mean over ranks."""
+    """Waiting of every run of a configuration: seconds per second of simulated time, averaged over ranks."""
 
     configuration: Configuration
     measured: list[float]
@@ -38,7 +38,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Waiting:
-    """All that the figure of one number of ranks shows."""
+    """Everything that the figure for one number of ranks shows."""
 
     ranks: int
     points: list[Point]
@@ -89,7 +89,8 @@ def section(view: View) -> Section:
         text += _miss(view.case, ranks)
         if not waiting.curve:
             missing.append(
-                f"The theory on {ranks} ranks: no conventional run with recorded cycle times to fit it to."
+                f"The theory on {ranks} ranks: there is no conventional run with recorded cycle times to "
+                "fit it to."
             )
     if view.case.ranks == [1]:
         missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
@@ -128,8 +129,8 @@ def _figure(waiting: Waiting, kind: str) -> Figure:
     if waiting.curve:
         caption += (
             "Dashed: expected from independent cycle times with the mean and SD of the conventional runs "
-            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory takes "
-            "differences between ranks, drifts and rare long cycles for jitter."
+            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory treats "
+            "differences between ranks, drifts and rare long cycles as jitter."
         )
     zero = without(f"0 {kind}")
 
