@@ -36,7 +36,7 @@ EFFICIENCIES = {
 
 @dataclass(frozen=True)
 class Bar:
-    """One configuration, geometric means over its runs: waiting and its parts in s per s of simulated time."""
+    """One configuration: waiting and its parts in s per s of simulated time, geometric means over runs."""
 
     configuration: Configuration
     runs: int
