@@ -7,7 +7,7 @@ import pytest
 from planned import grid, run, write_experiment
 from scipy import stats
 
-from spikemark.quantities.words import change, counted, integer, number, percent, span, typical
+from spikemark.quantities.words import change, counted, geometric_mean, integer, number, percent, span
 from spikemark.records.cases import look, ratio, split
 from spikemark.records.gather import Configuration, gather
 from spikemark.report import style
@@ -42,7 +42,7 @@ def test_small_shares_do_not_become_zero():
 
 
 def test_one_mean_and_changes_as_words():
-    assert typical([1, 4]) == pytest.approx(2) and typical([0, 4]) == 0
+    assert geometric_mean([1, 4]) == pytest.approx(2) and geometric_mean([0, 4]) == 0
     assert change(0.38) == "\u221262\u202f%" and change(1.09) == "+9\u202f%"
 
 
