@@ -126,7 +126,10 @@ BAD = {
         ({"kernel": "flat"}, "kernel='flat': Input should be 'exponential' or 'gaussian'"),
         ({"columns": "24"}, "columns='24': width x height"),
         ({"columns": "0x3"}, "columns='0x3'"),
-        ({"columns": "200x200"}, "columns='200x200': width x height, as 24x24, of at most 10000 columns"),
+        (
+            {"columns": "200x200"},
+            "columns='200x200': width x height, such as 24x24, of at most 10000 columns",
+        ),
         ({"columns": "4x4", "neurons": 100}, "neurons=100: with columns, neurons_per_column says how many"),
         ({"neurons_per_column": 100}, "neurons_per_column=100: only with columns"),
         (

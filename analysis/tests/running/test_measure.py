@@ -141,7 +141,7 @@ REFUSALS = {
     "no description": (lambda results, run: results.description(run).unlink(), r"\.json: not found"),
     "a list": (lambda results, run: put(results.description(run), "[]"), "not a run description"),
     "cut": (lambda results, run: put(results.description(run), '{"time": {'), "truncated or not JSON"),
-    "a file": (lambda results, run: put(results.run(run) / "notes.txt", "mine"), r"holds 'notes\.txt'"),
+    "a file": (lambda results, run: put(results.run(run) / "notes.txt", "mine"), r"contains 'notes\.txt'"),
     "measured": (
         lambda results, run: put(results.run(run) / "record.json", "{}"),
         "measured already; move or delete",

@@ -252,7 +252,7 @@ def test_what_is_no_simulated_run_is_not_overwritten(refusal, files, name):
     (files["out"] / name).open("a").write("\n")
     before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
     complaint = {"record.json": "a measured run", "letter.txt": "'letter.txt', which belongs to no run"}
-    assert f"holds {complaint[name]}" in refusal(*command(files))
+    assert f"contains {complaint[name]}" in refusal(*command(files))
     assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 

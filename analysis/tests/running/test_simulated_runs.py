@@ -41,7 +41,7 @@ def experiment(machine: dict | None = None, **changes) -> Experiment:
 
 
 def at_hand() -> Experiment:
-    """The same on the machine at hand."""
+    """The same on this machine."""
     return experiment().model_copy(update={"machine": None})
 
 
@@ -161,7 +161,7 @@ def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
     with pytest.raises(BadInput, match="planned on the simulated machine jureca-dc"):
         measure(results, ids[0])
     results, ids = planned(tmp_path / "measured", at_hand())
-    with pytest.raises(BadInput, match="planned on the machine at hand"):
+    with pytest.raises(BadInput, match="planned on this machine"):
         simulate(results, ids[0])
 
 
