@@ -5,13 +5,11 @@ import json
 import pytest
 from fake_peers import QUICK, Fake, busy_machine, experiment, figures, quiet_machine
 from html_page import page
-from planned import run, write_experiment
+from planned import run, view_of
 from printed import heads
 
 from spikemark.core import launch
 from spikemark.peers.compare import compare
-from spikemark.records.cases import look
-from spikemark.records.gather import gather
 from spikemark.report.sections import peers
 
 
@@ -33,7 +31,7 @@ def cores(monkeypatch):
 
 
 def section(folder):
-    return peers.section(look(gather(write_experiment(folder, [run(cycles=100)]))))
+    return peers.section(view_of(folder, [run(cycles=100)]))
 
 
 def cells(found) -> dict:
