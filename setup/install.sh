@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what building, testing and measuring need, and nothing that is there already:
+# Installs what building, testing and measuring need, unless it is already there:
 #   system   Debian and Ubuntu packages named in setup/apt.txt (needs root or sudo)
 #   python   .venv with the package of analysis/ at the versions of setup/constraints.txt
-# Without arguments both. In an active conda environment named `spikemark` (environment.yml) only the package of
-# analysis/ is added to it. Exit status 2 if something is missing that this script cannot get.
+# Without arguments, installs both. In an active conda environment named `spikemark` (environment.yml) only the package of
+# analysis/ is added to it. The exit status is 2 if something is missing that this script cannot install.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,13 +25,13 @@ missing_packages() {
     done
 }
 
-# Sets `as_root` to what must stand before a command to run it as root; false where there is no way.
+# Sets `as_root` to the prefix that runs a command as root; fails if there is no way.
 find_root() {
     as_root=()
     if [[ $(id -u) == 0 ]]; then return 0; fi
     if ! command -v sudo >/dev/null; then return 1; fi
     as_root=(sudo)
-    # With a terminal sudo may ask for the password, without one it must do without.
+    # With a terminal, sudo may ask for the password; without one it must not.
     [[ -t 0 ]] || sudo -n true 2>/dev/null
 }
 
@@ -61,7 +61,7 @@ find_python() {
     fail "Python >= $oldest with venv is needed and was not found (apt-get install python3.11-venv, or: $conda)"
 }
 
-# What the environment is made of, and where: an environment that was moved or made of something else is made anew.
+# Identifies the contents and the place of the environment: one that was moved or has other contents is made anew.
 fingerprint() {
     { pwd && cat setup/apt.txt setup/constraints.txt setup/install.sh analysis/pyproject.toml; } | sha256sum
 }

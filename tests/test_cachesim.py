@@ -22,7 +22,8 @@ LONG = {"distribution": "normal", "mean": 10.0, "sd": 6.0, "min": 0.1, "max": 20
 
 
 def network(sources: int, targets: int, indegree: int, delay: dict = SHORT, **fields) -> dict:
-    """A population that fires, onto one that does not: lists of targets x indegree / sources synapses."""
+    """A firing population that projects to a silent one, with lists of targets x indegree / sources
+    synapses."""
     fires, silent = ({"model": "ignore_and_fire", "rate_hz": rate} for rate in (100, 0))
     return {
         "format_version": 1,
@@ -80,7 +81,7 @@ def test_misses_follow_from_the_counts(simulated, name):
 
 
 def test_only_delivery_and_only_the_measured_part_are_counted(simulated):
-    """A write for each synapse and few for a spike; the warm-up has more than half as many."""
+    """A synapse causes one write, a spike few; the warm-up has more than half as many."""
     found = simulated("lists of 1000").ranks[0]
     assert found.events == 20 * 400 / 10 * 1000
     assert found.events <= found.simulated["Dw"] < 1.05 * found.events

@@ -1,4 +1,4 @@
-"""The networks of preset dpsnn do what they are meant to: rate when awake, slow waves, neighbours only."""
+"""The networks of preset dpsnn behave as intended: rate when awake, slow waves, neighbours only."""
 
 import json
 
@@ -89,7 +89,7 @@ def test_slow_waves_need_both_adaptation_and_stimulation(tmp_path):
 
 
 def neighbours(description: dict, ranks: int) -> int:
-    """Other ranks that a rank has synapses to, the most of any, with columns in equal stripes over ranks."""
+    """The most other ranks that any rank has synapses to, with columns in equal stripes over ranks."""
     areas = list(dict.fromkeys(p["area"] for p in description["network"]["populations"]))
     rank = {area: place * ranks // len(areas) for place, area in enumerate(areas)}
     pairs = {

@@ -1,4 +1,5 @@
-"""Energy of real runs: the mini-app's own readings, and a meter outside placed by the times of its record."""
+"""Energy of real runs: the mini-app's own readings, and an external meter placed by the times of the
+record."""
 
 import numpy as np
 import program

@@ -1,8 +1,8 @@
 """What the analysis expects of a run, against what `miniapp --explain` says, for random descriptions.
 
 Both read the same description and must agree on lanes, periods, lags, groups, placement, the ring of input,
-memory and on whether the run is possible at all. No figure is an estimate of another kind on one side than on
-the other, so the only tolerance is for rounding.
+memory and on whether the run is possible at all. Both sides compute every figure in the same way, so the only
+tolerance is for rounding.
 """
 
 import json
@@ -119,7 +119,7 @@ class Drawn:
         return {"mean": mean, "sd": sd, **self.pick({}, {"classes": self.pick(0, 2, 3, 8)})}
 
     def delay(self) -> dict:
-        """Mostly long enough for the schedules that wait several cycles."""
+        """Most delays are long enough for the schedules that wait several cycles."""
         kind = self.pick("normal", "normal", "constant", "exponential", None)
         mean = round(self.cycle * self.pick(2, 4, 6, 6.37, 12, 24.5), 9)
         found = {"mean": mean} | ({"distribution": kind} if kind else {})
@@ -154,7 +154,7 @@ class Drawn:
 
 
 def expected(description: dict, ranks: int, threads: int) -> Loads | str:
-    """What the analysis makes of it, or the line with which it refuses."""
+    """What the analysis computes from it, or the line with which it refuses it."""
     try:
         rates = np.zeros(len(read(description).network.populations))
         found = Loads.of(description, ranks, threads, rates)
@@ -244,5 +244,7 @@ def test_the_same_exchanges_and_models():
         exchange.ALONE,
         exchange.TWO_LEVEL,
     }
+    broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
+    assert broadcasts == set(exchange.BROADCASTS)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES

@@ -1,4 +1,4 @@
-"""The lists of what is needed (apt, PyPI, conda) name the same things."""
+"""The lists of required packages (apt, PyPI, conda) agree."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The Makefile: `make test` carries out every part, and fails where one did."""
+"""The Makefile: `make test` carries out every part, and fails if one of them did."""
 
 import shutil
 import subprocess

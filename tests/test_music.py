@@ -1,4 +1,4 @@
-"""Applications wired as in the study of MUSIC, run: one network, whatever the exchange and the ranks."""
+"""Runs of applications wired as in the study of MUSIC: one network, whatever the exchange and the ranks."""
 
 import json
 

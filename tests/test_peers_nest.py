@@ -1,6 +1,7 @@
 """workflows/peers/nest_network.py with a NEST that only writes down what it is asked for.
 
-The real one is no dependency: `make peers` compares its rates and counts with the mini-app's in every run.
+The real NEST is not a dependency; `make peers` compares its rates and counts with the mini-app's in every
+run.
 """
 
 import importlib.util
@@ -29,7 +30,7 @@ def script():
 
 
 class Term(str):
-    """An expression as NEST's parameters are, for reading."""
+    """A readable expression that stands for one of NEST's parameters."""
 
     def __rsub__(self, other):
         return Term(f"{other} - {self}")

@@ -1,4 +1,4 @@
-"""Counts that predictions start from, against what the mini-app counts, and its memory."""
+"""Compares the counts and the memory that predictions start from with those of the mini-app."""
 
 import json
 

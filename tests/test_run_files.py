@@ -12,4 +12,4 @@ MINIAPP = Path(__file__).parents[1] / "build" / "miniapp"
 def test_both_programs_list_the_same_files():
     listed = subprocess.run([MINIAPP, "--list", "--json"], capture_output=True, text=True, check=True).stdout
     theirs = {file["name"]: file["writer"] for file in json.loads(listed)["run_files"]}
-    assert theirs == {name: file.writer for name, file in run_files.FILES.items()}
+    assert theirs == run_files.FILES

@@ -1,4 +1,4 @@
-"""Every study from end to end with the real mini-app: its own experiment, with less of everything."""
+"""Every study from end to end with the real mini-app and its own experiment, scaled down."""
 
 import json
 import os
@@ -127,7 +127,7 @@ def test_all_runs_are_there_and_found_the_same_spikes(done, name):
 
 
 def test_shehzad_counts_what_the_algorithms_send(done):
-    """An allgather hands over one message per other rank, doubling one per step, both the same bytes."""
+    """An allgather hands over one message per other rank, doubling one per step; both send the same bytes."""
     counts = {(r["ranks"], r["exchange"]): r for r in rows(done("exchange-shehzad"), "counts")}
     plain, doubling = counts[8, "allgather"], counts[8, "rma_doubling"]
     assert (plain["connections"], plain["messages"]) == (7, 7)
@@ -147,7 +147,7 @@ def test_music_sends_more_than_needed_where_few_are_connected(done):
 
 
 def test_schedules_wait_as_the_recursion_says(done):
-    """What the recursion does not know, transport and waking up, comes on top of it."""
+    """Transport and waking up, which the recursion does not know, add to its waiting."""
     found = done("schedules")
     waiting = rows(found, "waiting")
     assert len(waiting) == 4

@@ -1,4 +1,4 @@
-"""Formatters, linters and layers: the tools find nothing to say."""
+"""Formatters, linters and layers: the tools have no complaints."""
 
 import subprocess
 import sys

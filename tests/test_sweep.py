@@ -90,7 +90,7 @@ def test_all_schedules_find_the_same_spikes(smoke):
 
 
 def test_nothing_is_measured_again(smoke):
-    """Not after editing the analysis or the workflow, nor after building the mini-app anew."""
+    """This holds after editing the analysis or the workflow, and after rebuilding the mini-app."""
     _, results = smoke
     before = records(results)
     now = time.time()
@@ -166,7 +166,7 @@ def test_page_says_so_when_no_run_is_complete(faulty, tmp_path):
 
 
 def test_run_by_hand(smoke):
-    """One that is measured is refused and stays as it is."""
+    """A run that was measured already is refused and stays unchanged."""
     _, results = smoke
     before = {path: path.is_file() and path.read_bytes() for path in results.path.rglob("*")}
     id = expand(load("smoke"))[0].id
@@ -216,7 +216,7 @@ def test_interrupted_sweep_ends_everything_and_goes_on(faulty, tmp_path):
     blocked = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert blocked.returncode == 2
     (line,) = blocked.stderr.splitlines()
-    assert "another sweep or benchmark is at work here" in line
+    assert "another sweep or benchmark is running here" in line
     job.send_signal(signal.SIGINT)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
@@ -250,7 +250,7 @@ def test_workflow_that_cannot_start_is_reported(faulty, tmp_path):
 
 
 def test_job_that_cannot_start_is_reported_by_name(faulty, tmp_path):
-    """Also: what a profile says about the launcher reaches the job."""
+    """Also checks that a profile's setting of the launcher reaches the job."""
     path, _ = faulty
     (tmp_path / "profile").mkdir()
     (tmp_path / "profile" / "config.yaml").write_text("cores: all\nconfig:\n  - launcher=qsub\n")

@@ -25,7 +25,7 @@ rule one:
 
 
 def test_no_work_while_a_job_runs(tmp_path):
-    """It looks for jobs at the start and when one has ended, and not in between."""
+    """The manager looks for jobs at the start and when one has ended, and not in between."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     profile = ["--profile", ROOT / "workflows" / "profiles" / "laptop", "--workflow-profile", "none"]
     command = [

@@ -8,6 +8,7 @@ from hypothesis import settings
 from spikemark import machines
 from spikemark.calibration import node
 from spikemark.cli import main
+from spikemark.core import launch
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile search` looks for others.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -20,6 +21,12 @@ def made_up_host(monkeypatch):
     """In place of this host: one core, and a processor without a profile; no test is to depend on another."""
     monkeypatch.setattr(node, "CPUINFO", Path("/nowhere/cpuinfo"))
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+
+
+@pytest.fixture
+def four_cores(monkeypatch):
+    """A machine on which programs that are compared find four cores."""
+    monkeypatch.setattr(launch, "available_cores", lambda: 4)
 
 
 @pytest.fixture
@@ -37,6 +44,19 @@ def spikemark(capsys):
             main.main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return end.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def refusal(spikemark):
+    """Runs a command line that is bad input: it prints nothing else than the one line that this returns."""
+
+    def run(*arguments) -> str:
+        status, output, errors = spikemark(*arguments)
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert errors.startswith("spikemark: ")
+        return errors.removeprefix("spikemark: ").rstrip("\n")
 
     return run
 

@@ -8,20 +8,20 @@
 enum { word = 4, most_bytes = 1 << 24, most_words = 1 << 28 };
 
 const char *const bench_options_help =
-    "bench_exchange: how long each exchange takes between the ranks of mpirun\n"
+    "bench_exchange: measures how long each exchange between the ranks of mpirun takes\n"
     "\n"
     "  mpirun -n R bench_exchange [--filter REGEX] [--bytes LIST] [--targets LIST] [--skew-us LIST]\n"
     "                             [--repetitions N] [--min-time S] [--seed N] [--out FILE]\n"
-    "  bench_exchange --list      the cases that these options choose, and what is left out\n"
+    "  bench_exchange --list      lists the cases that these options choose, and what is left out\n"
     "\n"
-    "  --filter REGEX   exchanges by name (.)\n"
-    "  --bytes LIST     from one rank to another (powers of two from 4 to 65536, and five times those)\n"
-    "  --targets LIST   all, ring (both neighbours), or a fraction of the other ranks (all)\n"
-    "  --skew-us LIST   ranks spin for a random time below this before the barrier (0)\n"
-    "  --repetitions N  of every case, in a shuffled order each (5)\n"
+    "  --filter REGEX   only exchanges whose names match (.)\n"
+    "  --bytes LIST     bytes from rank to rank (powers of two from 4 to 65536, and five times those)\n"
+    "  --targets LIST   receivers: all, ring (both neighbours), or a fraction of the other ranks (all)\n"
+    "  --skew-us LIST   before the barrier, ranks spin for a random time below this (0)\n"
+    "  --repetitions N  repetitions of every case, each in a shuffled order (5)\n"
     "  --min-time S     shortest time of a repetition (0.02)\n"
-    "  --seed N         of the order, the skew and the fractions (the time of day)\n"
-    "  --out FILE       for the JSON, which otherwise goes to standard output\n"
+    "  --seed N         seed of the order, the skew and the fractions (the time of day)\n"
+    "  --out FILE       file for the JSON (standard output)\n"
     "\n"
     "miniapp/FORMAT.md states the JSON. Exit status: 0 done, 1 failed, 2 bad input.\n";
 

@@ -90,11 +90,11 @@ static void measure(FILE *file, int rank, int ranks, int repetitions, double min
 }
 
 static const char *const help =
-    "bench_messages: how long messages take between the first and the last rank of mpirun\n"
+    "bench_messages: measures how long messages between the first and the last rank of mpirun take\n"
     "\n"
     "  mpirun -n R bench_messages [--repetitions N] [--min-time S]\n"
     "\n"
-    "  --repetitions N  of every case (5)\n"
+    "  --repetitions N  repetitions of every case (5)\n"
     "  --min-time S     shortest time of a repetition (0.02)\n"
     "\n"
     "miniapp/FORMAT.md states the JSON, which goes to standard output. Exit status: 0 done, 2 bad input.\n";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv-peers with the simulators of requirements.txt, unless it is there already: `spikemark peers` runs them
-# there, so that nothing of them gets into the project's own environment. Exit status 2 if that is not possible.
+# there, so that they do not affect the project's own environment. Exit status 2 if that is not possible.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -13,7 +13,7 @@ fail() {
     exit 2
 }
 
-# The Python of the project's environment, which is new enough, else that of the system.
+# Uses the Python of the project's environment, which is new enough, or else that of the system.
 find_python() {
     local python
     for python in ${CONDA_PREFIX:+"$CONDA_PREFIX/bin/python"} .venv/bin/python python3; do
@@ -25,7 +25,7 @@ find_python() {
     fail "Python >= 3.11 with venv is needed and was not found: run make setup first"
 }
 
-# What the environment is made of, and where: one that was moved or made of something else is made anew.
+# Identifies the contents and the place of the environment: one that was moved or has other contents is made anew.
 now=$({ pwd && cat workflows/peers/install.sh workflows/peers/requirements.txt setup/constraints.txt; } | sha256sum)
 if [[ -x $environment/bin/python && -f $stamp && $(<"$stamp") == "$now" ]]; then exit; fi
 python=$(find_python)

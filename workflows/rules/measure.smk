@@ -1,5 +1,5 @@
-# One job is one run of the mini-app, or of one that is simulated, in a single process. A record is never made again
-# because something else changed.
+# One job is one run of the mini-app, real or simulated, in a single process. A record is never made again just because
+# something else changed.
 
 import sys
 

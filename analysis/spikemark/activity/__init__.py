@@ -1,4 +1,4 @@
-"""What a network did: rates, irregularity, synchrony, spectrum, up and down states of recorded spikes.
+"""The activity of a network: rates, irregularity, synchrony, spectrum, up and down states of recorded spikes.
 
 recording = activity.of(run)                       # a run with record.spikes
 activity.rates_hz(recording)                       # {population: Hz}

@@ -1,4 +1,4 @@
-"""Power spectrum of a population rate, and whether a rhythm stands out of it."""
+"""Power spectrum of a population rate, and whether a rhythm stands out in it."""
 
 from dataclasses import dataclass
 

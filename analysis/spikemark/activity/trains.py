@@ -33,17 +33,12 @@ class Rate:
     bin_ms: float
     neurons: int
 
-    @property
-    def start_ms(self) -> np.ndarray:
-        """Start of each bin since the start of the measured part, [bin]."""
-        return self.bin_ms * np.arange(len(self.hz))
-
 
 def isi_cv(recording: Recording, groups: Groups | None = None) -> dict[str, Irregularity]:
     """SD over mean of the inter-spike intervals of a neuron, averaged over the neurons of each group.
 
-    SD with n in the denominator. Neurons with fewer than three intervals do not count, and long intervals are
-    cut off by the ends of the recording: with few intervals per neuron, a Poisson process is below 1.
+    SD with n in the denominator. Neurons with fewer than three intervals do not count. The ends of the
+    recording cut off long intervals, so with few intervals per neuron a Poisson process is below 1.
     """
     groups = by_population(recording) if groups is None else groups
     order = np.argsort(recording.gids, kind="stable")  # spikes are sorted by time

@@ -30,7 +30,7 @@ BAD_INPUT = 2
 class Outcome:
     """`table`: what was measured (see `exchange_times.contract`); `raw`: the files with the repetitions.
 
-    `notes`: what a reader of the times must know, exchanges left out among it.
+    `notes`: what a reader of the times must know, such as exchanges that were left out.
     """
 
     table: pd.DataFrame
@@ -61,10 +61,11 @@ def bench(
 
     `options`: those of bench_exchange without their dashes, such as {"filter": "rma"}. For each number of
     ranks, writes `out`/exchanges-TIMESTAMP-RANKS.json and updates `out`/exchanges.parquet before it goes on.
-    `progress` is told how many numbers of ranks are done. Raises BadInput for what bench_exchange refuses, a
-    missing program, and if another command is at work in `out`; BenchFailed if it fails or measures nothing.
+    `progress` is called with the numbers of ranks that are done. Raises BadInput for what bench_exchange
+    refuses, for a missing program, and if another command is working in `out`; BenchFailed if it fails or
+    measures nothing.
     """
-    program, cores = str(places.bench_exchange()), launch.available_cores()
+    program, cores = str(places.program("bench_exchange")), launch.available_cores()
     given = [part for name, value in (options or {}).items() for part in (f"--{name}", str(value))]
     numbers = ranks or default_ranks(cores)
     tables, raws, notes = [], [], []
@@ -85,7 +86,7 @@ def bench(
 
 
 def _run(command: list[str], ranks: int, cores: int, out: Path) -> tuple[Path, pd.DataFrame, list[str]]:
-    """Measures with so many ranks. Returns the raw file, its table, and what to know about it."""
+    """Measures with one number of ranks. Returns the raw file, its table, and what to know about it."""
     raw = out / f"exchanges-{stamp(datetime.now(UTC))}-{ranks}.json"
     with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
         file = Path(workspace) / "raw.json"
@@ -101,7 +102,7 @@ def _run(command: list[str], ranks: int, cores: int, out: Path) -> tuple[Path, p
 
 
 def _refuse(program: str, finished: Finished) -> None:
-    """The first line of the program itself tells the reason; mpirun says more after it."""
+    """Raises the reason, which is the first line of the program itself; mpirun says more after it."""
     said = [line.removeprefix(f"{NAME}: ") for line in lines(finished.errors) if line.startswith(f"{NAME}: ")]
     if finished.status == BAD_INPUT and said:
         raise BadInput(said[0])
@@ -134,6 +135,6 @@ def numbers(text: str) -> list[int]:
     for part in text.split(","):
         if not (part.strip().isascii() and part.strip().isdigit()) or not 1 <= int(part) <= MOST_RANKS:
             raise BadInput(
-                f"--ranks: {shown(part)}; allowed: whole numbers from 1 to {MOST_RANKS}, with commas between"
+                f"--ranks: {shown(part)}; allowed: whole numbers from 1 to {MOST_RANKS}, separated by commas"
             )
     return list(dict.fromkeys(map(int, text.split(","))))

@@ -55,7 +55,7 @@ def contract():
 def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
     """The table (see `contract`) of one JSON, and the exchanges that were left out, with reasons.
 
-    `raw`: the name of the file. Raises BadInput if `content` is not what bench_exchange writes.
+    `raw`: the name of the file. Raises BadInput if `content` was not written by bench_exchange.
     """
     if not isinstance(content, dict) or content.get("kind") != "exchange times":
         raise BadInput("not the output of bench_exchange: kind is not 'exchange times'")
@@ -126,13 +126,14 @@ class Curve:
 
     @cached_property
     def fit(self) -> LatencyBandwidth | None:
-        """The fitted line; None where there are too few sizes."""
+        """The fitted curve; None if there are too few sizes."""
         return LatencyBandwidth.fit(self.sizes, self.times_s) if len(self.sizes) >= FEWEST else None
 
     def ratios(self, window: int) -> list[Ratio]:
-        """One exchange of `window`-fold size against `window` exchanges, where both sizes were measured.
+        """One exchange of `window`-fold size against `window` exchanges, if both sizes were measured.
 
-        1 where the time grows with the size, 1 / D where it does not depend on it (Lober et al. 2026).
+        It is 1 where the time grows with the size, and 1 / D where it does not depend on it (Lober et al.
+        2026).
         """
         place = {int(n): i for i, n in enumerate(self.sizes)}
         found = []

@@ -21,7 +21,7 @@ from .kept import BenchFailed, keep_raw, stamp
 TABLE = "kernels.parquet"
 EXPERIMENT = "bench"  # its results lie beside those of the experiments
 ALL = "."  # regular expression that every name matches
-BUSY = 1.05  # wall-clock time over CPU time from which the machine counts as disturbed
+BUSY = 1.05  # ratio of wall-clock time to CPU time from which the machine counts as disturbed
 
 
 #: Told how many of how many things are done.
@@ -66,16 +66,16 @@ def bench(
     """Measure the kernels whose names match the regular expression `pattern` (empty: all).
 
     Every repetition of every kernel and size is one item of a random order, and takes at least `min_time_s`.
-    Writes `out`/kernels-TIMESTAMP.json and updates `out`/kernels.parquet. `progress` is told how many kernels
-    and sizes are done. Raises BadInput for values that are not allowed, a pattern without a match and a
-    missing program, and if another command is at work in `out`; BenchFailed if the program fails or gives no
-    time.
+    Writes `out`/kernels-TIMESTAMP.json and updates `out`/kernels.parquet. `progress` is called with the
+    kernels and sizes that are done. Raises BadInput for values that are not allowed, a pattern without a
+    match and a missing program, and if another command is working in `out`; BenchFailed if the program fails
+    or gives no time.
     """
     if repetitions < 1:
         raise BadInput(f"repetitions={repetitions}: a whole number >= 1")
     if not 0 < min_time_s < float("inf"):
         raise BadInput(f"min_time={min_time_s}: a number of seconds above 0")
-    program = str(places.bench_kernels())
+    program = str(places.program("bench_kernels"))
     names = _names(program, pattern)
     options = {
         "filter": pattern or ALL,
@@ -116,7 +116,7 @@ def _list(program: str, pattern: str) -> list[str]:
 
 
 def _watch(command: list[str], names: list[str], progress: Progress) -> None:
-    """Run to the end, telling `progress` of every name that the program prints."""
+    """Runs to the end, and calls `progress` for every name that the program prints."""
     waiting = set(names)
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         with started(command, stdout=subprocess.PIPE, stderr=errors) as program:
@@ -130,13 +130,13 @@ def _watch(command: list[str], names: list[str], progress: Progress) -> None:
 
 
 def failed(program: str, finished: Finished) -> BenchFailed:
-    """What to raise where a program ended with another status than 0."""
+    """The error to raise if a program ended with another status than 0."""
     ended = f"exit status {finished.status}: " if last_line(finished.errors) and finished.status else ""
     return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 
 def _notes(table: pd.DataFrame) -> list[str]:
-    """A warning where the machine was busy: CPU time leaves out what ran in between, but caches suffered."""
+    """A warning if the machine was busy: CPU time excludes what ran in between, but caches suffered."""
     slowdown = float((table["real_median_ns"] / table["median_ns"]).median())
     if slowdown < BUSY:
         return []

@@ -16,7 +16,7 @@ from spikemark.quantities.words import counted
 from .kept import Kept
 
 DELIVER = "deliver"  # delivery as in the mini-app
-BOUND = "deliver_bound_prefetch"  # what no delivery can avoid, with the coming lists fetched ahead
+BOUND = "deliver_bound_prefetch"  # what no delivery can avoid, with upcoming lists fetched ahead
 BOUND_PLAIN = "deliver_bound"  # the same bound without fetching ahead
 
 #: What Google Benchmark appends to the names of benchmarks that are timed by the wall clock.
@@ -29,7 +29,7 @@ def contract():
 
     `median_ns`, `q1_ns`, `q3_ns`: over the repetitions, by `clock`: `cpu` does not count the time in which
     something else ran, `real` does. `real_median_ns`: by the wall clock in any case. `raw`: the file of the
-    repetitions; only times of one file were measured interleaved and may be set against each other.
+    repetitions; only times from one file were measured interleaved and may be compared.
     """
     time = pa.Column("float64", [pa.Check.gt(0), pa.Check.lt(float("inf"))])
     return pa.DataFrameSchema(
@@ -53,8 +53,8 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
     """The raw repetitions in the JSON of Google Benchmark, and what had to be dropped.
 
     One row per repetition: `kernel`, `size`, `item`, `clock`, `ns` and `real_ns` per item. Aggregates are
-    passed over. Dropped, with one line each: benchmarks of which repetitions failed, have another kind of
-    name, or give no items. Raises BadInput if `content` is not the output of Google Benchmark.
+    ignored. Dropped, with one line each: benchmarks whose repetitions failed, have another kind of name, or
+    give no items. Raises BadInput if `content` is not the output of Google Benchmark.
     """
     entries = content.get("benchmarks") if isinstance(content, dict) else None
     if not isinstance(entries, list):
@@ -78,7 +78,7 @@ def repetitions(content: Any) -> tuple[pd.DataFrame, list[str]]:
 
 
 class _Dropped(Exception):
-    """Why a repetition cannot be used."""
+    """A repetition cannot be used; the message says why."""
 
 
 def _repetition(name: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ read, update = KEPT.read, KEPT.update
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
     """Delivery against its bound, by list length: `size`, `deliver_ns`, `bound_ns`, `ratio` (of medians).
 
-    It holds only the sizes at which both were measured in one interleaved run, and may be empty.
+    It has only the sizes at which both were measured in one interleaved run, and may be empty.
     """
     columns = ["size", "raw", "median_ns"]
     deliver, bound = (table.loc[table["kernel"] == name, columns] for name in (DELIVER, BOUND))
@@ -157,7 +157,7 @@ def bound_ns(table: pd.DataFrame, length: float) -> float:
     """
     bound = table[table["kernel"] == BOUND].sort_values("size")
     if not len(bound):
-        raise BadInput(f"{BOUND} was not measured: run `spikemark bench`")
+        raise BadInput(f"{BOUND} was not measured; run `spikemark bench`")
     sizes = bound["size"].to_numpy()
     if not sizes[0] <= length <= sizes[-1]:
         raise BadInput(f"mean list length {length:.4g}: the bound was measured for {sizes[0]} to {sizes[-1]}")

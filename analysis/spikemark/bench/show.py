@@ -12,7 +12,7 @@ CLOCKS = {"cpu": "CPU", "real": "wall-clock"}
 
 
 def kernel_tables(times: pd.DataFrame) -> list[Table]:
-    """The times of kernels (`kernels.contract`), and where both are there, delivery against its bound."""
+    """The times of kernels (`kernels.contract`) and, if both were measured, delivery against its bound."""
     clocks = " or ".join(CLOCKS[clock] for clock in sorted(set(times["clock"])))
     counts = " to ".join(
         str(n) for n in dict.fromkeys((times["repetitions"].min(), times["repetitions"].max()))

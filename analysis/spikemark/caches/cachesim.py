@@ -1,4 +1,4 @@
-"""Misses of delivery in simulated caches, beside those predicted from the counts of the run."""
+"""Misses of delivery in simulated caches, and those predicted from the counts of the run."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ LIMIT_S = BUILD_LIMIT_S = 3600.0
 
 
 class CachesimFailed(RuntimeError):
-    """No counts; the message is the reason, in one line."""
+    """There are no counts; the message is the reason, in one line."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ def simulate(
     last: Cache | None = None,
     simulate_ms: float | None = None,
 ) -> Outcome:
-    """Run a description under Valgrind, every rank with caches of its own, and predict its misses.
+    """Runs a description under Valgrind, every rank with its own caches, and predicts its misses.
 
-    The caches are those of this host where not given; with `simulate_ms` the measured part lasts that long
-    instead. Takes up to a hundred times as long as the run itself.
-    Raises BadInput if Valgrind is missing or the caches are unknown; CachesimFailed if the run fails.
+    The caches default to those of this host; `simulate_ms` changes the length of the measured part. Takes up
+    to a hundred times as long as the run itself. Raises BadInput if Valgrind is missing or the caches are
+    unknown; CachesimFailed if the run fails.
     """
     for name in ("valgrind", "cmake"):
         if not shutil.which(name):
@@ -171,7 +171,7 @@ def host_cache(host: Host, name: str) -> Cache:
     levels = ("L1d",) if name == "d1" else ("L3", "L2")
     size = next((host.cache_bytes[level] for level in levels if host.cache_bytes.get(level)), None)
     if size is None or size % callgrind.LINE:
-        raise BadInput(f"--{name}: this host does not say how large its cache is: give SIZE,WAYS,LINE")
+        raise BadInput(f"--{name}: this host does not report the size of its cache: give SIZE,WAYS,LINE")
     return callgrind.guessed(size, WAYS[name])
 
 

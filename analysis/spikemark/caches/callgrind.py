@@ -1,8 +1,8 @@
 """Valgrind's cache simulation: its options, and the counts it writes.
 
 Cachegrind 3.19 cannot be told when to count. Callgrind has the same simulation (the same accesses, and misses
-within 1 % of cachegrind's where both count a whole run) and can be told: it counts only in delivery, and it
-forgets the warm-up. Adding a synapse to a cell of the ring is one access, which it counts as a write.
+within 1 % of cachegrind's when both count a whole run) and can be told to count only in delivery and to
+forget the warm-up. Adding a synapse to a cell of the ring is one access, which it counts as a write.
 """
 
 import re
@@ -56,7 +56,10 @@ def _power_of_two(size: int, ways: int, line: int) -> bool:
 
 
 def command(first: Cache, last: Cache, out: str) -> list[str]:
-    """What stands before the program. `out` is the file of counts; instructions get a cache like D1."""
+    """The command that precedes the program.
+
+    `out` is the file of counts; instructions get a cache like D1.
+    """
     return [
         "valgrind",
         "--tool=callgrind",

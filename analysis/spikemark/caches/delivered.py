@@ -1,4 +1,4 @@
-"""What each rank of a run delivered, from the record alone, in the form that the model of caches takes."""
+"""What each rank of a run delivered, from the record alone, as the model of caches needs it."""
 
 import numpy as np
 from scipy import special

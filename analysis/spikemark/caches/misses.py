@@ -6,8 +6,8 @@ import numpy as np
 from scipy import stats
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.quantity import student
 
-LEVEL = 0.95
 FEWEST = 3  # different shares, so that a line can fail to fit
 
 
@@ -37,6 +37,6 @@ def fit(shares: np.ndarray, misses: np.ndarray) -> Line:
             f"share of first accesses: {different} different values; a line needs {FEWEST} or more"
         )
     found = stats.linregress(shares, misses)
-    t = stats.t.ppf((1 + LEVEL) / 2, len(shares) - 2)
+    t = student(len(shares) - 2)
     values = (found.slope, t * found.stderr, found.intercept, t * found.intercept_stderr, found.rvalue)
     return Line(*map(float, values))

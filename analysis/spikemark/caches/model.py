@@ -1,6 +1,6 @@
 """Misses of spike delivery in a cache with least recently used lines, predicted from counts of a run.
 
-What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, carried on to lines):
+What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, extended to lines):
 
 - lists: a spike enters F lists with E synapses of b bytes in all. A list of n synapses that starts anywhere
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
@@ -19,8 +19,8 @@ sum over all lines of P(touched within T) = C / L. For one region at random this
 
 A line of the ring belongs to one step: update empties it, then deliveries with ever shorter delays come; it
 was touched unless both were longer than T ago. Neurons, routes and buffers only take room. A cache that holds
-all of it has no misses: building the network touched it last. All is taken as spread evenly over the steps,
-neurons as firing alike; where T is less than a step, that is no longer so.
+everything has no misses, because building the network touched it all. Everything is assumed to be spread
+evenly over the steps, and neurons to fire alike; this fails if T is less than a step.
 """
 
 from dataclasses import dataclass
@@ -140,7 +140,7 @@ class _Row:
 
 
 class _Touched:
-    """All that a rank touches."""
+    """Everything that a rank touches."""
 
     def __init__(self, d: Delivery, line: int):
         entered = d.first_accesses

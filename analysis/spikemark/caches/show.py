@@ -4,11 +4,11 @@ from spikemark.quantities.table import Column, Table
 
 from .cachesim import Outcome
 
-FITS = 0.5  # predicted misses of a run, below which there are none
+FITS = 0.5  # fewer predicted misses of a run count as none
 
 
 def table(outcome: Outcome) -> Table:
-    """The misses of delivery by term, and in all: predicted from the counts beside those simulated."""
+    """The misses of delivery by term, and in all: predicted from the counts, and simulated."""
     reads, writes = (sum(r.simulated[name] for r in outcome.ranks) for name in ("DLmr", "DLmw"))
     ring = outcome.total("ring")
     terms = {term: outcome.total(term) for term in ("lists", "starts", "words")}
@@ -46,6 +46,7 @@ def remarks(outcome: Outcome) -> list[str]:
     found = [f"{each} last-level misses per synaptic event (simulated{off})"]
     if outcome.events and outcome.expected < FITS:
         found.append(
-            "The last level holds all of it; larger networks, or a smaller cache (--ll), have misses."
+            "Everything fits into the last level; a larger network, or a smaller cache (--ll), would have "
+            "misses."
         )
     return found

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.records.results import holding
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -41,13 +40,4 @@ def read(path: Path) -> SimulatedCaches | None:
     """The content of a file; None where there is none. Raises BadInput for one that cannot be used."""
     if not path.is_file():
         return None
-    try:
-        return SimulatedCaches.model_validate(read_json(path))
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, 'result')}") from None
-
-
-def place(record: Path) -> Path | None:
-    """Where the result for a run record belongs; None for a record outside a results folder."""
-    found = holding(record)
-    return found and found[0].cachesim(found[1])
+    return checked(SimulatedCaches, read_json(path), path, "result")

@@ -1,7 +1,7 @@
 """The profile of this host, measured in minutes: `spikemark calibrate`.
 
 Rounds go through everything that fluctuates, in processes of their own, so that repetitions of each value are
-spread over all of the time; every interval is where one more of them is expected (`values.repeated`).
+spread over all of the time; every interval is where one more repetition is expected (`values.repeated`).
 """
 
 import re
@@ -29,7 +29,10 @@ NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 @dataclass(frozen=True)
 class Outcome:
-    """`path`: the profile; `unknown`: what was not measured, and why; `warnings`: what disturbed it."""
+    """`path`: the profile; `unknown`: what was not measured, and why.
+
+    `warnings`: what disturbed the calibration.
+    """
 
     path: Path
     unknown: dict[str, str]
@@ -43,16 +46,16 @@ def calibrate(
     force: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Measure this host and write its profile to `out` (machines/NAME.yaml in the checkout).
+    """Measures this host and writes its profile to `out` (machines/NAME.yaml in the checkout).
 
-    `name` is by default that of the file, or else made of the processor's. `say` gets a line per part.
+    `name` is by default that of the file, or else made from the processor's. `say` receives a line per part.
     Raises BadInput, before anything is measured, for a name that is not allowed, a file that exists (unless
     `force`) and missing programs; BenchFailed or RunFailed if a program fails. The file is written whole at
     the end or not at all.
     """
     name, path = _target(name, out, force)
-    for program in (places.bench_kernels, places.bench_exchange, places.bench_messages, places.miniapp):
-        program()
+    for program in ("bench_kernels", "bench_exchange", "bench_messages", "miniapp"):
+        places.program(program)
     conditions, started = quiet.Conditions(patience_s=effort.patience_s), datetime.now(UTC)
     before, watch = quiet.wait(conditions), quiet.Watch()
     cpus = launch.core_threads()
@@ -95,7 +98,10 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
     if name is None:
         name = out.stem if out else node.default_name()
     if not NAME.fullmatch(name):
-        raise BadInput(f"--name: {name!r}; allowed: lower-case letters, digits, '.', '-', not first a sign")
+        raise BadInput(
+            f"--name: {name!r}; allowed: lower-case letters, digits, '.' and '-', starting with "
+            "a letter or digit"
+        )
     path = out or places.root() / "machines" / f"{name}.yaml"
     if path.name != f"{name}.yaml":
         raise BadInput(f"--out: {path}; the file of machine {name} is called {name}.yaml")
@@ -117,13 +123,15 @@ def _warnings(
     if load is None:
         found.append("whether others used the machine is unknown")
     elif load > conditions.foreign_limit:
-        found.append(f"others kept {load:.2f} cores busy meanwhile: calibrate again when it is quiet")
+        found.append(
+            f"others kept {load:.2f} cores busy meanwhile; calibrate again when the machine is quiet"
+        )
     elif before.foreign_load is not None and not before.quiet:
         found.append(f"others kept {before.foreign_load:.2f} cores busy before")
     if host.cores and host.cores > cores:
         found.append(f"this process may use {cores} of {host.cores} cores: full_node means these")
     if host.virtual_machine:
-        found.append("virtual machine: what its neighbours on the host do is not seen")
+        found.append("virtual machine: its neighbours on the host cannot be seen")
     return found
 
 

@@ -1,6 +1,6 @@
 """How long a calibration takes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -8,16 +8,16 @@ class Effort:
     """Rounds, and how much each of them measures."""
 
     rounds: int
-    metered: int  # rounds with a pause in which power is read, where there is a meter
+    metered: int  # rounds with a pause in which power is read, if there is a meter
     kernel_s: float  # shortest time of a kernel in a round
     sizes: tuple[int, ...]  # sizes of delivery (bench/kernels_drawn.c)
-    exchanges_every: int  # exchanges are measured once in so many rounds
+    exchanges_every: int  # rounds from one measurement of exchanges to the next
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # sizes of exchanges, from one rank to another
     model_ms: float  # time that the mini-app simulates in a round
     empty_ms: float  # the same, with a network of next to nothing
     idle_s: float  # length of the pause
-    patience_s: float  # how long a quiet machine is waited for
+    patience_s: float  # longest wait for a quiet machine
 
 
 FULL = Effort(
@@ -33,7 +33,8 @@ FULL = Effort(
     idle_s=5,
     patience_s=10,
 )
-QUICK = Effort(
+QUICK = replace(
+    FULL,
     rounds=3,
     metered=3,
     kernel_s=0.02,
@@ -42,7 +43,5 @@ QUICK = Effort(
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
     model_ms=1000,
-    empty_ms=2000,
-    idle_s=5,
     patience_s=3,
 )

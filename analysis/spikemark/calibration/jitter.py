@@ -1,6 +1,7 @@
-"""How cycle times of the mini-app fluctuate on all cores, and what power the node draws meanwhile and idle.
+"""How cycle times of the mini-app fluctuate on all cores, and the power that the node draws.
 
-What the values mean is said in machines/jitter.py; they are ratios, so that the mean stays with the kernels.
+Power is measured meanwhile and when idle. machines/jitter.py says what the values mean; they are ratios, so
+that the kernels alone determine the mean.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,6 @@ import numpy as np
 
 from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
-from spikemark.presets import mam_benchmark
-from spikemark.records import record
 from spikemark.records.record_fields import Energy, Record
 
 from . import mini_app
@@ -38,7 +37,7 @@ class Fluctuation:
 
 @dataclass(frozen=True)
 class Round:
-    """What a run tells."""
+    """The results of a run."""
 
     record: Record
     fluctuation: Fluctuation
@@ -47,7 +46,8 @@ class Round:
 
 def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
     """A run of one area per core, which meet in every cycle. Raises RunFailed, also if it gave no record."""
-    run = _run(cores, effort, folder, energy)
+    metered = {"energy": True, "idle_pause_s": effort.idle_s} if energy else None
+    run = mini_app.run(cores, cores, folder, NEURONS, INDEGREE, effort.model_ms, metered)
     times = run.compute()
     return Round(run.record, fluctuation(times), float(times.mean()))
 
@@ -77,26 +77,12 @@ def commit(record: Record) -> str:
     return (built.commit or "unknown")[:9] + (" with changes" if built.dirty else "")
 
 
-def _run(cores: int, effort: Effort, out: Path, energy: bool) -> record.Run:
-    description = mam_benchmark.describe(
-        areas=cores,
-        neurons_per_area=NEURONS,
-        indegree=INDEGREE,
-        simulate_ms=effort.model_ms,
-        schedule="conventional",
-        placement="area",
-    )
-    if energy:
-        description["record"] = {"energy": True, "idle_pause_s": effort.idle_s}
-    return mini_app.run(description, cores, cores, out)
-
-
 def fluctuation(times: np.ndarray) -> Fluctuation:
     """The fluctuation of times [rank, cycle] in s, of each rank about its own mean, all ranks together.
 
     Long cycles are those beyond the valley between the two largest modes, or, where there is one mode,
-    OUTLYING robust standard deviations above the median. They are mean times as long as the others: with
-    them, a few interrupts would make the CV. In the autocorrelation they are drawn in to where they begin.
+    OUTLYING robust standard deviations above the median. The CV leaves them out, since a few interrupts would
+    dominate it. In the autocorrelation, they are limited to the threshold at which they begin.
     """
     relative = times / times.mean(axis=1, keepdims=True)
     found = sorted(modes.modes(relative)[:2], key=lambda mode: mode.at)

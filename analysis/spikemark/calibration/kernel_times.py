@@ -1,7 +1,7 @@
 """Times of the kernels, the clock and the memory: one pinned copy of bench_kernels, and one on every core.
 
 Rounds alternate between one core, each time the next one, and all of them at once. Copies start together and
-take each case for the same time, so that all cores are busy with the same kernel but for what they drift.
+spend the same time on each case, so that all cores are busy with the same kernel apart from their drift.
 """
 
 import contextlib
@@ -26,7 +26,8 @@ from .values import repeated
 BLOCK = 4096  # neurons that a thread updates
 COLLOCATED = 8  # spikes of a cycle
 ROUTES = 4  # ranks that each of these spikes goes to (bench/kernels_network.c)
-EXTERNAL = "poisson_mean_1.2"  # events per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
+EVENTS = "1.2"  # per neuron and step: 400 synapses at 3 Hz in steps of 1 ms
+EXTERNAL = f"poisson_mean_{EVENTS}"
 DELIVER = "deliver_drawn"
 LISTS = 16  # lists that share the synapses of a size of DELIVER
 UPDATE = "update_"
@@ -54,8 +55,7 @@ def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
     one, mean = [r.one_core for r in rounds], [_mean(r.full_node) for r in rounds]
     found = {}
     for condition, times in (("one_core", one), ("full_node", mean)):
-        for path, value in of_rounds(times, effort.sizes).items():
-            found[f"kernels.{condition}.{path}"] = value
+        found |= {f"kernels.{condition}.{path}": v for path, v in of_rounds(times, effort.sizes).items()}
     found["node.clock"] = repeated([1 / times["clock", 1] for times in mean], "GHz", "all cores busy")
     triad = "triad of STREAM, 3 x 64 MiB per core"
     for path, each in (("bandwidth", [r.full_node for r in rounds]), ("bandwidth_core", [[t] for t in one])):
@@ -73,7 +73,7 @@ def _pattern(sizes: tuple[int, ...]) -> str:
 
 def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
     """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
-    program = str(places.bench_kernels())
+    program = str(places.program("bench_kernels"))
     files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
     with contextlib.ExitStack() as stack:
         copies = []
@@ -116,26 +116,17 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
     worst = 100 * float(np.abs(np.median(off, axis=0)).max())
     lists = f"mean list lengths {sizes[0] / LISTS:g} to {sizes[-1] / LISTS:g}, fitted within {worst:.0f} %"
     found = {
-        "t_first": repeated([1e9 * f.first for f in fits], "ns", lists),
-        "t_next": repeated([1e9 * f.next for f in fits], "ns", lists),
-        "t_spike": repeated([1e9 * (f.spike or 0.0) for f in fits], "ns", lists),
-        "collocate": repeated(
-            [ROUTES * t["collocate", COLLOCATED] for t in rounds],
-            "ns",
-            f"each to {ROUTES} ranks",
-        ),
+        "t_first": ([1e9 * f.first for f in fits], lists),
+        "t_next": ([1e9 * f.next for f in fits], lists),
+        "t_spike": ([1e9 * (f.spike or 0.0) for f in fits], lists),
+        "collocate": ([ROUTES * t["collocate", COLLOCATED] for t in rounds], f"each to {ROUTES} ranks"),
+        "external": ([t[EXTERNAL, BLOCK] for t in rounds], f"Poisson, {EVENTS} events per step"),
     }
     for kernel, size in rounds[0]:
         if kernel.startswith(UPDATE):
-            found[f"update.{kernel.removeprefix(UPDATE)}"] = repeated(
-                [t[kernel, size] for t in rounds], "ns", f"blocks of {BLOCK}"
-            )
-    found["external"] = repeated(
-        [t[EXTERNAL, BLOCK] for t in rounds],
-        "ns",
-        f"Poisson, {EXTERNAL.rsplit('_', 1)[1]} events per step",
-    )
-    return found
+            each = [t[kernel, size] for t in rounds]
+            found[f"update.{kernel.removeprefix(UPDATE)}"] = each, f"blocks of {BLOCK}"
+    return {path: repeated(each, "ns", detail) for path, (each, detail) in found.items()}
 
 
 def delivered(sizes: tuple[int, ...]) -> np.ndarray:

@@ -19,7 +19,7 @@ EXCHANGES = ("alltoall", "allgather")
 LIMIT_S = 600
 LARGE, LARGEST, MANY = 1 << 20, 1 << 22, 64  # bytes, bytes, messages; of bench/bench_messages.c
 SELECTORS = {"Open MPI": "ompi", "Intel": "impi", "MPICH": "mpich"}
-ALONE = "one core: no messages between ranks"
+ALONE = "there is one core, so there are no messages between ranks"
 ONE_NODE = "one node does not show it"
 #: (Bytes, messages in a row) -> seconds until the answer, see bench/bench_messages.c.
 Times = dict[tuple[int, int], float]
@@ -41,7 +41,7 @@ def exchanges(cores: int, effort: Effort, folder: Path) -> pd.DataFrame | None:
 
 
 def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tables and selector by path, interconnect.…, and what of the interconnect is unknown, with reasons."""
+    """Tables and selector by path, interconnect.…, and what is unknown about it, with reasons."""
     unknown = {f"interconnect.{name}": ONE_NODE for name in BETWEEN_NODES}
     unknown["interconnect.eager"] = "not measured"
     if not rounds:
@@ -62,7 +62,7 @@ def tables(rounds: list[pd.DataFrame]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _rows(groups) -> Value:
-    """A table of medians in us, which says how far repetitions are apart."""
+    """A table of medians in us; its reference says how far repetitions are apart."""
     low, high = (groups.min() / groups.median()).min(), (groups.max() / groups.median()).max()
     rows = [(int(ranks), int(size), 1e6 * float(s)) for (ranks, size), s in groups.median().items()]
     detail = f"medians; single repetitions are {low:.2g} to {high:.2g} times as long"
@@ -70,10 +70,10 @@ def _rows(groups) -> Value:
 
 
 def one_round(cores: int, effort: Effort) -> Times:
-    """Messages between the first and the last core; none where there is one. Raises BenchFailed."""
+    """Messages between the first and the last core; none if there is only one. Raises BenchFailed."""
     if cores < 2:
         return {}
-    program = str(places.bench_messages())
+    program = str(places.program("bench_messages"))
     start = launch.mpirun(
         [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
     )
@@ -91,7 +91,7 @@ def derived(rounds: list[Times]) -> tuple[dict[str, Value], dict[str, str]]:
     """Values by path, and what is unknown, from the rounds.
 
     Latency: half a round trip of empty messages. Bandwidth: how time grows from 1 to 4 MiB. Gap: how it grows
-    with the number of empty messages. Rounds in which it does not grow were disturbed and are left out.
+    with the number of empty messages. Rounds in which the time does not grow were disturbed and are left out.
     """
     rounds = [times for times in rounds if times]
     if not rounds:

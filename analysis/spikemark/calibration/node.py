@@ -1,4 +1,4 @@
-"""What the node is made of, as hwloc and the kernel tell it."""
+"""The hardware of the node, as hwloc and the kernel report it."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def default_name() -> str:
 
 
 def measure(host: Host, cpus: Path = CPUS) -> dict[str, Value]:
-    """Values by path, node.…; what neither hwloc nor the kernel tells is left out."""
+    """Values by path, node.…; what neither hwloc nor the kernel reports is left out."""
     found: dict[str, Value | None] = {
         "sockets": _count(host.sockets),
         "cores": _count(host.cores),

@@ -4,8 +4,9 @@ from typing import Any
 
 import yaml
 
-from spikemark.machines.fields import AT_LEAST_ONE, SHARE
-from spikemark.machines.profile import FIELD, PATHS, TABLES, Value
+from spikemark.core.fields import assign
+from spikemark.machines.fields import AT_LEAST_ONE, SHARE, TABLE
+from spikemark.machines.profile import Value, field_of, place
 
 ANY, POSSIBLE = (0.0, float("inf")), {SHARE: (0.0, 1.0), AT_LEAST_ONE: (1.0, float("inf"))}
 
@@ -20,13 +21,8 @@ def text(
 ) -> str:
     """The text of the file. `values` go by path; `unknown` and `warnings` become comments."""
     tree: dict[str, Any] = {}
-    for path in sorted(values, key=_place):
-        value = values[path]
-        *parents, leaf = path.split(".")
-        place = tree
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[leaf] = _leaf(path, value, reference)
+    for path in sorted(values, key=place):
+        assign(tree, path, _leaf(path, values[path], reference))
     lines = [f"# {reference}. Intervals: where one more repetition is expected (95 %)."]
     lines += [f"# Warning: {warning}" for warning in warnings]
     lines += [f"# Unknown: {path}: {reason}" for path, reason in sorted(unknown.items())]
@@ -34,19 +30,14 @@ def text(
     return "\n".join(lines + _lines(tree, "")) + "\n"
 
 
-def _place(path: str) -> int:
-    """The place of a path in the table of fields, where a neuron model is part of `update`."""
-    return PATHS.index(path if path in PATHS else path.rpartition(".")[0])
-
-
 def _leaf(path: str, value: Value, reference: str) -> dict[str, Any]:
-    """A value as the file holds it; `reference` stands before what is special about this one."""
+    """A value as written to the file; `reference` comes before what is special about this value."""
     origin = {"kind": value.kind, "reference": ": ".join(filter(None, (reference, value.reference)))}
-    if path in TABLES:
+    if field_of(path).allowed == TABLE:
         return origin | {"rows": [[ranks, size, _rounded(us)] for ranks, size, us in value.value]}
     leaf = {"value": _rounded(value.value)} | ({"unit": value.unit} if value.unit else {}) | origin
     if value.interval:
-        low, high = POSSIBLE.get(FIELD[path].allowed, ANY) if path in FIELD else ANY
+        low, high = POSSIBLE.get(field_of(path).allowed, ANY)
         leaf["interval"] = [_rounded(min(max(end, low), high)) for end in value.interval]
     return leaf
 

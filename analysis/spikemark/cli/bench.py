@@ -16,7 +16,9 @@ def bench(
     exchange: Annotated[
         bool, typer.Option("--exchange", help="Measure the exchanges between ranks instead of the kernels.")
     ] = False,
-    repetitions: Annotated[int, typer.Option(help="Repetitions of every kernel or exchange and size.")] = 5,
+    repetitions: Annotated[
+        int, typer.Option(help="Repetitions for every kernel or exchange and every size.")
+    ] = 5,
     pattern: Annotated[
         str,
         typer.Option(
@@ -34,7 +36,8 @@ def bench(
     targets: Annotated[
         str | None,
         typer.Option(
-            metavar="WHICH,…", help="Exchanges: to whom a rank sends: all, ring, or a fraction of the ranks."
+            metavar="WHICH,…",
+            help="Exchanges: receivers of each rank: all, ring, or a fraction of the ranks.",
         ),
     ] = None,
     skew_us: Annotated[
@@ -47,8 +50,8 @@ def bench(
 ) -> None:
     """Measure kernels of the mini-app, or exchanges, on their own.
 
-    Kernels are shown beside the bound of delivery. Exchanges on more ranks than cores are marked: their times
-    are no evidence of speed.
+    Delivery is shown beside the lower bound that the memory sets for it. Exchanges on more ranks than cores
+    are marked: their times are no evidence of speed.
     """
     from spikemark.bench import exchange_bench, kernel_bench
     from spikemark.bench.show import exchange_table, kernel_tables
@@ -70,7 +73,7 @@ def bench(
             )
     except kernel_bench.BenchFailed as reason:
         fail(f"bench failed: {reason}")
-    except KeyboardInterrupt:  # there is nothing to go on from, unlike everywhere else
+    except KeyboardInterrupt:  # unlike other commands, this one cannot continue later
         interrupted("the times of finished numbers of ranks were kept" if exchange else "nothing was kept")
     if as_json:
         print_json(outcome.content())
@@ -84,7 +87,7 @@ def bench(
 
 
 def _counting(what: str):
-    """A function that keeps one line of progress on a terminal."""
+    """Returns a function that keeps one line of progress on a terminal."""
 
     def count(done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`spikemark budget`: where the waiting of a run comes from."""
+"""`spikemark budget`: why ranks waited in a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +19,9 @@ def budget(
     delay_ratio: Annotated[
         int | None,
         typer.Option(
-            help="D, in cycles: what averages out over so many cycles counts as jitter, the rest as drift.",
+            help="D, in cycles: what averages out over D cycles counts as jitter, the rest as drift.",
             min=2,
-            show_default="that of the run, or 10",
+            show_default="that of the run; otherwise 10",
         ),
     ] = None,
     as_json: AsJson = False,

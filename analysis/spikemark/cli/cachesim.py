@@ -1,4 +1,4 @@
-"""`spikemark cachesim`: misses of delivery in simulated caches."""
+"""`spikemark cachesim`: cache misses of delivery, from a simulation of the caches."""
 
 import json
 from pathlib import Path
@@ -39,38 +39,41 @@ def cachesim(
     ] = None,
     simulate_ms: Annotated[
         float | None,
-        typer.Option(help="Length of the measured part instead of that of the description, in ms."),
+        typer.Option(help="Length of the measured part in ms, instead of that in the description."),
     ] = None,
     ll: Annotated[
         str | None,
         typer.Option(
-            metavar=GEOMETRY, help="Last cache, sizes in bytes, instead of the host's or machine's."
+            metavar=GEOMETRY, help="Last cache, sizes in bytes, instead of that of the host or machine."
         ),
     ] = None,
     d1: Annotated[
         str | None,
-        typer.Option(metavar=GEOMETRY, help="First data cache, sizes in bytes, likewise."),
+        typer.Option(
+            metavar=GEOMETRY, help="First data cache, sizes in bytes, instead of that of the host or machine."
+        ),
     ] = None,
     machine: Annotated[
         str | None,
-        typer.Option(help="Take the caches of a machine profile, a file in machines/ or a path."),
+        typer.Option(help="Take the caches from a machine profile: a file in machines/, or a path."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the caches during delivery and count the misses.
 
     Prints them beside the misses that are predicted from the counts of synapses and spikes. Needs Valgrind,
-    and takes up to a hundred times as long as the run itself. The result for a run of a sweep
-    (results/EXPERIMENT/MACHINE/runs/ID) is kept, and the next report shows it.
+    and takes up to a hundred times as long as the run itself. If the run belongs to a sweep
+    (results/EXPERIMENT/MACHINE/runs/ID), the result is kept and the next report shows it.
     """
     import tempfile
 
     from spikemark import machines
-    from spikemark.caches import callgrind, simulated_caches
+    from spikemark.caches import callgrind
     from spikemark.caches.cachesim import CachesimFailed, machine_cache, simulate
     from spikemark.caches.show import remarks, table
     from spikemark.core.files import write_json
     from spikemark.records import record
+    from spikemark.records.results import Results, beside
 
     first = None if d1 is None else callgrind.cache(d1, "--d1")
     last = None if ll is None else callgrind.cache(ll, "--ll")
@@ -90,7 +93,7 @@ def cachesim(
             outcome = simulate(run, ranks or 1, threads or 1, first, last, simulate_ms)
     except CachesimFailed as reason:
         fail(f"cachesim failed: {reason}")
-    kept = simulated_caches.place(run) if run.is_dir() else None
+    kept = beside(run, Results.cachesim) if run.is_dir() else None
     if kept:
         write_json(kept, outcome.content())
     if as_json:

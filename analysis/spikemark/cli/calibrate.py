@@ -1,34 +1,31 @@
-"""`spikemark calibrate`: the profile of this host."""
+"""`spikemark calibrate`: writes the profile of this host."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .output import fail, interrupted, short, warn
+from .output import fail, interrupted, say, short, warn
 
 
 def calibrate(
     name: Annotated[
-        str | None, typer.Option(help="Name of the machine instead of that of its processor.")
+        str | None, typer.Option(help="Name of the machine, instead of the name of its processor.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write instead of machines/NAME.yaml.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Take a minute instead of a few, for wider intervals.")
+        bool, typer.Option("--quick", help="Take one minute instead of several; intervals become wider.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Measure this machine and write its profile.
 
-    Measures kernels, exchanges, jitter and power. Leave the machine alone meanwhile. What cannot be measured
+    Measures kernels, exchanges, jitter and power. Do not use the machine meanwhile. What cannot be measured
     is left out, and the profile says why.
     """
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed
     from spikemark.running.measure import RunFailed
-
-    def say(line: str) -> None:
-        typer.echo(line, err=True)
 
     try:
         effort = calibration.QUICK if quick else calibration.FULL

@@ -1,4 +1,4 @@
-"""`spikemark compare`: which machine for a network."""
+"""`spikemark compare`: which machine suits a network."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,26 +20,27 @@ def compare(
     full: Full = False,
     option: PresetOptions = None,
     schedule: Annotated[
-        str | None, typer.Option(help="Schedule instead of that of the network's description.")
+        str | None, typer.Option(help="Schedule, instead of that in the network's description.")
     ] = None,
     target_rtf: Annotated[
         float,
-        typer.Option(metavar="FACTOR", help="Real-time factor that must be reached; 1 is real time."),
+        typer.Option(metavar="FACTOR", help="Real-time factor to reach; 1 is real time."),
     ] = 1.0,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks on a node, which share its cores.")] = 1,
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks on each node; they share its cores.")] = 1,
     rate: Rate = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(metavar="MACHINE=EUR", help="Price of a node for an hour; may be repeated."),
+        typer.Option(metavar="MACHINE=EUR", help="Price of one node for one hour; may be repeated."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page for a buyer to this file as well.")
+        Path | None, typer.Option(metavar="FILE", help="Also write a page for a buyer to this file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare machines for a network, and give a verdict.
 
-    Prints for each machine the nodes that reach the wanted speed, time, energy, cost, and what limits it.
+    For each machine, prints how many nodes reach the wanted speed, the time, energy and cost there, and what
+    limits it.
     """
     from spikemark import machines
     from spikemark.prediction import compare, compare_show, show

@@ -25,9 +25,9 @@ def energy(
         list[str] | None,
         typer.Option(help="Take only this column or node; may be repeated.", show_default="the sum of all"),
     ] = None,
-    offset: Annotated[float, typer.Option(help="Seconds to add to the times of the file.")] = 0.0,
+    offset: Annotated[float, typer.Option(help="Seconds to add to the times in the file.")] = 0.0,
     align: Annotated[
-        str, typer.Option(help="How the run is found in the file: by times, or by knee, its step in power.")
+        str, typer.Option(help="How to find the run in the file: times, or knee (its step in power).")
     ] = "times",
     at_wall: Annotated[
         float | None,
@@ -38,24 +38,24 @@ def energy(
     ] = None,
     keep: Annotated[
         bool,
-        typer.Option("--keep", help="Copy the file to the results of the run's sweep, for the report."),
+        typer.Option("--keep", help="Copy the file to the results of the run's sweep; reports then use it."),
     ] = False,
     machine: Annotated[
         str | None,
         typer.Option(
-            help="Model the energy from the power of a machine profile, a file in machines/ or a path."
+            help="Model the energy with the power of a machine profile: a file in machines/, or a path."
         ),
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, help="Nodes of that machine.", show_default="as few as have the cores"),
+        typer.Option(min=1, help="Nodes of that machine.", show_default="as few as provide the cores"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give the energy of a run, in all and per synaptic event.
+    """Report the energy of a run, in total and per synaptic event.
 
-    Prints gross, idle and net energy of the simulation phase. Without --power and --machine they come from
-    the run's own readings, or from a file that was kept for it.
+    Prints gross, idle and net energy of the simulation phase. Without --power and --machine, they come from a
+    file that was kept for the run, or else from the run's own readings.
     """
     from spikemark import machines
     from spikemark.energy import analysis, kept, on_machine, outside, show
@@ -65,7 +65,7 @@ def energy(
     if nodes and machine is None:
         raise BadInput("--nodes: only with --machine")
     if machine is not None and power is not None:
-        raise BadInput("--machine: power is modelled, that of --power FILE.csv measured: give one of them")
+        raise BadInput("--machine: not allowed with --power FILE.csv: give one of them")
     if power is None:
         given = {"channel": channel, "offset": offset or None, "at-wall": at_wall, "keep": keep or None}
         given["align"] = None if align == "times" else align

@@ -18,7 +18,7 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Only runs with this value, as schedule=conventional; may be repeated.",
+            help="Only runs with this value, such as schedule=conventional; may be repeated.",
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,

@@ -7,11 +7,11 @@ from .output import print_json, print_tables, warn
 
 
 def fit(runs: Runs, as_json: AsJson = False) -> None:
-    """Say what the cycle times of a conventional run are made of.
+    """Show what the cycle times of a conventional run are made of.
 
-    Prints mean, spread, drift, serial correlation, slow cycles and lasting differences between ranks, with
-    intervals of 95 %, and the waiting that each predictor expects. Needs runs in which all ranks exchange in
-    every cycle (schedules conventional and placement_only), with record.cycles and record.barrier.
+    Prints mean, spread, drift, serial correlation, slow cycles and lasting differences between ranks, all
+    with 95 % intervals, and the waiting that each predictor expects. Needs runs in which all ranks exchange
+    in every cycle (schedules conventional and placement_only), with record.cycles and record.barrier.
     """
     from spikemark.waiting import PREDICTORS, show
     from spikemark.waiting.components import Components

@@ -1,4 +1,4 @@
-"""`spikemark machine`: the machine profiles there are, and what one of them says."""
+"""`spikemark machine`: lists the machine profiles, or shows one."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from .output import print_json, print_tables
 
 def machine(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Name of a file in machines/, or a path.")
+        str | None, typer.Argument(metavar="NAME", help="A file in machines/, or a path.")
     ] = None,
     filled: Annotated[
         bool, typer.Option("--filled", help="Add the values that predictions and simulations assume.")
@@ -22,14 +22,16 @@ def machine(
 ) -> None:
     """List the machine profiles, or show one.
 
-    Shows each value with its kind and its reference, and says what is unknown.
+    Shows each value with its kind and its reference, and lists what is unknown.
     """
     from spikemark import machines
     from spikemark.machines import show
 
     if schema:
         if name or filled:
-            raise BadInput("--schema: the schema is the same for all profiles: give it alone")
+            raise BadInput(
+                "--schema: the schema is the same for all profiles: allowed without name and --filled"
+            )
         print_json(machines.json_schema(), as_written=True)
     elif name is None:
         if filled:

@@ -40,7 +40,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="Where the time between two spike exchanges goes, and what another schedule would make of it.",
+    help="Shows where the time between two spike exchanges goes, and how another schedule would change that.",
 )
 
 

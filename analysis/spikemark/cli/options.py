@@ -18,27 +18,31 @@ Experiment = Annotated[
         help="Name of a file in workflows/experiments, such as demo, or the path of such a file.",
     ),
 ]
-Machine = Annotated[str | None, typer.Option(help="Name of the results folder instead of the host name.")]
-Root = Annotated[Path | None, typer.Option(help="Folder of all results instead of results/ in the checkout.")]
+Machine = Annotated[str | None, typer.Option(help="Name of the results folder, instead of the host name.")]
+Root = Annotated[
+    Path | None, typer.Option(help="Folder of all results, instead of results/ in the checkout.")
+]
 Folder = Annotated[
     Path, typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE.")
 ]
-Where = Annotated[str, typer.Option(help="Where to measure: laptop, slurm, or a folder with a profile.")]
-Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of a run: its record.")]
+Where = Annotated[
+    str, typer.Option(help="Where to measure: laptop, slurm, or a folder with a Snakemake profile.")
+]
+Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of the run, with its record.")]
 Runs = Annotated[
     list[Path],
     typer.Argument(metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PresetName = Annotated[str | None, typer.Option("--preset", help="A known network instead of RUN.json.")]
-Full = Annotated[bool, typer.Option("--full", help="Take the preset in its published size.")]
+Full = Annotated[bool, typer.Option("--full", help="Use the preset at its published size.")]
 PresetOptions = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the preset; may be repeated."),
 ]
 Rate = Annotated[
     float | None,
-    typer.Option(help="Mean firing rate in Hz, where neither the network nor its publication says."),
+    typer.Option(help="Mean firing rate in Hz, if neither the network nor its publication gives it."),
 ]
 
 
@@ -46,7 +50,7 @@ def whole_numbers(text: str, name: str) -> list[int]:
     """The numbers of a text such as '16,32'. Raises BadInput for anything else."""
     parts = text.split(",")
     if len(parts) > MOST_RANKS or not all(WHOLE.fullmatch(part.strip()) for part in parts):
-        raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, as 16,32")
+        raise BadInput(f"{name}={text!r}: up to {MOST_RANKS} whole numbers above 0 are needed, such as 16,32")
     return [int(part) for part in parts]
 
 

@@ -30,12 +30,17 @@ def print_lines(lines: Iterable[str]) -> None:
         typer.echo(line)
 
 
+def say(line: str) -> None:
+    """Print a line on standard error, such as how far the work has come."""
+    typer.echo(line, err=True)
+
+
 def list_lines(lines: list[str]) -> None:
     """Print the first lines on standard error, and how many more there are."""
     for line in lines[:SHOWN]:
-        typer.echo(line, err=True)
+        say(line)
     if len(lines) > SHOWN:
-        typer.echo(f"… and {len(lines) - SHOWN} more like these", err=True)
+        say(f"… and {len(lines) - SHOWN} more like these")
 
 
 def warn(warnings: Iterable[str]) -> None:
@@ -52,7 +57,7 @@ def complain(complaints: list[str]) -> None:
 
 def fail(line: str) -> NoReturn:
     """End the command with status 1 and one line on standard error: it ran, but something failed."""
-    typer.echo(line, err=True)
+    say(line)
     raise typer.Exit(1) from None
 
 

@@ -8,7 +8,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .options import AsJson
-from .output import complain, print_lines, print_tables
+from .output import complain, print_lines, print_tables, say
 
 
 def peers(
@@ -20,22 +20,25 @@ def peers(
         ),
     ] = "peers",
     threads: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Numbers of threads instead of those of the experiment.")
+        str | None,
+        typer.Option(metavar="N,N", help="Numbers of threads, instead of those in the experiment."),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Rounds instead of those of the experiment.")
+        int | None, typer.Option(help="Rounds to measure, instead of those in the experiment.")
     ] = None,
     as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(help="Results folder instead of results/peers/MACHINE in the checkout.")
     ] = None,
     patience: Annotated[
-        float, typer.Option(help="Seconds to wait for a quiet machine before a run.", show_default=True)
+        float,
+        typer.Option(help="Longest wait for a quiet machine before a run, in seconds.", show_default=True),
     ] = 30.0,
 ) -> None:
     """Measure the mini-app beside other simulators.
 
-    They take turns on the same network; the factors by which the mini-app is ahead or behind have intervals.
+    The programs take turns on the same network. Each factor by which the mini-app is ahead or behind has an
+    interval.
     """
     from spikemark.peers import compare
     from spikemark.peers.show import disturbances, notes, table
@@ -51,18 +54,14 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = out or sweeps.folder(chosen, None, None).path
-    found = compare.compare(
-        chosen,
-        folder,
-        conditions=quiet.Conditions(patience_s=patience),
-        say=lambda line: typer.echo(line, err=as_json),
-    )
+    folder = (out or sweeps.folder(chosen, None, None).path).resolve()
+    conditions = quiet.Conditions(patience_s=patience)
+    found = compare.compare(chosen, folder, conditions=conditions, say=say if as_json else typer.echo)
     if as_json:
-        typer.echo((found.path / "peers.json").read_text(), nl=False)
+        typer.echo((folder / "peers.json").read_text(), nl=False)
     else:
-        print_tables(table(found.content))
-        print_lines([*notes(found.content), *disturbances(found.content), str(found.path / "peers.parquet")])
+        print_tables(table(found))
+        print_lines([*notes(found), *disturbances(found), str(folder / "peers.parquet")])
     complain(found.complaints)
 
 

@@ -1,7 +1,7 @@
 """`spikemark predict`: two questions under one name, told apart by --machine.
 
-`other_schedule` asks what the ranks of a run would wait under another schedule, `on_machine` how long a run
-that was not made would take on a machine. `Predict` chooses, and its help explains both.
+`other_schedule` asks how long the ranks of a run would wait under another schedule. `on_machine` asks how
+long a run that was not made would take on a machine. `Predict` chooses, and its help explains both.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def other_schedule(
     schedule: Annotated[
         str | None,
         typer.Option(
-            help="conventional, placement_only, structure_aware, overlapped or hierarchical; needed."
+            help="Required: conventional, placement_only, structure_aware, overlapped or hierarchical."
         ),
     ] = None,
     delay_ratio: Annotated[
@@ -38,14 +38,18 @@ def other_schedule(
     ] = None,
     lag: Annotated[
         int | None,
-        typer.Option(min=1, help="L: windows that an exchange may take; only of overlapped [1]."),
+        typer.Option(
+            min=1, help="L: how many windows an exchange may take; only with the schedule overlapped [1]."
+        ),
     ] = None,
     group_period: Annotated[
         int | None,
-        typer.Option(min=1, help="Cycles between two meetings of a group; only of hierarchical [D]."),
+        typer.Option(
+            min=1, help="Cycles between two meetings of a group; only with the schedule hierarchical [D]."
+        ),
     ] = None,
     cycles: Annotated[
-        int | None, typer.Option(min=1, help="Cycles of the run asked about [as many as the runs have].")
+        int | None, typer.Option(min=1, help="Cycles of the predicted run [as many as the runs have].")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +57,7 @@ def other_schedule(
     from spikemark.waiting import PREDICTORS, show
 
     if not runs or schedule is None:
-        raise BadInput(f"{'schedule' if runs else 'RUN_DIR'}: missing; or give --machine")
+        raise BadInput(f"{'schedule' if runs else 'RUN_DIR'}: missing; needed without --machine")
     count = None if ranks is None else _one(ranks)
     source = source_of(runs)
     made = {
@@ -71,13 +75,13 @@ def on_machine(
     machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="RUN.json", help="Run description of the network, or give --preset."),
+        typer.Argument(metavar="RUN.json", help="Run description of the network; or give --preset."),
     ] = None,
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
     rate: Rate = None,
-    ranks: Annotated[str | None, typer.Option(help="Numbers of ranks, as 16,32; needed.")] = None,
+    ranks: Annotated[str | None, typer.Option(help="Required: numbers of ranks, such as 16,32.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")] = None,
     ranks_per_node: Annotated[
         int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")
@@ -92,7 +96,7 @@ def on_machine(
     ] = None,
     lag: Annotated[
         int | None,
-        typer.Option(min=1, help="L: windows that an exchange may take [that of the description]."),
+        typer.Option(min=1, help="L: how many windows an exchange may take [that of the description]."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -102,7 +106,7 @@ def on_machine(
     from spikemark.prediction.predict import predict
 
     if ranks is None:
-        raise BadInput("ranks: missing; numbers of ranks, as 16,32")
+        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
     found = network(files or [], preset, full, option, rate)
     profile = machines.filled(machines.load(machine))
     cores = round(profile.need("node.cores", "placing ranks").value)
@@ -123,11 +127,11 @@ def on_machine(
 
 HELP = """Predict a run that was not made.
 
-From the records of conventional runs: what the ranks would wait for each other under another schedule, D or
-number of ranks, by every predictor (see docs/waiting.md).
+From records of conventional runs, predicts how long ranks would wait for each other under another schedule,
+D or number of ranks. Every predictor answers (see docs/waiting.md).
 
-With --machine, from the profile of a machine and a network: how long each phase would take there, without any
-run (see docs/prediction.md)."""
+With --machine, predicts from the profile of a machine and the description of a network how long each phase
+would take there. This needs no run (see docs/prediction.md)."""
 USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "RUN.json --machine NAME --ranks N,N [OPTIONS]")
 HEADS = "From a run", "On a machine"
 
@@ -180,5 +184,5 @@ def _refuse(given: list[str], useless: set[str], why: str) -> None:
 def _one(ranks: str) -> int:
     numbers = whole_numbers(ranks, "ranks")
     if len(numbers) > 1:
-        raise BadInput(f"ranks={ranks!r}: one number; several only with --machine")
+        raise BadInput(f"ranks={ranks!r}: allowed without --machine: one number")
     return numbers[0]

@@ -11,7 +11,7 @@ import typer
 from spikemark.presets import PRESETS, Preset
 
 app = typer.Typer(
-    help="Write a known network as a run description.\n\nIt goes to standard output, as in"
+    help="Write a known network as a run description.\n\nThe description goes to standard output, as in"
     " `spikemark preset mam-benchmark > run.json`.",
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -20,11 +20,11 @@ app = typer.Typer(
 
 @app.callback()
 def _several() -> None:
-    """Keeps the name of the preset on the command line even if there is only one."""
+    """Makes the command line require the name of a preset even if there is only one."""
 
 
 def command(preset: Preset) -> typing.Callable[..., None]:
-    """A function whose signature has every option of the preset; those not given are left to the preset."""
+    """A function whose signature has every option of the preset; the preset fills in those not given."""
 
     def write(**given: Any) -> None:
         described = preset.describe(**given)
@@ -32,31 +32,17 @@ def command(preset: Preset) -> typing.Callable[..., None]:
             if given[name] is not None and given[name] < least:
                 compared = f"rates were compared with the published ones from {least:g} on"
                 typer.echo(
-                    f"warning: {name}={given[name]:g}: {compared}; below, they may be others", err=True
+                    f"warning: {name}={given[name]:g}: {compared}; below that, they may differ", err=True
                 )
         typer.echo(json.dumps(described, indent=1))
 
     write.__doc__ = preset.summary
-    write.__signature__ = inspect.Signature([*_flags(preset), *_options(preset)])
+    write.__signature__ = inspect.Signature(_options(preset))
     return write
 
 
-def _flags(preset: Preset) -> list[inspect.Parameter]:
-    named = inspect.signature(preset.describe).parameters.values()
-    return [
-        _parameter(
-            p.name,
-            bool,
-            p.default,
-            typer.Option(f"--{p.name.replace('_', '-')}", help="Take the published size."),
-        )
-        for p in named
-        if p.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-
-
 def _options(preset: Preset) -> list[inspect.Parameter]:
-    options = []
+    options = [_parameter("full", bool, False, typer.Option("--full", help="Take the published size."))]
     for name, option in preset.options.model_fields.items():
         default = " ".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
         text = option.description + ("" if default is None else f" [default: {default}]")

@@ -7,7 +7,7 @@ from .sweep import print_outcome
 def report(experiment: Experiment, machine: Machine = None, results: Root = None) -> None:
     """Write the report of an experiment again, without measuring.
 
-    The runs that are there are collected anew.
+    Reads all completed runs again.
     """
     from spikemark.core.lock import locked
     from spikemark.report import conclude

@@ -22,13 +22,13 @@ def run(
     from spikemark.running.carry_out import RunFailed
 
     results = Results(folder)
-    planned = results.read_plan().run(run_id)
+    _, planned = results.planned(run_id)
     try:
         if scorep:
             from spikemark.scorep.instrumented import measure
 
             record = measure(results, run_id, launcher)
-        elif planned and planned.machine:
+        elif planned.machine:
             from spikemark.running.simulate import simulate
 
             record = simulate(results, run_id)

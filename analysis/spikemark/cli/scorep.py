@@ -1,4 +1,4 @@
-"""`spikemark scorep`: a run as Score-P saw it."""
+"""`spikemark scorep`: what Score-P saw of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ def scorep(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Compare a run as Score-P saw it with its own cycle log.
+    """Compare what Score-P saw of a run with the run's own cycle log.
 
     Prints the times of all regions and the waiting, and says where the two differ too much.
     """

@@ -46,22 +46,22 @@ def simulate(
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Profile of this host (spikemark calibrate), by which executed times are scaled."),
+        typer.Option(help="Profile of this host (spikemark calibrate); executed times are scaled by it."),
     ] = None,
     rate_hz: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1e6,
-            help="Rate of neurons that have none of their own; for modelled times, or with --host.",
+            help="Rate in Hz of neurons whose description gives none; for modelled times, or with --host.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the jitter; the network has its own.")] = 1,
 ) -> None:
     """Run a description on a simulated machine.
 
-    Spikes and messages are those of the real program, times are those of the machine. Needs SimGrid. The
-    folder then holds a run like any other, labelled simulated, and simulation.json, which says what was
+    Spikes and messages are those of the real program; times are those of the machine. Needs SimGrid. The
+    folder then contains a run like any other, labelled simulated, and simulation.json, which says what was
     simulated and what had to be assumed.
     """
     from spikemark import machines
@@ -97,8 +97,8 @@ def _host(name: str | None):
 
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:
     from spikemark.core.errors import BadInput
+    from spikemark.core.fields import assign
     from spikemark.core.reading import read_json
-    from spikemark.running.experiments import assign
 
     content = read_json(path, "a run description is needed")
     if not isinstance(content, dict):

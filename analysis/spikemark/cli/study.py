@@ -20,7 +20,8 @@ def study(
 ) -> None:
     """Repeat a published comparison on this machine.
 
-    Measures what is missing, prints the main table and writes the page. Without a name, lists the studies.
+    Measures the runs that are still missing, prints the main table and writes the page. Without a name, lists
+    the studies.
     """
     from spikemark.studies import STUDIES, carry_out
 
@@ -42,7 +43,7 @@ def study(
 
 
 def _show(done) -> None:
-    """The main table with what stands out, and where the page is."""
+    """Prints the main table, what stands out in it, and where the page is."""
     from spikemark.quantities import terminal
 
     terminal.show(done.findings.tables[0], notes=False)

@@ -11,13 +11,13 @@ from .output import list_lines, short
 def sweep(
     experiment: Experiment,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the runs, done and missing, in order.")
+        bool, typer.Option("--dry-run", help="Only list the runs in order, finished ones and missing ones.")
     ] = False,
     profile: Where = "laptop",
     machine: Machine = None,
     results: Root = None,
 ) -> None:
-    """Measure what is missing of an experiment, then report.
+    """Measure an experiment's missing runs, then write its report.
 
     A finished run is never measured again. To repeat one, move or delete its folder in
     RESULTS/EXPERIMENT/MACHINE/runs.
@@ -37,7 +37,7 @@ def sweep(
 
 
 def print_outcome(outcome) -> None:
-    """Print where the report is and what failed; ends the command with the status of the outcome."""
+    """Print where the report is and what failed, and end the command with the status of the outcome."""
     if outcome.failed:
         folder = short(outcome.results.path / "failed")
         typer.echo(f"{len(outcome.failed)} of {outcome.planned} runs failed, details in {folder}:", err=True)

@@ -28,22 +28,22 @@ def whatif(
         list[str] | None,
         typer.Option(
             metavar="NAME[+NAME]",
-            help="Only this change of those below, or several together; may be repeated.",
-            show_default="all of them, and some together",
+            help="Only this change of those listed below, or several combined; may be repeated.",
+            show_default="each of them, and some combined",
         ),
     ] = None,
-    schedule: Annotated[str, typer.Option(help="Schedule before the change.")] = "conventional",
+    schedule: Annotated[str, typer.Option(help="Schedule of the run to be changed.")] = "conventional",
     delay_ratio: Annotated[
-        int, typer.Option(help="D before the change: cycles between two exchanges of all ranks.")
+        int, typer.Option(help="D of the run to be changed: cycles between two exchanges of all ranks.")
     ] = 1,
     predictor: Annotated[
         str | None, typer.Option(help="Only this predictor: iid, correlated or replay.", show_default="all")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a change to a run would do to its waiting.
+    """Predict what a change to a run would do to its waiting.
 
-    Prints waiting and run time for each change to a conventional run, by every predictor.
+    For each change to a conventional run, prints the waiting and the run time that every predictor expects.
     """
     from spikemark.records import record
     from spikemark.waiting import PREDICTORS, show

@@ -1,1 +1,1 @@
-"""What everything rests on: errors, files, places, processes."""
+"""What everything else builds on: errors, files, places, processes."""

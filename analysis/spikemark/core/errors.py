@@ -28,7 +28,7 @@ class BadInput(ValueError):
 
 
 def is_bad_input(error: OSError) -> bool:
-    """Says whether another command line would mend `error`; a full disk, for one, stays full."""
+    """Says whether another command line would avoid `error`; a full disk, for example, stays full."""
     return error.filename is not None and error.errno in OF_THE_FILE
 
 
@@ -36,7 +36,7 @@ def shown(value: Any) -> str:
     """`value` as it can stand in one line."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number with thousands of digits, or nested without end
+    except (ValueError, RecursionError):  # a number with thousands of digits, or endless nesting
         return f"a long {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
@@ -44,7 +44,7 @@ def shown(value: Any) -> str:
 def first_complaint(error: "ValidationError", whole: str) -> str:
     """One line from a pydantic error: field, value, what is allowed, and how many more there are.
 
-    `whole` stands in for the field where the complaint is about all of them together.
+    `whole` replaces the field if the complaint is about all fields together.
     """
     problems = error.errors(include_url=False)
     first = problems[0]

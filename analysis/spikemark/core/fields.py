@@ -1,6 +1,21 @@
-"""Checks that the fields of several files share."""
+"""What the fields of several files share: checks, and setting one by its path."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from .errors import BadInput, first_complaint, shown
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def checked(kind: type[Model], content: Any, path: Path, whole: str, mend: str = "") -> Model:
+    """What the file `path` holds. Raises BadInput naming the file, the field or else `whole`, and `mend`."""
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {first_complaint(error, whole)}{mend}") from None
 
 
 def no_boolean(value: Any) -> Any:
@@ -8,3 +23,33 @@ def no_boolean(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("a number is needed")
     return value
+
+
+def check_whole(name: str, value: float, least: int = 1) -> None:
+    """Raises BadInput for a number that is not whole, or less than `least`."""
+    if value < least or value != int(value):
+        raise BadInput(f"{name}={value}: an integer of at least {least}")
+
+
+def assign(content: dict[str, Any], field: str, value: Any) -> None:
+    """Sets `path.to.field` in place and makes what is missing on the way; list items go by number.
+
+    Raises BadInput if the path does not exist.
+    """
+    *path, last = field.split(".")
+    at: Any = content
+    for step in path:
+        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
+    if isinstance(at, dict):
+        at[last] = value
+    else:
+        _item(at, last, field)
+        at[int(last)] = value
+
+
+def _item(at: Any, step: str, field: str) -> Any:
+    if not isinstance(at, list):
+        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
+    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
+        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
+    return at[int(step)]

@@ -24,7 +24,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, whole or not at all; a file that already holds it is left alone."""
+    """Writes `value` as indented JSON, whole or not at all; a file that already contains it is left alone."""
     data = (json.dumps(value, indent=1) + "\n").encode()
     if not path.is_file() or path.read_bytes() != data:
         write_atomically(path, data)

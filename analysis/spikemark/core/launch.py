@@ -38,7 +38,7 @@ def core_threads(cpus: Path = CPUS) -> list[int]:
 
 
 def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """For Open MPI 4 and 5: each thread gets a core of its own; if there are too few, none is bound."""
+    """For Open MPI 4 and 5: each thread gets its own core; if there are too few cores, no thread is bound."""
     environment = {"OMP_NUM_THREADS": str(threads)}
     if os.geteuid() == 0:
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -51,14 +51,14 @@ def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
             OMP_PROC_BIND="false",
             OMP_WAIT_POLICY="passive",
             OMPI_MCA_rmaps_base_oversubscribe="1",  # Open MPI 4
-            OMPI_MCA_mpi_yield_when_idle="1",  # Open MPI 4, which does not see the cores taken away (taskset)
+            OMPI_MCA_mpi_yield_when_idle="1",  # Open MPI 4 cannot see cores taken away by taskset
             PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
         )
     return Launch(["mpirun", "--quiet", *binding, "-n", str(ranks), *program], environment)
 
 
 def srun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """For a Slurm allocation, which has set the cores aside already; `cores` is not used."""
+    """For a Slurm allocation, which has already reserved the cores; `cores` is not used."""
     step = [
         "srun",
         "--mpi=pmix",

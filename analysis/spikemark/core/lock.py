@@ -1,4 +1,4 @@
-"""One command at a time works in a folder of results."""
+"""Ensures that one command at a time works in a folder of results."""
 
 import contextlib
 import fcntl
@@ -12,10 +12,10 @@ LOCK = ".lock"
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold the folder, which is made where it is missing; yields the descriptor of the lock.
+    """Locks the folder, which is created if missing; yields the descriptor of the lock.
 
-    Processes that inherit the descriptor hold the folder as well. A folder that was made and in which nothing
-    was kept is gone afterwards. Raises BadInput if the folder is held already.
+    Processes that inherit the descriptor hold the lock as well. A folder that was created here and stayed
+    empty is removed afterwards. Raises BadInput if the folder is held already.
     """
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def locked(folder: Path) -> Iterator[int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadInput(
-                f"{folder}: another sweep or benchmark is at work here; wait for it or stop it"
+                f"{folder}: another sweep or benchmark is running here; wait for it or stop it"
             ) from None
         try:
             yield lock.fileno()

@@ -1,4 +1,4 @@
-"""Where things are: the checkout, the mini-app, the results, and the name of this machine."""
+"""Finds things: the checkout, the mini-app, the results, and the name of this machine."""
 
 import os
 import re
@@ -7,12 +7,18 @@ from pathlib import Path
 
 from .errors import BadInput
 
+#: Programs that `make build` does not build: where they lie, and what builds them.
+ELSEWHERE = {
+    "miniapp_scorep": ("build-scorep/miniapp", "as docs/scorep.md says"),
+    "miniapp_smpi": ("build-smpi/miniapp", "with `make simulator`"),
+}
+
 
 def root() -> Path:
     """The checkout: the folder that holds `Snakefile` and `workflows/`.
 
-    The package is installed in place, so it is the checkout the package lies in; a package installed
-    elsewhere takes the one the current directory lies in. Raises BadInput if there is none.
+    The package is normally installed in place, so this is the checkout that contains it. A package installed
+    elsewhere takes the checkout that contains the current directory. Raises BadInput if there is none.
     """
     for folder in (Path(__file__).resolve().parents[3], Path.cwd(), *Path.cwd().parents):
         if (folder / "Snakefile").is_file() and (folder / "workflows").is_dir():
@@ -22,61 +28,18 @@ def root() -> Path:
     )
 
 
-def miniapp() -> Path:
-    """The simulator: `build/miniapp`, or what the environment variable SPIKEMARK_MINIAPP names.
+def program(name: str) -> Path:
+    """A program of the checkout: `build/NAME` or its place in ELSEWHERE, or what SPIKEMARK_NAME names.
 
     Raises BadInput if it is not an executable file.
     """
-    return _program("miniapp")
-
-
-def miniapp_scorep() -> Path:
-    """The simulator instrumented for Score-P: `build-scorep/miniapp`, or SPIKEMARK_MINIAPP_SCOREP.
-
-    Raises BadInput if it is not an executable file.
-    """
-    return _program("miniapp_scorep", "build-scorep/miniapp", "build it as docs/scorep.md says")
-
-
-def miniapp_smpi() -> Path:
-    """The simulator built for SimGrid: `build-smpi/miniapp`, or SPIKEMARK_MINIAPP_SMPI.
-
-    Raises BadInput if it is not an executable file.
-    """
-    return _program("miniapp_smpi", "build-smpi/miniapp", "build it with `make simulator`")
-
-
-def bench_kernels() -> Path:
-    """The benchmark of the simulator's kernels: `build/bench_kernels`, or SPIKEMARK_BENCH_KERNELS.
-
-    Raises BadInput if it is not an executable file.
-    """
-    return _program("bench_kernels")
-
-
-def bench_exchange() -> Path:
-    """The benchmark of the exchanges: `build/bench_exchange`, or SPIKEMARK_BENCH_EXCHANGE.
-
-    Raises BadInput if it is not an executable file.
-    """
-    return _program("bench_exchange")
-
-
-def bench_messages() -> Path:
-    """The benchmark of single messages: `build/bench_messages`, or SPIKEMARK_BENCH_MESSAGES.
-
-    Raises BadInput if it is not an executable file.
-    """
-    return _program("bench_messages")
-
-
-def _program(name: str, place: str | None = None, advice: str = "build it with `make build`") -> Path:
+    place, advice = ELSEWHERE.get(name, (f"build/{name}", "with `make build`"))
     variable = f"SPIKEMARK_{name.upper()}"
     named = os.environ.get(variable)
-    path = Path(named).resolve() if named else root() / (place or f"build/{name}")
+    path = Path(named).resolve() if named else root() / place
     if not (path.is_file() and os.access(path, os.X_OK)):
-        advice = f"{variable} must name an executable file" if named else advice
-        raise BadInput(f"{name}: {path} is not an executable file: {advice}")
+        wanted = f"{variable} must name an executable file" if named else f"build it {advice}"
+        raise BadInput(f"{name}: {path} is not an executable file: {wanted}")
     return path
 
 
@@ -89,6 +52,7 @@ def check_machine(name: str) -> str:
     """Returns `name` if it can be the name of a results folder, else raises BadInput."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(
-            f"machine: {name!r} is not allowed: letters, digits, '.', '_', '-', not starting with a sign"
+            f"machine: {name!r} is not allowed: allowed are letters, digits, '.', '_' and '-', starting "
+            "with a letter or digit"
         )
     return name

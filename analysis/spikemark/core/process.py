@@ -1,4 +1,4 @@
-"""Programs that are started, watched until they end, and what they said last."""
+"""Starts programs, watches them until they end, and tells what they said last."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ ENDING = (signal.SIGTERM, signal.SIGKILL)
 
 
 class Finished(NamedTuple):
-    """How a program ended. `status` is None where it was ended because its time was over."""
+    """How a program ended. `status` is None if it was ended because its time was over."""
 
     status: int | None
     output: str
@@ -27,7 +27,9 @@ class Finished(NamedTuple):
 
 
 def watch(start: Launch, limit_s: float) -> Finished:
-    """Run a program to its end. All its processes are ended after `limit_s`, or when we are interrupted.
+    """Runs a program to its end.
+
+    All its processes are ended after `limit_s`, or when this process is interrupted.
 
     A command that does not exist has the status 127, as in a shell.
     """
@@ -52,11 +54,11 @@ def started(
     grace_s: float = GRACE_S,
     **streams: Any,
 ) -> Iterator[subprocess.Popen]:
-    """Start a program in a process group of its own, without input; the block sees it to its end.
+    """Starts a program in its own process group, without input; the block must wait for its end.
 
-    `environment` is added to ours; `streams` are further arguments of Popen, such as `stdout`. An exception
-    in the block, an interruption among them, ends the whole group with the signals `signs`, `grace_s`
-    seconds apart, and passes on.
+    `environment` is added to that of this process; `streams` are further arguments of Popen, such as
+    `stdout`. An exception in the block, including an interruption, ends the whole group with the signals
+    `signs`, `grace_s` seconds apart, and passes on.
     """
     program = subprocess.Popen(
         command,
@@ -78,7 +80,7 @@ def started(
 def end(
     program: subprocess.Popen, signs: tuple[signal.Signals, ...] = ENDING, grace_s: float = GRACE_S
 ) -> None:
-    """End the process group of a program: one signal after the other until it is gone."""
+    """Ends the process group of a program with one signal after the other until it is gone."""
     for sign in signs:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.pid, sign)
@@ -88,12 +90,12 @@ def end(
 
 
 def lines(text: str) -> list[str]:
-    """The lines that hold something, without the blanks around them."""
+    """The lines that are not blank, without surrounding blanks."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def last_line(text: str) -> str:
-    """The last line that holds something; empty where there is none."""
+    """The last line that is not blank; empty if there is none."""
     return next(reversed(lines(text)), "")
 
 

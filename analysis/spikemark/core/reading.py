@@ -1,4 +1,7 @@
-"""Reads files that may hold anything: a file that cannot be used gets one line that names it."""
+"""Reads files that may contain anything.
+
+Complains about a file that cannot be used in one line that names it.
+"""
 
 import json
 import math
@@ -12,7 +15,7 @@ MAX_DEPTH = 100
 
 
 def read_text(path: Path, advice: str = "") -> str:
-    """The UTF-8 text of a file. Raises BadInput, with `advice` where the file is missing."""
+    """The UTF-8 text of a file. Raises BadInput, with `advice` if the file is missing."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -24,7 +27,7 @@ def read_text(path: Path, advice: str = "") -> str:
 
 
 def read_json(path: Path, advice: str = "") -> Any:
-    """The value in a JSON file. Raises BadInput if it is cut, has a key twice or is nested too deep."""
+    """The value in a JSON file. Raises BadInput if it is truncated, has a key twice or is nested too deep."""
     text = read_text(path, advice)
     try:
         value = json.loads(text, object_pairs_hook=_unique)
@@ -65,7 +68,8 @@ def _parts(at: Any) -> Any:
 def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
     """Refuses what JSON cannot express: dates, sets, keys that are not text, infinity, …
 
-    Raises BadInput naming the field of the file `path`, also for more than `most` values or too deep nesting.
+    Raises BadInput naming the field of the file `path`; more than `most` values and too deep nesting are
+    refused too.
     """
     pending, count = [("", value, 0)], 0
     while pending:
@@ -79,8 +83,8 @@ def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
                 raise BadInput(f"{path}: more than {most} values")
             if isinstance(at, dict) and not (isinstance(key, str) and _encodable(key)):
                 raise BadInput(
-                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys are text;"
-                    " what looks like something else needs quotes"
+                    f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys must be text; quote a "
+                    "key that looks like anything else"
                 )
             if isinstance(part, dict | list):
                 pending.append((f"{where}.{key}".lstrip("."), part, depth + 1))
@@ -92,12 +96,12 @@ def _odd(leaf: Any) -> str | None:
     if isinstance(leaf, float) and not math.isfinite(leaf):
         return f"{leaf} is not allowed: a finite number is needed"
     if isinstance(leaf, str) and not _encodable(leaf):
-        return f"{leaf!r} is not allowed: half a character"
+        return f"{leaf!r} is not allowed: it contains half a character"
     if leaf is None or isinstance(leaf, str | int | float):
         return None
     return (
         f"a value of the type {type(leaf).__name__} is not allowed: text, number, true, false, null, list or"
-        " mapping; text that looks like something else needs quotes"
+        " mapping; quote text that looks like anything else"
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads YAML files, which may only hold what JSON can express as well."""
+"""Reads YAML files, which may contain only what JSON can also express."""
 
 from pathlib import Path
 from typing import Any

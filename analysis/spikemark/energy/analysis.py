@@ -12,7 +12,7 @@ from .power_model import PowerModel
 from .sampling import Sampling
 from .source import Source
 
-ADVICE = "run with record.energy=true where a meter can be read, or give --power FILE.csv from one outside"
+ADVICE = "run with record.energy=true where a meter can be read, or give --power FILE.csv of a meter"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Energy:
     """The energy of a run; `kind` is measured or modelled, or None where every value says why it is missing.
 
     gross = integral of the power over the measured part; idle = idle power x its duration; net = gross -
-    idle. Gross comes first: procurement rules (EE HPC WG) do not let idle be subtracted. Intervals hold what
-    the sampling leaves open, not the accuracy of the meter. The energy-delay product is energy x duration.
+    idle. Gross comes first: procurement rules (EE HPC WG) do not allow subtracting idle. Intervals cover the
+    uncertainty from sampling, not the accuracy of the meter. The energy-delay product is energy x duration.
     """
 
     run: Run = field(repr=False)
@@ -73,7 +73,7 @@ class Energy:
 
     @property
     def per_event(self) -> list[PerEvent]:
-        """Energies for both definitions of an event; Simula et al. 2019 do not say which one they took."""
+        """Energies for both definitions of an event; Simula et al. 2019 do not say which one they used."""
         totals = self.run.record.totals
         counts = {
             "recurrent": totals.synaptic_events,

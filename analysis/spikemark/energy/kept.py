@@ -1,17 +1,18 @@
-"""Power from a meter outside, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
+"""Power of an external meter, kept for a run of a sweep: RESULTS/power/ID.json and the CSV it names."""
 
 import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.reading import read_json
 from spikemark.records.record import Run
-from spikemark.records.results import holding
+from spikemark.records.results import Results, beside
 
 from . import analysis, outside
 from .analysis import Energy
@@ -31,17 +32,16 @@ class Kept(BaseModel):
 
 
 def keep(run: Run, path: Path, **placed) -> Path:
-    """Copy the CSV at `path` and how it was placed into the results folder; runs share a copy.
+    """Copies the CSV at `path`, and how it was placed in time, into the results folder; runs share a copy.
 
-    `placed` is what `outside.source` took. Returns the file that was written last, without which the copy is
-    not read.
-    Raises BadInput for a run that is in no results folder, and for what is no file.
+    `placed` are the arguments of `outside.source`. Returns the file that was written last, without which the
+    copy is not read. Raises BadInput for a run that is in no results folder, and for what is no file.
     """
-    at = _place(run)
+    at = beside(run.path, Results.power)
     if at is None:
         raise BadInput(f"--keep: {run.path} is in no results folder; allowed: results/…/runs/ID of a sweep")
     if not path.is_file():
-        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a file")
+        raise BadInput(f"--keep: {path} cannot be read twice; allowed: a regular file")
     content = path.read_bytes()
     name = f"{hashlib.sha256(content).hexdigest()[:12]}.csv"
     about = Kept(file=path.name, csv=name, **placed)
@@ -52,20 +52,12 @@ def keep(run: Run, path: Path, **placed) -> Path:
 
 
 def of_run(run: Run) -> Energy:
-    """Energy from what is kept for the run, or else from its own readings. Raises BadInput for bad files."""
-    at = _place(run)
+    """Energy from the power kept for the run, or else its own readings. Raises BadInput for bad files."""
+    at = beside(run.path, Results.power)
     if at is None or not at.is_file():
         return analysis.of_run(run)
-    try:
-        about = Kept.model_validate(read_json(at))
-    except ValidationError as error:
-        raise BadInput(f"{at}: {first_complaint(error, 'power')}; delete it, or --keep it anew") from None
+    about = checked(Kept, read_json(at), at, "power", "; delete it, or --keep it anew")
     source = outside.source(
         run, at.parent / about.csv, about.channels, about.offset_s, about.align, about.at_wall_percent
     )
     return analysis.measured(run, replace(source, name=about.file))
-
-
-def _place(run: Run) -> Path | None:
-    found = holding(run.path)
-    return found and found[0].power(found[1])

@@ -24,10 +24,10 @@ class Step:
 
 
 def align(trace: Trace, timeline: Timeline) -> Timeline:
-    """The timeline in the time of the trace, where power is up while the run was busy and lower around it.
+    """The timeline of the run, placed where power is higher while the run was busy than around it.
 
-    The step lies between two readings, so the place is known to half an interval. Raises BadInput if no step
-    fits, or several do.
+    The step lies between two readings, so the place is known to within half an interval. Raises BadInput if
+    no step fits, or several do.
     """
     busy_s = timeline.busy[1] - timeline.busy[0]
     steps = _steps(trace, segments(trace.points()[1]), busy_s, _length(timeline.idle_before) or PAUSE_S)
@@ -41,7 +41,7 @@ def align(trace: Trace, timeline: Timeline) -> Timeline:
         if abs(step.at - best.at) > trace.interval_s and step.stands_out > RIVAL * best.stands_out:
             raise BadInput(
                 f"the run may begin at {best.at:.6g} s or at {step.at:.6g} s: power steps up at both for its"
-                f" {busy_s:.3g} s; allowed: one such step (cut the file, or give --offset)"
+                f" {busy_s:.3g} s; allowed: one such step (trim the file, or give --offset)"
             )
     return timeline.moved(best.at - timeline.busy[0])
 

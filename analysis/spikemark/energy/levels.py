@@ -1,8 +1,8 @@
 """Which level of the EE HPC Working Group's methodology for measuring power a measurement reaches.
 
 Source: Energy Efficient High Performance Computing Power Measurement Methodology, version 2.0 (2015), table
-"Summary of aspects and quality levels". Core phase: the measured part of the run. Level 3 asks for energy
-that the meter itself integrates at 100 or 120 readings a second, which no reading here can show, so it is
+"Summary of aspects and quality levels". Core phase: the measured part of the run. Level 3 requires energy
+that the meter itself integrates at 100 or 120 readings a second. No reading here can show that, so level 3 is
 never given.
 """
 
@@ -21,7 +21,7 @@ TOLERANCE = 1.05
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a level asks for, what there is, and whether that is enough."""
+    """What a level requires, what there is, and whether that is enough."""
 
     level: int
     aspect: str

@@ -1,4 +1,4 @@
-"""Power of a machine from its profile, and the energy a run of the same duration would take there."""
+"""Power of a machine from its profile, and the energy that a run of the same duration would need there."""
 
 import math
 from pathlib import Path
@@ -38,8 +38,8 @@ def power_model(profile: "Profile", nodes: int = 1) -> PowerModel:
 def energy(run: Run, profile: "Profile", nodes: int | None = None) -> Energy:
     """Energy as if the run had taken as long on nodes of `profile`, with every thread on a core always busy.
 
-    `nodes` defaults to those of a simulated run, or else to as few as have the cores. Raises BadInput for
-    nodes that have too few cores and for a profile that does not tell the power.
+    `nodes` defaults to those of a simulated run, or else to as few as provide the cores. Raises BadInput for
+    nodes with too few cores and for a profile without the power.
     """
     ranks, threads = run.record.ranks, run.record.threads
     if run.simulation is not None:

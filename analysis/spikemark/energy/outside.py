@@ -1,4 +1,4 @@
-"""Brings power measured outside the run and the run together, by their clocks or by the step in power."""
+"""Matches externally measured power to the run, by the clocks or by the step in power."""
 
 import math
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from .timeline import Timeline, of_run
 from .trace import Trace, total
 
 ALIGNMENTS = ("times", "knee")
-ADVICE = "--offset S moves the file's times, --align knee finds the run by its step in power"
+ADVICE = "--offset S moves the file's times; --align knee finds the run by its step in power"
 
 
 def source(
@@ -71,14 +71,14 @@ def source(
         raise BadInput(f"{path}: the measured part has {why}")
     if len(traces) < run.record.host.nodes:
         notes.append(
-            f"the run had {run.record.host.nodes} nodes, the file has power of {len(traces)}:"
-            " what others drew is missing"
+            f"the run had {run.record.host.nodes} nodes, but the file has the power of {len(traces)}: the "
+            "power of the others is missing"
         )
     return Source(path.name, traces, timeline, at_wall_percent, [*notes, *file.notes])
 
 
 def _doubts(trace: Trace, timeline: Timeline, offset_s: float) -> list[str]:
-    """Does the power step up when the clocks say that the run began?"""
+    """Checks that the power steps up when the clocks say that the run began."""
     try:
         late = knee.align(trace, timeline).busy[0] - timeline.busy[0]
     except BadInput:
@@ -87,7 +87,7 @@ def _doubts(trace: Trace, timeline: Timeline, offset_s: float) -> list[str]:
         return []
     word = "after" if late > 0 else "before"
     return [
-        f"power steps up {abs(late):.3g} s {word} the clocks say the run began;"
+        f"power steps up {abs(late):.3g} s {word} the run began according to the clocks;"
         f" --offset {offset_s - late:.4g} would place it there"
     ]
 

@@ -45,7 +45,7 @@ def after(trace: Trace, timeline: Timeline) -> Plateau:
 
 def _within(trace: Trace, span: Span, where: str, below: float = np.inf) -> Plateau:
     times, watts = trace.points()
-    margin = trace.interval_s / 2  # a mean between two readings must not hold a part of the run
+    margin = trace.interval_s / 2  # a mean between two readings must not include a part of the run
     chosen = (times >= span[0] + margin) & (times <= span[1] - margin)
     times, watts = times[chosen], watts[chosen]
     if len(watts) < LEAST_READINGS:

@@ -78,7 +78,7 @@ def _rows(path: Path) -> Rows:
 
 
 def _meters(rows: Rows, label: int | None) -> dict[str, Rows]:
-    """Rows by what the column `label` says; all of them without a name if there is none."""
+    """Rows grouped by the column `label`; all of them without a name if there is no such column."""
     if label is None:
         return {"": rows}
     found: dict[str, Rows] = {}

@@ -1,4 +1,4 @@
-"""Tells from their names what the columns of a CSV of power are."""
+"""Tells from the names of the columns in a CSV of power what they contain."""
 
 import re
 from dataclasses import dataclass
@@ -52,12 +52,13 @@ def read_header(
 
     `meters`: what else a channel may be called, by the rows.
 
-    Raises BadInput without a column of time or power, for power without a unit, and for unknown channels.
+    Raises BadInput if there is no column of time or power, for power without a unit, and for unknown
+    channels.
     """
     names = [name.strip() for name in names]
     if len({*names}) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise BadInput(f"{where}: column {twice!r} stands twice; every column needs a name of its own")
+        raise BadInput(f"{where}: column {twice!r} occurs twice; every column needs its own name")
     time = next((found for i, name in enumerate(names) if (found := _time(i, name))), None)
     if time is None:
         raise BadInput(

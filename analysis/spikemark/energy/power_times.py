@@ -9,7 +9,7 @@ from spikemark.core.errors import BadInput, shown
 
 from .trace import GAP
 
-ALLOWED = "a number, or a time as 2026-01-31T12:00:00.5+01:00"
+ALLOWED = "a number, or a time such as 2026-01-31T12:00:00.5+01:00"
 
 
 def parse(text: str, factor: float, where: str) -> tuple[float, bool]:
@@ -32,7 +32,7 @@ def parse(text: str, factor: float, where: str) -> tuple[float, bool]:
 
 
 def check_increasing(times: np.ndarray, texts: list[str], lines: list[int], file: str) -> None:
-    """Raises BadInput for the first time that stands twice or before the one above it."""
+    """Raises BadInput for the first time that is equal to the one above it or earlier."""
     bad = np.flatnonzero(np.diff(times) <= 0)
     if not len(bad):
         return
@@ -40,12 +40,12 @@ def check_increasing(times: np.ndarray, texts: list[str], lines: list[int], file
     wrong = "stands twice" if times[i] == times[i - 1] else "lies before that of the line above"
     raise BadInput(
         f"{file}: line {lines[i]}: time {shown(texts[i])} {wrong}; allowed: increasing times, one line for"
-        " each (several meters are columns of their own, or told apart by a column such as `node`)"
+        " each (several meters need their own columns, or a column such as `node` to distinguish them)"
     )
 
 
 def check_gaps(times: np.ndarray, lines: list[int], span: tuple[float, float], file: str) -> None:
-    """Raises BadInput for the first gap within `span` that the usual interval does not allow."""
+    """Raises BadInput for the first gap within `span` that is too long for the usual interval."""
     apart = np.diff(times)
     usual = float(np.median(apart))
     inside = (times[1:] > span[0]) & (times[:-1] < span[1])

@@ -1,4 +1,4 @@
-"""What rounding leaves open: meters such as those of IPMI and Slurm tell whole watts or coarser steps."""
+"""Uncertainty from rounding: meters such as those of IPMI and Slurm report whole watts or coarser steps."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ LEAST_LEVELS = 6  # fewer different readings may lie further apart than the step
 def step_w(watts: np.ndarray) -> float:
     """The step in W that readings [n] of one meter were rounded to; 0 where none shows.
 
-    The last decimal in use or, of six and more different readings, what all their differences are a multiple
-    of: with steps half as wide, that would come by chance in one case of 2^5 at most.
+    It is the last decimal in use or, with six or more different readings, the number that divides all their
+    differences: with steps half as wide, chance would produce that in at most one case of 2^5.
     """
     levels = np.unique(watts)
     for decimals in range(DECIMALS + 1):
@@ -22,7 +22,7 @@ def step_w(watts: np.ndarray) -> float:
 
 
 def combined(steps: list[float]) -> float:
-    """The step whose rounding leaves as much open as that of several meters, rounded one by one and added."""
+    """The step whose rounding is as uncertain as the sum of several meters that are rounded one by one."""
     return float(np.sqrt(np.sum(np.square(steps))))
 
 

@@ -1,16 +1,14 @@
-"""How well readings cover a span of time, and how sure they are about the mean power in it."""
+"""How well readings cover a span of time, and how well they determine the mean power in it."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
-from spikemark.quantities.quantity import Quantity, missing, with_half
+from spikemark.quantities.quantity import Quantity, missing, student, with_half
 
 from .resolution import widened
 from .trace import GAP, Trace
 
-LEVEL = 0.95
 #: Fewer readings within a span only say what was drawn before and after it.
 LEAST_READINGS = 2
 BLOCKS = 10
@@ -52,14 +50,13 @@ def _one(trace: Trace, start: float, end: float) -> Sampling:
 
 
 def energy(trace: Trace, start: float, end: float) -> Quantity:
-    """Energy in J from `start` to `end`, with what the sampling leaves open.
+    """Energy in J from `start` to `end`, with its uncertainty from sampling.
 
-    A counter is read exactly, so that only the ends are open: the interval reaches from the readings inside
+    A counter is read exactly, so only the ends are uncertain: the interval reaches from the readings inside
     to those around them. Instantaneous power may do anything between readings: the t interval of 95 % follows
     from the differences of successive readings (von Neumann 1941), of which slow changes of the load are no
     part, and from what the readings were rounded to; at each end, power may change anywhere between the two
-    readings around it.
-    Missing with fewer than LEAST_READINGS in the span.
+    readings around it. Missing with fewer than LEAST_READINGS in the span.
     """
     count = int(((trace.time_s >= start) & (trace.time_s <= end)).sum())
     if count < LEAST_READINGS:
@@ -75,13 +72,13 @@ def energy(trace: Trace, start: float, end: float) -> Quantity:
     if len(inside) < 3:
         return Quantity(value, unit="J", kind="measured")
     error = np.sqrt(np.mean(np.diff(inside) ** 2) / 2 / len(inside))
-    half_w = widened(_quantile(len(inside) - 1) * error, trace.step_w)
+    half_w = widened(student(len(inside) - 1) * error, trace.step_w)
     half_j = half_w * (end - start) + _open_j(trace, start) + _open_j(trace, end)
     return with_half(value, half_j, "J", "measured")
 
 
 def _open_j(trace: Trace, at: float) -> float:
-    """By how many J the energy up to `at` may differ if power changes in one step between two readings."""
+    """How many J the energy up to `at` may differ if power changes in one step between two readings."""
     i = int(np.clip(np.searchsorted(trace.time_s, at), 1, len(trace.time_s) - 1))
     return float(abs(np.diff(trace.power_w)[i - 1]) * np.diff(trace.time_s)[i - 1] / 2)
 
@@ -103,9 +100,5 @@ def level(watts: np.ndarray, step_w: float = 0.0) -> Quantity:
     if number < 2:
         return Quantity(float(np.mean(watts)), unit="W", kind="measured")
     means = [part.mean() for part in np.array_split(watts, number)]
-    half = _quantile(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
+    half = student(number - 1) * np.std(means, ddof=1) / np.sqrt(number)
     return with_half(float(np.mean(watts)), widened(half, step_w), "W", "measured")
-
-
-def _quantile(degrees: int) -> float:
-    return stats.t.ppf((1 + LEVEL) / 2, degrees)

@@ -14,7 +14,7 @@ from .trace import thinned
 
 MOST_POINTS = 2000
 VALUES = ("gross_j", "idle_w", "idle_j", "net_j", "mean_w", "gross_delay_js", "net_delay_js")
-SHORTEST_S = 1e-9  # a phase of less did not take place
+SHORTEST_S = 1e-9  # a shorter phase did not take place
 
 
 def rows(energy: Energy) -> list[tuple[str, Quantity]]:
@@ -57,7 +57,7 @@ def table(energy: Energy) -> Table:
 
 
 def lines(energy: Energy) -> list[str]:
-    """Where the readings come from, how good they are, and what is missing."""
+    """Says where the readings come from, how good they are, and what is missing."""
     found = []
     if energy.source:
         channels = ", ".join(energy.source.traces)
@@ -84,7 +84,7 @@ def lines(energy: Energy) -> list[str]:
     if energy.level:
         found.append(f"EE HPC WG: {energy.level.words}")
         found += [
-            f"  level {c.level} asks for {c.aspect}: {c.needed}; here: {c.found}"
+            f"  level {c.level} requires {c.aspect}: {c.needed}; here: {c.found}"
             for c in energy.level.lacking
         ]
         found.append(f"  criteria: {SOURCE}")

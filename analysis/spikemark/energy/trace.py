@@ -28,7 +28,10 @@ class Trace:
 
     @property
     def cumulative(self) -> bool:
-        """A counter loses nothing between two readings; instantaneous power is interpolated."""
+        """Tells whether it is a counter, which loses nothing between readings.
+
+        Instantaneous power is interpolated.
+        """
         return self.counter_j is not None
 
     @cached_property
@@ -52,7 +55,7 @@ class Trace:
         return float(np.median(np.diff(self.time_s)))
 
     def covers(self, start: float, end: float) -> bool:
-        """Does the trace cover this span, within its readings or less than an interval beyond them?"""
+        """Whether the trace covers this span, within its readings or less than an interval beyond them."""
         return self.first - self.interval_s <= start and end <= self.last + self.interval_s
 
     def integral_j(self, at: np.ndarray) -> np.ndarray:

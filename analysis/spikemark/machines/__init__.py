@@ -1,4 +1,4 @@
-"""Machine profiles: what is known of a machine, each value with its unit, kind and reference."""
+"""Machine profiles: what is known about a machine, each value with its unit, kind and reference."""
 
 from .filling import filled
 from .loader import folder, load, names

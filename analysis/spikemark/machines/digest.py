@@ -1,4 +1,4 @@
-"""A few characters that stand for the values of a profile: who keeps them knows whether one has changed."""
+"""A short digest of the values of a profile, which shows later whether one of them has changed."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a machine profile may say: the path of every value, its unit, what is allowed, what it means."""
+"""The content of a machine profile: path, unit, allowed values and meaning of every value."""
 
 from dataclasses import dataclass
 
@@ -21,20 +21,16 @@ class Field:
     choices: tuple[str, ...] = ()
 
 
-def _kernels(group: str, where: str) -> list[Field]:
-    return [
-        Field(f"kernels.{group}.t_first", "ns", NOT_NEGATIVE, f"delivery, per list entered, {where}"),
-        Field(f"kernels.{group}.t_next", "ns", POSITIVE, f"delivery, per synapse, {where}"),
-        Field(f"kernels.{group}.t_spike", "ns", NOT_NEGATIVE, f"delivery, per spike received, {where}"),
-        Field(f"kernels.{group}.collocate", "ns", POSITIVE, f"collocation, per spike and lane, {where}"),
-        Field(f"kernels.{group}.update", "ns", POSITIVE, f"update by MODEL, per neuron and step, {where}"),
-        Field(f"kernels.{group}.external", "ns", POSITIVE, f"input from outside, neuron and step, {where}"),
-        Field(
-            f"kernels.{group}.cycle", "ns", NOT_NEGATIVE, f"of a rank in every cycle, beside these, {where}"
-        ),
-    ]
-
-
+#: Of `kernels.GROUP`, in ns: name, what is allowed, what it means.
+KERNELS = (
+    ("t_first", NOT_NEGATIVE, "delivery, per list entered"),
+    ("t_next", POSITIVE, "delivery, per synapse"),
+    ("t_spike", NOT_NEGATIVE, "delivery, per spike received"),
+    ("collocate", POSITIVE, "collocation, per spike and lane"),
+    ("update", POSITIVE, "update by MODEL, per neuron and step"),
+    ("external", POSITIVE, "input from outside, neuron and step"),
+    ("cycle", NOT_NEGATIVE, "of a rank in every cycle, beside these"),
+)
 FIELDS = [
     Field("node.sockets", "1", COUNT, "sockets"),
     Field("node.cores", "1", COUNT, "cores, of all sockets"),
@@ -47,8 +43,9 @@ FIELDS = [
     Field("node.l3_cores", "1", COUNT, "cores that share a slice of the last cache"),
     Field("node.bandwidth", "GB/s", POSITIVE, "memory bandwidth (triad), all cores"),
     Field("node.bandwidth_core", "GB/s", POSITIVE, "memory bandwidth (triad), one core alone"),
-    *_kernels("one_core", "one core at work"),
-    *_kernels("full_node", "every core at work"),
+    *(Field(f"kernels.{group}.{name}", "ns", allowed, f"{meaning}, {where}")
+      for group, where in (("one_core", "one core at work"), ("full_node", "every core at work"))
+      for name, allowed, meaning in KERNELS),
     Field("jitter.cv", "1", NOT_NEGATIVE, "SD over mean of ordinary cycles' compute times"),
     Field("jitter.correlation_time", "cycles", NOT_NEGATIVE, "integrated autocorrelation time of these"),
     Field("jitter.minor_share", "1", SHARE, "share of long cycles, which the means of the kernels hold"),

@@ -1,4 +1,4 @@
-"""Simple rules that assume what predictions and simulations need and a profile does not know.
+"""Simple rules that assume values which predictions and simulations need but a profile lacks.
 
 Kernel times come from a profile that was calibrated (`REFERENCE`):
 
@@ -9,14 +9,14 @@ Kernel times come from a profile that was calibrated (`REFERENCE`):
 - t_first: as there, since the latency of memory is much the same everywhere, but no less than the memory
   takes for one line at the core's share of the bandwidth.
 
-Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short.
-The CV comes from a cluster (`REFERENCE_JITTER`); cycles are taken to be independent, without a mode of
-long ones, nodes to be alike.
+Jitter is not taken from there: on a virtual machine it is the hypervisor's, and its cycles are short. The CV
+comes from a cluster (`REFERENCE_JITTER`); cycles are assumed to be independent, without a mode of long ones,
+and nodes to be alike.
 
 What is unknown of the interconnect comes from a profile whose messages were measured between nodes
 (`REFERENCE_NETWORK`): the gap in proportion to latency, the bandwidth within a node up to half that of the
-memory. An interconnect card draws what that of `REFERENCE_CARD` does. The power of cores, prices and times of
-collectives are not assumed.
+memory. An interconnect card draws as much as that of `REFERENCE_CARD`. The power of cores, prices and times
+of collectives are not assumed.
 """
 
 from collections.abc import Iterator
@@ -38,10 +38,13 @@ NODES_PER_LEAF = (
 )
 EAGER = 12, "Open MPI's default for InfiniBand (btl_openib_eager_limit)"
 JITTER = {
-    "correlation_time": (1, "cycles are taken to be independent, which flatters schedules that meet rarely"),
+    "correlation_time": (
+        1,
+        "cycles are assumed to be independent, which flatters schedules that meet rarely",
+    ),
     "minor_share": (0, "no mode of long cycles is known"),
     "minor_factor": (1, "no mode of long cycles is known"),
-    "node_spread": (0, "nodes are taken to be alike"),
+    "node_spread": (0, "nodes are assumed to be alike"),
 }
 
 #: Path, value and reason of each assumed value.
@@ -49,9 +52,10 @@ Assumed = Iterator[tuple[str, float | str, str]]
 
 
 def filled(profile: Profile, reference: Profile | None = None) -> Profile:
-    """The profile, in which values that are needed and unknown are assumed; their references say the rule.
+    """The profile with assumed values for those that are needed but unknown; their references state the rule.
 
-    `reference`: a calibrated profile instead of `REFERENCE`. What even the rules do not give stays unknown.
+    `reference`: a calibrated profile instead of `REFERENCE`. Values that the rules do not give either stay
+    unknown.
     """
     if reference is None and REFERENCE in names():
         reference = profile if profile.name == REFERENCE else load(REFERENCE)

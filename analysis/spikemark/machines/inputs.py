@@ -1,6 +1,6 @@
 """Values of a profile as models take them: in SI units, with limits, and each of them movable to a limit.
 
-A value without an interval of its own is taken to lie within a factor that depends on its kind (`WITHIN`).
+A value without its own interval is assumed to be within a factor that depends on its kind (`WITHIN`).
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ SI = {
 
 @dataclass
 class Inputs:
-    """A profile (see spikemark.machines) that notes which of its values are asked for.
+    """A profile (see spikemark.machines) that records which of its values are requested.
 
     `moved`: path -> "low" or "high", the limit that a value is moved to. `used`: path -> what was asked for,
     in SI units; of a table, the factor 1 that moves all of its entries. `factors`: start of a path -> a
@@ -42,24 +42,13 @@ class Inputs:
         found = self.profile.get(path)
         return otherwise if found is None else self._taken(path, found)
 
-    def exact(self, path: str, why: str) -> int:
-        """A whole number, which has no interval. Raises BadInput where it is unknown."""
-        return round(self.profile.need(path, why).value)
-
-    def text(self, path: str, why: str) -> str:
-        """A text. Raises BadInput where it is unknown."""
-        return self.profile.need(path, why).value
-
     def table(self, path: str) -> np.ndarray | None:
         """The rows [ranks, bytes, seconds] of a table, moved as a whole; None where it is unknown."""
         found = self.profile.get(path)
         if found is None:
             return None
-        return np.array(found.value, dtype=float) * [
-            1,
-            1,
-            self._moved(path, quantity(found)) * si(found.unit),
-        ]
+        factor = self._moved(path, quantity(found)) * si(found.unit)
+        return np.array(found.value, dtype=float) * [1, 1, factor]
 
     def _taken(self, path: str, value: Any) -> float:
         factor = np.prod([f for start, f in self.factors.items() if path.startswith(start)])
@@ -73,7 +62,8 @@ class Inputs:
 def quantity(value: Any) -> Quantity:
     """A value of a profile in SI units, with its interval or that of its kind.
 
-    Of a table, the factor 1 by which all of its entries are moved. Raises BadInput for an unknown unit.
+    For a table, it is the factor 1 by which all of its entries are moved. Raises BadInput for an unknown
+    unit.
     """
     if isinstance(value.value, list | tuple):
         within = WITHIN[value.kind]
@@ -84,7 +74,7 @@ def quantity(value: Any) -> Quantity:
 
 
 def si(unit: str) -> float:
-    """What one of `unit` is in SI units. Raises BadInput for a unit that no profile has."""
+    """Converts one `unit` to SI units. Raises BadInput for a unit that no profile has."""
     if unit not in SI:
         raise BadInput(f"unit={unit!r}: known are {', '.join(SI)}")
     return SI[unit]

@@ -1,6 +1,7 @@
-"""What a profile says of the interconnect, in SI units: the one reading of it, for all that use it."""
+"""The interconnect of a profile in SI units; everything that uses it reads it here."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .inputs import Inputs
 
@@ -23,7 +24,7 @@ class Interconnect:
 
     @classmethod
     def of(cls, inputs: Inputs, why: str, nodes: int = 2) -> "Interconnect":
-        """What a message costs. What lies between nodes is not asked for where there is one node.
+        """What a message costs. With one node, values between nodes are not needed.
 
         Raises BadInput naming the value that is unknown, and `why` it is needed.
         """
@@ -45,11 +46,15 @@ class Interconnect:
     @classmethod
     def whole(cls, inputs: Inputs, why: str) -> "Interconnect":
         """The same with topology and collectives. Raises BadInput for any value that is unknown."""
-        topology = inputs.text("interconnect.topology", why)
+
+        def exact(name: str) -> Any:
+            return inputs.profile.need(f"interconnect.{name}", why).value
+
+        topology = exact("topology")
         return replace(
             cls.of(inputs, why),
             eager=inputs.need("interconnect.eager", why),
             topology=topology,
-            nodes_per_leaf=1 if topology == "star" else inputs.exact("interconnect.nodes_per_leaf", why),
-            selector=inputs.text("interconnect.selector", why),
+            nodes_per_leaf=1 if topology == "star" else round(exact("nodes_per_leaf")),
+            selector=exact("selector"),
         )

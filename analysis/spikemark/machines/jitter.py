@@ -1,14 +1,11 @@
-"""How compute times scatter on a machine: the one reading of a profile's `jitter`, for all that use it.
+"""How compute times scatter on a machine: everything that uses a profile's `jitter` reads it here.
 
 Kernel times of a profile are means over everything that was timed, interruptions included. So jitter scatters
-times about the mean that kernel times give, and leaves the mean as it is: a rank with the mean m computes in
-a cycle for
-
-    m (1 + b) (1 + cv z) f / E[f],
-
-z being normal, autoregressive of first order from cycle to cycle, and f the minor factor in a share of the
-cycles and 1 in the others; b is normal with the spread between nodes and the same for all ranks of a node.
-`spikemark calibrate` reads cv, share and factor from runs in the same sense (calibration/jitter.py).
+times about the mean that kernel times give, and leaves the mean as it is: in each cycle, a rank whose mean is
+m computes for m (1 + b) (1 + cv z) f / E[f], z being normal, autoregressive of first order from cycle to
+cycle, and f the minor factor in a share of the cycles and 1 in the others; b is normal with the spread
+between nodes and the same for all ranks of a node. `spikemark calibrate` reads cv, share and factor from runs
+in the same sense (calibration/jitter.py).
 """
 
 from dataclasses import dataclass

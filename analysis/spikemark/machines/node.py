@@ -1,4 +1,4 @@
-"""How ranks and threads fill the nodes of a machine: the one rule for it."""
+"""The one rule by which ranks and threads fill the nodes of a machine."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ WHY = "placing ranks"
 
 @dataclass(frozen=True)
 class Node:
-    """A node that is filled: `ranks` on it with `threads` each; `nodes` of them are needed."""
+    """A filled node: it has `ranks` ranks with `threads` threads each; `nodes` such nodes are needed."""
 
     cores: int
     ranks: int

@@ -8,15 +8,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import assign
 
 from .complaint import impossible, one_line
-from .fields import FIELDS, MODELS, TABLE
+from .fields import FIELDS, MODELS, TABLE, Field
 from .schema import ProfileFile
 
 HEAD = ("format_version", "name", "title")
 FIELD = {field.path: field for field in FIELDS}
 PATHS = tuple(FIELD)
-TABLES = tuple(path for path in PATHS if FIELD[path].allowed == TABLE)
 
 
 class UnknownValue(BadInput):
@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Profile:
-    """A checked profile, made by `load`, `checked` or `assume`. What is unknown has no value."""
+    """A checked profile, made by `load`, `checked` or `assume`. Unknown quantities have no value."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ class Profile:
     def get(self, path: str) -> Value | None:
         """The value at a path such as node.cores; None if unknown. Raises BadInput for a wrong path."""
         if path not in self.values:
-            _check_path(path)
+            field_of(path)
         return self.values.get(path)
 
     def need(self, path: str, purpose: str) -> Value:
@@ -62,7 +62,7 @@ class Profile:
 
     def unknown(self) -> list[str]:
         """Paths without a value, in the order of the table of fields."""
-        known = {*self.values, *(p.rpartition(".")[0] for p in self.values if _model(p))}
+        known = {field_of(path).path for path in self.values}
         return [path for path in PATHS if path not in known]
 
     @property
@@ -73,14 +73,14 @@ class Profile:
     def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
         """This profile with another value at `path`, of the kind assumed. `unit`: None for texts.
 
-        Raises BadInput for what a file could not say either.
+        Raises BadInput for anything that a file must not contain either.
         """
         return self._with({path: _leaf(path, value, unit, why, self.name)})
 
     def assume_all(self, found: dict[str, tuple[Any, str]]) -> "Profile":
         """This profile with several assumed values: path -> value, in the unit of its field, and why."""
         return self._with(
-            {path: _leaf(path, v, unit_of(path), why, self.name) for path, (v, why) in found.items()}
+            {path: _leaf(path, v, field_of(path).unit, why, self.name) for path, (v, why) in found.items()}
         )
 
     def _with(self, leaves: dict[str, dict[str, Any]]) -> "Profile":
@@ -88,25 +88,27 @@ class Profile:
             return self
         content = copy.deepcopy(self.content)
         for path, leaf in leaves.items():
-            *groups, last = path.split(".")
-            at = content
-            for group in groups:
-                at = at.setdefault(group, {})
-            at[last] = leaf
+            assign(content, path, leaf)
         return checked(content, f"{self.name}, assumed")
 
 
-def unit_of(path: str) -> str | None:
-    """The unit of values at a path; None for texts. Raises BadInput where there is no such path."""
-    _check_path(path)
-    return FIELD[path.rpartition(".")[0] if _model(path) else path].unit
+def field_of(path: str) -> Field:
+    """What may stand at a path, the one of a neuron model's update included.
+
+    Raises BadInput where there is no such path.
+    """
+    group = path.rpartition(".")[0]
+    listed = group if group.endswith(f".{MODELS}") else path
+    if listed not in FIELD:
+        raise BadInput(f"path {path!r}; allowed: {', '.join(PATHS)}")
+    return FIELD[listed]
 
 
 def _leaf(path: str, value: Any, given: str | None, why: str, name: str) -> dict[str, Any]:
-    _check_path(path)
-    if path in TABLES:
-        if given != FIELD[path].unit:
-            raise BadInput(f"{name}, assumed: {path}: unit={given!r}; allowed: {FIELD[path].unit!r}")
+    field = field_of(path)
+    if field.allowed == TABLE:
+        if given != field.unit:
+            raise BadInput(f"{name}, assumed: {path}: unit={given!r}; allowed: {field.unit!r}")
         return {"rows": [list(row) for row in value], "kind": "assumed", "reference": why}
     leaf = {"value": value, "kind": "assumed", "reference": why}
     return leaf if given is None else {**leaf, "unit": given}
@@ -125,30 +127,21 @@ def checked(content: Any, where: str) -> Profile:
     values = dict(_leaves({k: v for k, v in content.items() if k not in HEAD}, ""))
     if complaint := impossible(values):
         raise BadInput(f"{where}: {complaint}")
-    order = sorted(values, key=lambda path: PATHS.index(path.rpartition(".")[0] if _model(path) else path))
+    order = sorted(values, key=place)
     return Profile(content["name"], content["title"], {p: values[p] for p in order}, content, where)
 
 
 def _leaves(group: dict[str, Any], path: str):
     for name, part in group.items():
         inside = f"{path}.{name}".lstrip(".")
-        if inside in TABLES:
-            rows = tuple(map(tuple, part["rows"]))
-            yield inside, Value(rows, FIELD[inside].unit, part["kind"], part["reference"])
-        elif _model(inside) or (inside in PATHS and not inside.endswith(f".{MODELS}")):
-            interval = tuple(part["interval"]) if "interval" in part else None
-            value = Value(part["value"], part.get("unit"), part["kind"], part["reference"], interval)
-            yield inside, value
-        else:
+        if not isinstance(part.get("kind"), str):  # a group, in which a model may have that name
             yield from _leaves(part, inside)
+            continue
+        value = tuple(map(tuple, part["rows"])) if "rows" in part else part["value"]
+        interval = tuple(part["interval"]) if "interval" in part else None
+        yield inside, Value(value, field_of(inside).unit, part["kind"], part["reference"], interval)
 
 
-def _model(path: str) -> bool:
-    """Is this the path of one neuron model's update?"""
-    group = path.rpartition(".")[0]
-    return group.endswith(f".{MODELS}") and group in PATHS
-
-
-def _check_path(path: str) -> None:
-    if path not in PATHS and not _model(path):
-        raise BadInput(f"path {path!r}; allowed: {', '.join(PATHS)}")
+def place(path: str) -> int:
+    """Where a path stands in the table of fields."""
+    return PATHS.index(field_of(path).path)

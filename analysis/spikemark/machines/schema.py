@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, create_model, model_validator
 from pydantic import Field as Limits
 
-from spikemark.core.fields import no_boolean
+from spikemark.core.fields import assign, no_boolean
 
 from .fields import AT_LEAST_ONE, COUNT, FIELDS, KINDS, MODELS, NOT_NEGATIVE, POSITIVE, SHARE, TABLE, Field
 
@@ -58,7 +58,7 @@ class Number(Leaf):
     def _inside(self) -> "Number":
         low, high = self.interval or (self.value, self.value)
         if not low <= self.value <= high:
-            raise ValueError(f"interval [{low:g}, {high:g}] must hold the value {self.value:g}")
+            raise ValueError(f"interval [{low:g}, {high:g}] must contain the value {self.value:g}")
         return self
 
 
@@ -113,11 +113,7 @@ def _schema() -> type[BaseModel]:
         "title": (Text, ...),
     }
     for field in FIELDS:
-        *groups, last = field.path.split(".")
-        at = tree
-        for group in groups:
-            at = at.setdefault(group, {})
-        at[last] = (Annotated[_leaf(field), Limits(description=field.meaning)], None)
+        assign(tree, field.path, (Annotated[_leaf(field), Limits(description=field.meaning)], None))
     return _group("", tree)
 
 

@@ -31,8 +31,7 @@ def table(profile: Profile) -> Table:
         | {"reference": value.reference}
         for path, value in profile.values.items()
     ]
-    heads = {"path": "path", "value": "value", "unit": "unit", "interval": "interval", "kind": "kind"}
-    columns = [Column(name, head) for name, head in (heads | {"reference": "reference"}).items()]
+    columns = [Column(name, name) for name in ("path", "value", "unit", "interval", "kind", "reference")]
     return Table(columns, rows, profile.title)
 
 

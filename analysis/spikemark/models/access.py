@@ -17,7 +17,7 @@ from spikemark.network import lanes, pools
 from spikemark.network.description import Description, read
 from spikemark.network.placement import neurons
 
-BLOCK = 1 << 22  # numbers held at a time while adding up over virtual processes
+BLOCK = 1 << 22  # most numbers in memory while adding up over virtual processes
 
 
 def p(sources: float, synapses: float) -> float:
@@ -94,10 +94,10 @@ def expected(
     A neuron misses a list of K n synapses from a pool of N neurons with probability (1 - 1/N)^(K n), n being
     the target neurons on that virtual process; the misses of several projections into one list multiply. If
     in-degrees are Poisson with mean K, so is the number of draws: all miss with probability exp(-K n / N).
-    `schedule` and `placement` default to those of the run description, another schedule to its own placement;
-    `rates_hz` (by population name; only their ratios matter) to what `ignore_and_fire` populations are
-    described to fire. How rates vary within a population does not matter, since they say nothing about the
-    neuron's lists. Raises BadInput for unknown names and impossible networks.
+    `schedule` and `placement` default to those of the run description; another schedule has its own default
+    placement. `rates_hz` (by population name; only their ratios matter) defaults to the described rates of
+    `ignore_and_fire` populations. How rates vary within a population does not matter, since they are
+    independent of the neurons' lists. Raises BadInput for unknown names and impossible networks.
     """
     description = read(description)
     network, populations = description.network, description.network.populations
@@ -138,7 +138,7 @@ def expected(
 
 
 def _lists(misses: sparse.csr_array, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lists that a neuron of each population has in a lane, expected and at most, [population].
+    """Lists that a neuron of each population has in a lane: expected number and maximum, [population].
 
     `misses`: of the pairs of populations in the lane. Virtual processes are taken a block at a time.
     """

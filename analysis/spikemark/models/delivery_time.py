@@ -1,10 +1,10 @@
 """How long delivery takes: t = n_first t_first + n_synapses t_next + n_spikes t_spike.
 
-A thread goes through n_spikes spikes that have come, enters n_first lists that hold a synapse of its own, and
-visits n_synapses, the first of each list among them (carried on from Lober et al. 2026, section 2.3). The
-three times are fitted by least squares that are not negative, of relative errors, so that short deliveries
-count as much as long ones. A spike whose list is empty on the thread tells t_spike from t_first; where there
-is none, only their sum can be known, and it is given as t_first.
+A thread goes through n_spikes arrived spikes, enters n_first lists that hold a synapse of its own, and visits
+n_synapses synapses, including the first of each list (an extension of Lober et al. 2026, section 2.3). The
+three times are fitted by non-negative least squares of relative errors, so that short deliveries count as
+much as long ones. Spikes whose list is empty on the thread separate t_spike from t_first; without such spikes
+only their sum can be known, and it is given as t_first.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ import numpy as np
 from scipy import optimize
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.quantity import LEVEL
 
-SAME = 1e-3  # share of spikes without a list below which t_spike cannot be told from t_first
-LEVEL = 0.95
+SAME = 1e-3  # share of spikes without a list below which t_spike and t_first cannot be separated
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Times:
 def fit(counts: np.ndarray, seconds: np.ndarray) -> Times:
     """The times that fit points best: `counts` [point, (n_first, n_synapses, n_spikes)], `seconds` [point].
 
-    Raises BadInput for times that are not positive and lists that are all of one length.
+    Raises BadInput for times that are not positive, and if all lists have one length.
     """
     counts, seconds = np.asarray(counts, dtype=float), np.asarray(seconds, dtype=float)
     if not len(seconds) or not (seconds > 0).all():
@@ -77,7 +77,7 @@ def bootstrap(groups: list[tuple[np.ndarray, np.ndarray]], draws: int, seed: int
 
 
 def middle(seconds: np.ndarray) -> float:
-    """Mean of the middle third of some times: as many disturbed runs on either side do not move it."""
+    """Mean of the middle third of some times; disturbed runs in the outer thirds do not move it."""
     cut = len(seconds) // 3
     return float(np.sort(seconds)[cut : len(seconds) - cut].mean())
 

@@ -31,7 +31,7 @@ class Truth:
 
     @classmethod
     def of(cls, description: dict[str, Any]) -> "Truth":
-        """What a run description injects; nothing where it has no field `inject`."""
+        """What a run description injects; nothing if it has no field `inject`."""
         given = description.get("inject") or {}
         minor = given.get("minor_mode") or {}
         return cls(

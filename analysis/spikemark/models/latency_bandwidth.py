@@ -9,12 +9,12 @@ Each piece is fitted by least squares of relative errors, with beta >= 0 and the
 smallest Bayesian information criterion (Schwarz 1978) wins: N ln(S / N) + k ln N, S being the sum of the N
 squares and k the number of parameters, ends of pieces included.
 
-Something else that runs can make a repetition a hundred times longer; what is further from the median of its
+Other programs can make a repetition a hundred times longer. Times that are further from the median of their
 size than `OUTLYING` robust standard deviations (1.4826 median absolute deviations, relative, of all sizes
-together) is drawn in to there first.
+together) are therefore first limited to that distance.
 
-Intervals are of the curve, not of one more measurement: the repetitions, whole curves each, are drawn again
-with replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
+Intervals are for the curve, not for one more measurement: repetitions, each a whole curve, are drawn with
+replacement, and everything is repeated (Efron 1979). With few repetitions that is too narrow, so it is
 widened by sqrt(R / (R - 1)) and by Student's t with R - 1 degrees of freedom.
 """
 
@@ -23,16 +23,14 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from spikemark.core.errors import BadInput
-from spikemark.quantities.quantity import Quantity, with_half
+from spikemark.quantities.quantity import Quantity, student, with_half
 
 MOST_PIECES = 3
-FEWEST = 3  # sizes of a piece: two lie on a line in any case
+FEWEST = 3  # sizes of a piece: two always lie on a line
 RESOLUTION = 1e-3  # relative error below which no partition is better than another
 OUTLYING = 4
-LEVEL = 0.95
 SHORTEST_S = 1e-12  # no curve predicts less
 
 
@@ -51,12 +49,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class LatencyBandwidth:
-    """A fitted curve; `support` is the share of the resamples whose pieces end at the same sizes."""
+    """A fitted curve."""
 
     sizes: np.ndarray  # [size], bytes, ascending
     pieces: list[Piece]
     relative_error: float  # root mean square over sizes and repetitions, without outliers
-    support: float | None  # None with a single repetition
     repetitions: int
     resampled: list[list[tuple[int, float, float]]]  # per resample, per piece: place of its first size, line
 
@@ -73,11 +70,10 @@ class LatencyBandwidth:
         starts, lines, error = _best(sizes, times)
         repetitions = len(times)
         generator = np.random.default_rng(seed)
-        free, fixed, same = [], [], 0
+        free, fixed = [], []
         for _ in range(resamples if repetitions > 1 else 0):
             drawn = times[generator.integers(repetitions, size=repetitions)]
             theirs, found, _ = _best(sizes, drawn)
-            same += theirs == starts
             free.append([(start, *line) for start, line in zip(theirs, found, strict=True)])
             fixed.append(_lines(_Segments(sizes, drawn), starts))
         half = (_widening(repetitions) * np.std(fixed, axis=0)).tolist() if fixed else None  # [piece, line]
@@ -86,13 +82,13 @@ class LatencyBandwidth:
             Piece(int(sizes[first]), int(sizes[last]), *_quantities(lines[i], half and half[i]))
             for i, (first, last) in enumerate(zip(starts, ends, strict=True))
         ]
-        return cls(sizes, pieces, error, same / len(free) if free else None, repetitions, free)
+        return cls(sizes, pieces, error, repetitions, free)
 
     def predict(self, size: float) -> Quantity:
-        """Time in s of an exchange of `size` bytes; between two pieces that of the nearer one by log(size).
+        """Time in s of an exchange of `size` bytes; between two pieces, that of the nearer one by log(size).
 
-        It is modelled within the sizes that were measured, extrapolated beyond them. Raises BadInput for a
-        size that is not above 0.
+        It is modelled within the measured sizes, and extrapolated beyond them. Raises BadInput for a size
+        that is not above 0.
         """
         if not 0 < size < float("inf"):
             raise BadInput(f"size={size}: bytes above 0")
@@ -181,8 +177,7 @@ def _quantities(line: np.ndarray, half: list[float] | None) -> list[Quantity]:
 
 def _widening(repetitions: int) -> float:
     """Half an interval per standard deviation of the resamples."""
-    student = stats.t.ppf((1 + LEVEL) / 2, repetitions - 1)
-    return float(student * np.sqrt(repetitions / (repetitions - 1)))
+    return student(repetitions - 1) * float(np.sqrt(repetitions / (repetitions - 1)))
 
 
 def _drawn_in(times: np.ndarray) -> np.ndarray:

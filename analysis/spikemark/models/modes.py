@@ -1,7 +1,7 @@
 """Modes of a distribution of times: how many, where, and what share of the times belongs to each.
 
-A mode is a peak of the kernel density that noise does not explain. Long times spread widely, so that the
-density is taken over the logarithm of time where the times span more than a factor of SPAN.
+A mode is a peak of the kernel density that noise does not explain. Long times spread widely, so the density
+is taken over the logarithm of time if the times span more than a factor of SPAN.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Mode:
     high: float = np.inf
 
     def holds(self, times: np.ndarray) -> np.ndarray:
-        """Which of the times, of any shape, belong to this mode."""
+        """Tells which of the times, of any shape, belong to this mode."""
         return (times >= self.low) & (times < self.high)
 
 
@@ -60,7 +60,7 @@ def modes(times: np.ndarray) -> list[Mode]:
     peaks, found = signal.find_peaks(np.pad(density, 1), prominence=0)
     noise = np.sqrt(density[peaks - 1] * KERNEL / (values.size * width))
     stands_out = found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)
-    stands_out[np.argmax(density[peaks - 1])] = True  # however few the times are
+    stands_out[np.argmax(density[peaks - 1])] = True  # even with few times
     peaks = peaks[stands_out] - 1
     return _divide(values, density, peaks, (edges[1:] + edges[:-1]) / 2, logarithmic)
 
@@ -68,7 +68,10 @@ def modes(times: np.ndarray) -> list[Mode]:
 def _divide(
     values: np.ndarray, density: np.ndarray, peaks: np.ndarray, grid: np.ndarray, logarithmic: bool
 ) -> list[Mode]:
-    """Divides the times at the lowest points between peaks; modes of too few times join the next one."""
+    """Divides the times at the lowest points between peaks.
+
+    Modes with too few times are merged with the next one.
+    """
     while True:
         valleys = [a + np.argmin(density[a:b]) for a, b in pairwise(peaks)]
         cuts = np.searchsorted(values, grid[np.array(valleys, dtype=int)])

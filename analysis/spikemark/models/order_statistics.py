@@ -32,17 +32,11 @@ def expected_maximum(m: int) -> float:
     return middle + right - left
 
 
-def blom(m: int) -> float:
-    """Blom's approximation of x_M, Phi^-1((m - 0.375) / (m + 0.25)): a cross-check, 5 % high at m = 2."""
-    _check_ranks(m)
-    return float(special.ndtri((m - 0.375) / (m + 0.25)))
-
-
 def probability_maximum_above(p: float, m: int) -> float:
     """Probability that the maximum of `m` values lies in the upper fraction `p` of their distribution (L26,
     eq 12).
 
-    Holds for independent, identically distributed values of any distribution.
+    This is true for independent, identically distributed values of any distribution.
     """
     _check_ranks(m)
     if not 0 <= p <= 1:
@@ -51,14 +45,14 @@ def probability_maximum_above(p: float, m: int) -> float:
 
 
 def upper_fraction(level: float, m: int) -> float:
-    """Inverse of eq 12: the upper fraction that holds the maximum of `m` values with probability `level`."""
+    """Inverse of eq 12: the upper fraction containing the maximum of `m` values with probability `level`."""
     _check_ranks(m)
     _check_level(level)
     return -math.expm1(math.log1p(-level) / m)
 
 
 def interval_of_maxima(mean: float, sd: float, m: int, level: float = 0.99) -> tuple[float, float]:
-    """Central interval that holds the maximum of `m` independent N(mean, sd^2) with probability `level`.
+    """Central interval that contains the maximum of `m` independent N(mean, sd^2) with probability `level`.
 
     By eq 12 the maximum is below the quantile q of one value with probability q^m; (1 - level) / 2 lies on
     each side.

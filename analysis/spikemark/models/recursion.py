@@ -1,8 +1,8 @@
-"""When ranks that compute for given times meet in given lanes, and how long they wait.
+"""When ranks with given compute times meet in given lanes, and how long they wait.
 
-Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This is
-the same for any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of all
-ranks the time F[m, k] at which rank m has computed window k is
+Lober et al. 2026 (L26, section 2.2) treat ranks that all meet at the end of a window (eqs 3-5). This module
+generalises it to any list of lanes, each with its groups of ranks, its period P and its lag L. In one lane of
+all ranks the time F[m, k] at which rank m has computed window k is
 
     F[m, k] = max(F[m, k-1], max_j F[j, k-1-L] + t_exchange) + C[m, k],
 
@@ -49,21 +49,14 @@ class Lane:
 
 @dataclass(frozen=True)
 class Course:
-    """What became of a run: `waiting_s` [..., rank, cycle] at the end of each cycle, `end_s` [..., rank]."""
+    """The course of a run: `waiting_s` [..., rank, cycle] at the end of each cycle, `end_s` [..., rank]."""
 
     waiting_s: np.ndarray
     end_s: np.ndarray
-    compute_s: float  # mean compute time per cycle
 
     @property
     def waiting_per_cycle_s(self) -> float:
         return float(self.waiting_s.mean())
-
-    @property
-    def excess(self) -> float:
-        """Time of the slowest rank beyond the mean compute time, as a share of it; mean over runs."""
-        cycles = self.waiting_s.shape[-1]
-        return float(self.end_s.max(axis=-1).mean() / (cycles * self.compute_s) - 1)
 
 
 @dataclass
@@ -77,7 +70,7 @@ class _Meeting:
     begun: list[np.ndarray] = field(default_factory=list)
 
     def due(self, cycle: int, last: int) -> bool:
-        """Does a window of the lane end with this cycle, the first being 0, or does the run?"""
+        """Tells whether a window of the lane, or the run, ends with this cycle; the first cycle is 0."""
         return (cycle + 1) % self.lane.period == 0 or cycle == last
 
     def last_of_group(self, at: np.ndarray) -> np.ndarray:
@@ -87,7 +80,10 @@ class _Meeting:
         return np.maximum.reduceat(at[..., self.order], self.first, axis=-1)[..., self.place]
 
     def end_window(self, at: np.ndarray, drain: bool) -> np.ndarray:
-        """When ranks that have computed at `at` may go on; with `drain`, nothing may stay on its way."""
+        """When ranks that have finished computing at `at` may go on.
+
+        With `drain`, nothing may remain on its way.
+        """
         self.begun.append(self.last_of_group(at) + self.lane.exchange_s)
         while len(self.begun) > (0 if drain else self.lane.lag):
             at = np.maximum(at, self.begun.pop(0))
@@ -97,10 +93,10 @@ class _Meeting:
 def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     """Run ranks with the compute times c [..., rank, cycle] through `lanes`, in their order.
 
-    All ranks begin together, and the last cycle ends by exchanging whatever is on its way, as a run of the
-    mini-app does. The exchange of a lane without a lag takes `exchange_s` after the last rank has come, which
-    is not waiting; with a lag, waiting includes what of the exchange is not hidden. Raises BadInput for times
-    of another shape and for groups of another number of ranks.
+    All ranks begin together, and the last cycle ends by exchanging whatever is on its way, as in a run of the
+    mini-app. The exchange of a lane without a lag takes `exchange_s` after the last rank has arrived, which
+    is not waiting; with a lag, waiting includes the part of the exchange that is not hidden. Raises BadInput
+    for times of another shape and for groups of another number of ranks.
     """
     c = np.asarray(compute, dtype=np.float64)
     if c.ndim < 2 or c.size == 0:
@@ -114,7 +110,7 @@ def evaluate(compute: np.ndarray, lanes: Sequence[Lane]) -> Course:
     for some, arrived, left in _passed(c, meetings, last=cycles - 1):
         waited = np.moveaxis(left - arrived, 0, -1) - transport[some]
         waiting[..., some] = np.maximum(waited, 0.0)  # not below, by rounding
-    return Course(waiting, left[-1], float(c.mean()))
+    return Course(waiting, left[-1])
 
 
 @dataclass(frozen=True)
@@ -137,9 +133,9 @@ def waits(
 ) -> Waits:
     """The waiting in one lane of all ranks from sums over windows, [..., rank, window].
 
-    With a lag, what starts when the last rank has finished a window takes `exchange_s` to arrive, and the
-    drain at the end of a run is the mean lead of the last rank. Without one, blocks of `group` ranks may meet
-    more often, `per_window` times in a window; the sums are then those between two such meetings.
+    With a lag, an exchange starts when the last rank has finished a window and takes `exchange_s`, and the
+    drain at the end of a run is the mean lead over the last rank. Without a lag, blocks of `group` ranks may
+    meet more often, `per_window` times in a window; the sums are then those between two such meetings.
     """
     if not lag:
         nothing = np.zeros(compute.shape[:-2])
@@ -171,8 +167,8 @@ def _passed(
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """The recursion, a block of cycles at a time.
 
-    Yields which cycles, when each rank has computed them, and when it goes on, both [cycle, ..., rank]. After
-    the cycle `last`, nothing may stay on its way.
+    Yields the cycles, when each rank has computed them, and when it goes on, both [cycle, ..., rank]. After
+    the cycle `last`, nothing may remain on its way.
     """
     at = np.zeros(compute.shape[:-1])
     for first in range(0, compute.shape[-1], BLOCK):
@@ -180,7 +176,7 @@ def _passed(
         arrived = np.array(np.moveaxis(compute[..., some], -1, 0), dtype=np.float64, order="C")
         left = np.empty_like(arrived)
         for s, (done, onward) in enumerate(zip(arrived, left, strict=True), first):
-            at = np.add(done, at, out=done)  # until here what was computed, from here on when that was done
+            at = np.add(done, at, out=done)  # before: compute times; after: the times at which they end
             for meeting in meetings:
                 if meeting.due(s, last):
                     at = meeting.end_window(at, drain=s == last)

@@ -30,44 +30,37 @@ def autocovariance(compute: np.ndarray, max_lag: int | None = None) -> np.ndarra
     return fft.irfft(spectrum, size, axis=1)[:, : max_lag + 1] / n
 
 
-def autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
-    """Autocorrelation of every rank, [rank, lag]; 1 at lag 0, NaN for a rank whose times do not vary."""
-    return _normalise(autocovariance(compute, max_lag), statistics.times(compute))
-
-
 def pooled_autocorrelation(compute: np.ndarray, max_lag: int | None = None) -> np.ndarray:
     """Autocorrelation of all ranks together, [lag]: ranks weigh by variance, their means drop out."""
-    covariance = autocovariance(compute, max_lag).mean(axis=0, keepdims=True)
-    return _normalise(covariance, statistics.times(compute))[0]
-
-
-def _normalise(covariance: np.ndarray, array: np.ndarray) -> np.ndarray:
-    variance = covariance[:, :1]
+    covariance = autocovariance(compute, max_lag).mean(axis=0)
     # below this the deviations are rounding errors of the mean, not variation
-    floor = (8 * np.finfo(np.float64).eps * np.abs(array).max()) ** 2
-    return np.divide(covariance, variance, out=np.full_like(covariance, np.nan), where=variance > floor)
+    floor = (8 * np.finfo(np.float64).eps * np.abs(statistics.times(compute)).max()) ** 2
+    return covariance / covariance[0] if covariance[0] > floor else np.full_like(covariance, np.nan)
+
+
+def sokal_window(rho: np.ndarray, c: float = 5.0) -> tuple[np.ndarray, int]:
+    """tau(W) = 1 + 2 sum_{k<=W} rho_k for every lag W, [lag], and Sokal's automatic window.
+
+    That is the first lag W >= c tau(W), beyond which noise would dominate, or the last lag.
+    """
+    tau = 2 * np.cumsum(rho) - 1
+    inside = np.arange(len(rho)) >= c * tau
+    return tau, int(np.argmax(inside)) if inside.any() else len(rho) - 1
 
 
 def integrated_time(rho: np.ndarray, c: float = 5.0) -> float:
     """Integrated autocorrelation time 1 + 2 sum_k rho_k in cycles, from `rho` [lag]; 1 if independent.
 
-    The sum stops at the first lag W >= c tau(W) (Sokal's automatic window), beyond which noise would
-    dominate. Never below a hundredth of a cycle, so that a sample size can be divided by it.
+    The sum stops at `sokal_window`. Never below a hundredth of a cycle, so that a sample size can be divided
+    by it.
     """
     rho = np.asarray(rho, dtype=np.float64)
     if rho.ndim != 1 or rho.size == 0:
         raise BadInput(f"autocorrelation of shape {list(rho.shape)}: expected [lag], starting at lag 0")
     if np.isnan(rho).any():
         return float("nan")
-    tau = 2 * np.cumsum(rho) - 1
-    inside = np.arange(rho.size) >= c * tau
-    return max(float(tau[np.argmax(inside)] if inside.any() else tau[-1]), 0.01)
-
-
-def effective_sample_size(compute: np.ndarray) -> np.ndarray:
-    """How many independent cycles would tell the mean of a rank as well as its correlated ones, [rank]."""
-    array = statistics.times(compute)
-    return np.array([array.shape[1] / integrated_time(rho) for rho in autocorrelation(array)])
+    tau, last = sokal_window(rho, c)
+    return max(float(tau[last]), 0.01)
 
 
 def lumped_cv_ratio(rho: np.ndarray, window: int) -> float:

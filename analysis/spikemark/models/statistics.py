@@ -24,8 +24,6 @@ class CycleStatistics:
     sd_s: float
     cv: float  # sd_s / mean_s; NaN where the mean is 0
     percentiles_s: dict[float, float]
-    rank_means_s: np.ndarray  # [rank]
-    rank_sds_s: np.ndarray  # [rank], spread within one rank
 
 
 def times(compute: np.ndarray) -> np.ndarray:
@@ -53,80 +51,18 @@ def lump(compute: np.ndarray, window: int) -> np.ndarray:
     return array[..., : windows * window].reshape(*array.shape[:-1], windows, window).sum(axis=-1)
 
 
-def maxima(compute: np.ndarray, window: int = 1) -> np.ndarray:
-    """Time of the slowest rank in each window, [windows]."""
-    return lump(times(compute), window).max(axis=0)
-
-
-def runtime_s(compute: np.ndarray, window: int = 1) -> float:
-    """Sum of the maxima over ranks: L26 eq 3 for `window` 1 (T_conv), eq 4 for `window` D (T_struct)."""
-    return float(maxima(compute, window).sum())
-
-
-def waiting_s(compute: np.ndarray, window: int = 1) -> np.ndarray:
-    """Time each rank waits for the slowest one, summed over all windows, [rank] (its mean is L26 eq 10)."""
-    lumped = lump(times(compute), window)
-    return (lumped.max(axis=0) - lumped).sum(axis=1)
-
-
-def waiting_per_cycle_s(compute: np.ndarray, window: int = 1) -> float:
-    """Waiting that the compute times imply if ranks meet every `window` cycles; rank mean, per cycle."""
-    lumped = lump(times(compute), window)
-    return float((lumped.max(axis=0) - lumped).mean() / window)
-
-
-def measured_waiting_s(run) -> np.ndarray | None:
-    """Time at the barrier in each cycle, [rank, cycle], of a `Run`; None where it had no barrier of its own.
-
-    A lane that overlaps has no barrier: its wait for an exchange under way, transport included, is added.
-    """
-    waiting = run.phase("synchronise").astype(np.float64)
-    if "overlap_wait" in run.record.phases:
-        waiting = waiting + run.phase("overlap_wait")
-    return None if np.isnan(waiting).any() else waiting
-
-
-def measured_waiting_per_cycle_s(run) -> np.ndarray | None:
-    """The mean over cycles of `measured_waiting_s`, [rank]."""
-    waiting = measured_waiting_s(run)
-    return None if waiting is None else waiting.mean(axis=1)
-
-
-def coefficient_of_variation(compute: np.ndarray, window: int = 1) -> float:
-    """CV of the (lumped) times of all ranks and windows; NaN for fewer than two values or a mean of 0."""
-    lumped = lump(times(compute), window)
-    mean = lumped.mean()
-    return float(lumped.std(ddof=1) / mean) if lumped.size > 1 and mean > 0 else float("nan")
-
-
-def percentiles(values: np.ndarray, levels: tuple[float, ...] = PERCENTILES) -> dict[float, float]:
-    """Percentiles (levels in percent) of all elements of `values`."""
-    return dict(zip(levels, np.percentile(values, levels).tolist(), strict=True))
-
-
 def describe(compute: np.ndarray, window: int = 1) -> CycleStatistics:
     """The distribution of the (lumped) times; spreads divide by n - 1 and are NaN for one value."""
     lumped = lump(times(compute), window)
-    ranks, windows = lumped.shape
-    nan = float("nan")
+    mean, sd = float(lumped.mean()), float(lumped.std(ddof=1)) if lumped.size > 1 else float("nan")
     return CycleStatistics(
         window=window,
         count=lumped.size,
-        mean_s=float(lumped.mean()),
-        sd_s=float(lumped.std(ddof=1)) if lumped.size > 1 else nan,
-        cv=coefficient_of_variation(compute, window),
-        percentiles_s=percentiles(lumped),
-        rank_means_s=lumped.mean(axis=1),
-        rank_sds_s=lumped.std(axis=1, ddof=1) if windows > 1 else np.full(ranks, nan),
+        mean_s=mean,
+        sd_s=sd,
+        cv=sd / mean if mean > 0 else float("nan"),
+        percentiles_s=dict(zip(PERCENTILES, np.percentile(lumped, PERCENTILES).tolist(), strict=True)),
     )
-
-
-def share_of_maxima_above(compute: np.ndarray, p: float, window: int = 1) -> float:
-    """Measured counterpart of L26 eq 12: share of the maxima in the upper fraction p of all times."""
-    if not 0 < p < 1:
-        raise BadInput(f"p={p}: a fraction between 0 and 1")
-    lumped = lump(times(compute), window)
-    return float((lumped.max(axis=0) > np.quantile(lumped, 1 - p)).mean())
 
 
 def share_inside(values: np.ndarray, interval: tuple[float, float]) -> float:

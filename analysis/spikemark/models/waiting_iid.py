@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
 from . import order_statistics, statistics
 
@@ -59,7 +60,8 @@ class IidWaiting:
         """
         ranks = self.ranks if ranks is None else ranks
         cycles = self.cycles if cycles is None else cycles
-        _check(delay_ratio=delay_ratio, cycles=cycles)
+        check_whole("delay_ratio", delay_ratio)
+        check_whole("cycles", cycles)
         mean, sd = self.window(delay_ratio)
         windows = cycles / delay_ratio
         waiting = windows * sd * order_statistics.expected_maximum(ranks)
@@ -67,7 +69,7 @@ class IidWaiting:
 
     def window(self, delay_ratio: int) -> tuple[float, float]:
         """Mean and standard deviation in s of the sum over `delay_ratio` cycles (eq 6)."""
-        _check(delay_ratio=delay_ratio)
+        check_whole("delay_ratio", delay_ratio)
         return delay_ratio * self.mean_s, delay_ratio**0.5 * self.sd_s
 
     def cv(self, delay_ratio: int = 1) -> float:
@@ -78,18 +80,12 @@ class IidWaiting:
     def interval_of_maxima(
         self, delay_ratio: int = 1, ranks: int | None = None, level: float = 0.99
     ) -> tuple[float, float]:
-        """Interval in s that holds the slowest rank's time of a window with probability `level` (eq 12)."""
+        """Interval in s that contains the slowest rank's window time with probability `level` (eq 12)."""
         ranks = self.ranks if ranks is None else ranks
         return order_statistics.interval_of_maxima(*self.window(delay_ratio), ranks, level)
 
 
 def waiting_ratio(delay_ratio: int) -> float:
     """Waiting of the structure-aware over that of the conventional schedule, 1 / sqrt(D) (eq 11)."""
-    _check(delay_ratio=delay_ratio)
+    check_whole("delay_ratio", delay_ratio)
     return delay_ratio**-0.5
-
-
-def _check(**values: int) -> None:
-    for name, value in values.items():
-        if value < 1 or value != int(value):
-            raise BadInput(f"{name}={value}: an integer of at least 1")

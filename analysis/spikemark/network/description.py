@@ -1,7 +1,7 @@
 """A run description (miniapp/FORMAT.md) as an object.
 
-Defaults stand here and in fields.py, and nowhere else in the analysis. `record` and `inject` are taken as
-they are: the mini-app checks them.
+Defaults stand here and in fields.py, and nowhere else in the analysis. `record` and `inject` are passed on
+unchecked: the mini-app checks them.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,9 @@ class Description(Known):
 
 
 def read(given: Any, where: str = "") -> Description:
-    """The description in `given`, a mapping of fields; one that has been read already is returned as it is.
+    """The description in `given`, a mapping of fields.
+
+    A description that has already been read is returned unchanged.
 
     Raises BadInput with one line, which begins with `where`, for what the mini-app would refuse.
     """
@@ -86,7 +88,7 @@ class _OnlyTime(BaseModel):
 
 
 def read_time(given: Any) -> Time:
-    """The times of a description whatever else it holds. Raises BadInput as `read`."""
+    """The times of a description, whatever else it contains. Raises BadInput as `read` does."""
     return _read(_OnlyTime, given, "").time
 
 
@@ -98,7 +100,7 @@ def _read(kind: type[Whole], given: Any, where: str) -> Whole:
 
 
 def _disagreements(network: Network, step: float) -> Iterator[str]:
-    """Yields a line for every field that is wrong beside others."""
+    """Yields a line for every field that contradicts others."""
     if len(network.numbers) < len(network.populations):
         names = [p.name for p in network.populations]
         twice = next(name for i, name in enumerate(names) if name in names[:i])

@@ -1,7 +1,7 @@
 """The fields of a run description (miniapp/FORMAT.md): what they may hold, and their defaults.
 
 Defaults stand here and in description.py, and nowhere else in the analysis. A neuron model's own parameters
-are taken as they are: the mini-app checks them.
+are passed on unchecked: the mini-app checks them.
 """
 
 from functools import cache, cached_property
@@ -35,7 +35,7 @@ Names = str | list[str]
 
 
 class Known(BaseModel):
-    """Refuses fields that the mini-app does not know either: a misspelt one would be predicted without."""
+    """Refuses fields that the mini-app does not know either; a misspelt field would silently be ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,7 +64,7 @@ class Neuron(BaseModel):
 
     @property
     def hz(self) -> float | None:
-        """The rate that is described, before it is spread; None for a model that fires at none of its own."""
+        """The described mean rate; None for a model without a rate of its own."""
         return RATE_HZ if self.rate_hz is None and self.model == "ignore_and_fire" else self.rate_hz
 
 
@@ -124,7 +124,7 @@ class Delay(Known):
     max: Milliseconds | None = None
 
     def limits(self, resolution_ms: float) -> tuple[float, float]:
-        """Between which delays are drawn, ms. Raises ValueError for limits that leave nothing."""
+        """The limits between which delays are drawn, ms. Raises ValueError for limits that leave no delay."""
         return distributions.delay_limits(
             self.mean, self.sd, self.min, self.max, self.distribution, resolution_ms
         )
@@ -185,7 +185,7 @@ class Projection(Known):
 
     @property
     def weights(self) -> Weight:
-        """The weights, also where only one is given."""
+        """The weights, even if only one is given."""
         return self.weight if isinstance(self.weight, Weight) else Weight(mean=self.weight)
 
     @property

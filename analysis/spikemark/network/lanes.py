@@ -1,4 +1,4 @@
-"""The lanes of a run that has not been made: what each holds, its period, its lag and its groups of ranks.
+"""The lanes of a run that has not been made: the synapses, period, lag and groups of ranks of each.
 
 These are the rules of the mini-app (miniapp/FORMAT.md; miniapp/src/schedule).
 """
@@ -44,9 +44,9 @@ class Lane:
 def chosen(
     description: Description, schedule: str | list | Schedule | None, placement: str | None
 ) -> tuple[Schedule, str]:
-    """Schedule and placement: those given, else the description's, else the placement the schedule implies.
+    """Schedule and placement: as given, else the description's, else the placement the schedule implies.
 
-    The description's placement counts for the description's schedule only. Raises BadInput for an unknown
+    The description's placement counts only with the description's schedule. Raises BadInput for an unknown
     schedule.
     """
     described = find(description.schedule) if schedule is None or placement is None else None
@@ -58,7 +58,7 @@ def chosen(
 
 def read(description: Description, ranks: int, schedule: Schedule, placement: str) -> list[Lane]:
     """The lanes of `ranks` ranks. Raises BadInput for what the mini-app would refuse: synapses without a
-    lane, periods that are longer than the shortest delay, a D that is no multiple of lag + 1."""
+    lane, periods that are longer than the shortest delay, a D that is not a multiple of lag + 1."""
     held = pairs(description, schedule, placement, ranks)
     shortest = _shortest(description, held)
     spans = spans_of(description, placement, ranks)
@@ -69,8 +69,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
     found = []
     for rule in schedule.lanes:
         lag = _lag(description, rule)
-        period = _period(description, rule, lag, ratio, shortest[rule.name])
-        _check_exact(description, schedule, rule, period, lag, shortest[rule.name])
+        period = _period(description, schedule, rule, lag, ratio, shortest[rule.name])
         exchange, composed = _exchange(description.exchange, rule.name, lag)
         found.append(Lane(
             rule.name, period, lag, held[rule.name], _group(description, rule, spans, ranks), exchange,
@@ -80,7 +79,9 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
 
 
 def pairs(description: Description, schedule: Schedule, placement: str, ranks: int) -> dict[str, np.ndarray]:
-    """The pairs of areas that each lane holds, boolean [source area, target area]; a pair is in at most one.
+    """The pairs of areas that each lane connects, boolean [source area, target area].
+
+    A pair is in at most one lane.
 
     Raises BadInput for groups that do not divide the ranks, and for areas that the network does not have.
     """
@@ -123,7 +124,7 @@ def _joined(rule: LaneRule, number: int, spans: np.ndarray, ranks: int) -> np.nd
     if ranks % size:
         raise BadInput(f"schedule.{number}.group: {size}; allowed: a divisor of the {ranks} ranks")
     first, last = spans[:, 0] // size, (spans[:, 0] + spans[:, 1] - 1) // size
-    whole = first == last  # an area spread over several groups is in none
+    whole = first == last  # an area that is spread over several groups belongs to none
     return (first[:, None] == first) & whole & whole[:, None]
 
 
@@ -180,32 +181,24 @@ def _delay_ratio(description: Description, schedule: Schedule, shortest: dict[st
 
 
 def _cycles(description: Description, shortest: int | None) -> int:
-    """Whole cycles in the shortest delay; without one, those of the run."""
+    """Whole cycles in the shortest delay; without a delay, those of the run."""
     if shortest is None:
         return max(1, description.time.cycles)
     return shortest // description.time.cycle_steps
 
 
-def _period(description: Description, rule: LaneRule, lag: int, ratio: int, shortest: int | None) -> int:
-    if rule.period == "auto":
-        windows = lag + 1 if shortest is not None else 1
-        return max(1, _cycles(description, shortest) // windows)
-    if rule.period != "D":
-        return rule.period
-    if ratio % (lag + 1):
-        raise BadInput(f"delay_ratio={ratio}: with lag={lag} a multiple of {lag + 1}")
-    return ratio // (lag + 1)
-
-
-def _check_exact(
-    description: Description, schedule: Schedule, rule: LaneRule, period: int, lag: int, shortest: int | None
-) -> None:
-    """The check that makes the spikes independent of the schedule."""
-    if shortest is not None and period * (lag + 1) > _cycles(description, shortest):
+def _period(
+    description: Description, schedule: Schedule, rule: LaneRule, lag: int, ratio: int, shortest: int | None
+) -> int:
+    """Cycles of a window; the check makes the spikes independent of the schedule."""
+    most = _cycles(description, shortest) // (1 if shortest is None else lag + 1)
+    period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
+    if shortest is not None and period > most:
         raise BadInput(
             f"schedule={schedule.name}: lane {rule.name} has windows of {period} cycles; its shortest delay"
-            f" allows {_cycles(description, shortest) // (lag + 1)} (lag {lag})"
+            f" allows {most} (lag {lag})"
         )
+    return period
 
 
 def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]], ranks: int) -> np.ndarray:
@@ -220,10 +213,7 @@ def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]
     if not rule.bound:
         return np.zeros(ranks, dtype=int)
     names = description.network.areas
-    ends = {
-        *(names if rule.source is None else rule.source),
-        *(names if rule.target is None else rule.target),
-    }
+    ends = {*(rule.source or names), *(rule.target or names)}
     joined = np.zeros(ranks, dtype=bool)
     for name, (first, n) in zip(names, spans, strict=True):
         joined[first : first + n] |= name in ends
@@ -231,7 +221,7 @@ def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]
 
 
 def _check_names(field: str, given: object, lanes: list[str]) -> None:
-    """Refuses a choice for a lane that there is not."""
+    """Refuses a choice for a lane that does not exist."""
     if isinstance(given, dict) and "name" not in given:
         for lane in given:
             if lane not in lanes:

@@ -1,8 +1,9 @@
-"""Schedules as waiting sees them: after how many cycles which ranks meet. It follows from their lanes."""
+"""Schedules as waiting sees them: which ranks meet after how many cycles. This follows from their lanes."""
 
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
 from .schedules import SCHEDULES, LaneRule, square
 
@@ -26,7 +27,7 @@ class Plan:
 
     @property
     def step(self) -> int:
-        """Cycles that need not be told apart: the shortest time between two meetings."""
+        """Cycles that need not be distinguished: the shortest time between two meetings."""
         return self.base or self.window
 
     @property
@@ -40,15 +41,15 @@ def plan(
 ) -> Plan:
     """What the named schedule of the mini-app does with D = `delay_ratio`.
 
-    `lag` is for a schedule that takes one (default 1), `group_period` for one in which blocks of ranks meet
-    as rarely as is exact (default D: no meetings in between). An area is taken to lie on one rank. Raises
+    `lag` is for a schedule with a lag (default 1), `group_period` for one in which blocks of ranks meet as
+    rarely as is exact (default D: no meetings in between). An area is assumed to be on one rank. Raises
     BadInput for a name that is not in SCHEDULES, and for numbers that the schedule does not take.
     """
     if schedule not in SCHEDULES:
         raise BadInput(f"schedule={schedule!r}: known are {', '.join(SCHEDULES)}")
     found = SCHEDULES[schedule]
-    _check_whole("delay_ratio", delay_ratio, 1)
-    _check_whole("ranks", ranks, 1)
+    check_whole("delay_ratio", delay_ratio)
+    check_whole("ranks", ranks)
     if lag and not found.lagged:
         raise BadInput(f"lag={lag}: only the schedule {_having(lambda s: s.lagged)} has one")
     if group_period is not None and not found.blocks:
@@ -56,7 +57,7 @@ def plan(
             f"group_period={group_period}: only the schedule {_having(lambda s: s.blocks)} has one"
         )
     lag = _lag(found.lanes[-1], lag)
-    window = _window(found.lanes[-1], delay_ratio, lag)
+    window = found.lanes[-1].window(delay_ratio, lag)
     ratio = delay_ratio if found.uses_delay_ratio else 1
     if not found.blocks:
         return Plan(schedule, ratio, ranks, window, lag)
@@ -72,24 +73,10 @@ def _lag(rule: LaneRule, lag: int | None) -> int:
     if rule.lag is not None:
         return rule.lag
     lag = 1 if lag is None else lag
-    _check_whole("lag", lag, 0)
+    check_whole("lag", lag, 0)
     return lag
 
 
-def _window(rule: LaneRule, delay_ratio: int, lag: int) -> int:
-    """Cycles of a window of the lane of all ranks."""
-    if rule.period != "D":
-        return rule.period
-    if delay_ratio % (lag + 1):
-        raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
-    return delay_ratio // (lag + 1)
-
-
-def _check_whole(name: str, value: int, least: int) -> None:
-    if value < least or value != int(value):
-        raise BadInput(f"{name}={value}: an integer of at least {least}")
-
-
 def _having(what) -> str:
-    """Names of the schedules for which `what` holds."""
+    """Names of the schedules for which `what` is true."""
     return ", ".join(name for name, schedule in SCHEDULES.items() if what(schedule))

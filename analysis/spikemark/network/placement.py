@@ -1,4 +1,4 @@
-"""Where neurons live: how many of each population every virtual process (rank, thread) holds.
+"""Where neurons are: how many of each population every virtual process (rank, thread) has.
 
 These are the rules of the mini-app's placements (miniapp/src/description/placement). A placement gives
 every area its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 
 from .description import Description
 from .fields import Network
@@ -35,9 +36,9 @@ def area(network: Network, ranks: int) -> list[tuple[int, int]]:
 
 
 def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
-    """An area lives on as many consecutive ranks as its size deserves, small ones together on one.
+    """An area lives on consecutive ranks in proportion to its size; small areas share a rank.
 
-    The smallest number of neurons on the fullest rank for which first fit, the largest area first, needs no
+    The limit on the neurons of a rank is the smallest for which first fit, the largest area first, needs no
     more ranks than there are; ranks left over split the fullest. Ranks are numbered by their lowest area.
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)
@@ -91,7 +92,7 @@ def spans(description: Description, placement: str, ranks: int) -> list[tuple[in
     """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
     if placement not in PLACEMENTS:
         raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
-    _check("ranks", ranks)
+    check_whole("ranks", ranks)
     return PLACEMENTS[placement](description.network, ranks)
 
 
@@ -100,7 +101,7 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
 
     Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
     """
-    _check("threads", threads)
+    check_whole("threads", threads)
     places = spans(description, placement, ranks)
     network = description.network
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
@@ -112,8 +113,3 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
         counts[p, first : first + n] = dealt.reshape(threads, n).T
         start += population.size
     return counts
-
-
-def _check(name: str, value: int) -> None:
-    if value < 1 or value != int(value):
-        raise BadInput(f"{name}={value}: an integer of at least 1")

@@ -1,4 +1,4 @@
-"""Projections as what they mean for a neuron: how often it is drawn as a source, how often it is missed."""
+"""What projections mean for a neuron: how often it is drawn as a source, and how often it is missed."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 
 from .fields import Network, Population
 
-# ln(1 - 1/1), the one pool in which no draw can miss, as a number that survives being multiplied by 0
+# stands for ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0
 CERTAIN = -1e9
 
 
@@ -56,7 +56,7 @@ def _log_miss(hit: float) -> float:
 def rates(populations: list[Population], rates_hz: dict[str, float] | None) -> np.ndarray:
     """Mean rate of each population in Hz, [population]: as given by name, or as described.
 
-    Raises BadInput for a population that is not in `rates_hz`, or not described to fire at a rate.
+    Raises BadInput for a population that is not in `rates_hz`, or whose description has no rate.
     """
     if rates_hz is None:
         return np.array([_described_hz(p) for p in populations])
@@ -71,7 +71,7 @@ def _described_hz(population: Population) -> float:
     rate, cv = population.neuron.hz, population.neuron.rate_cv
     if rate is None:
         raise BadInput(
-            f"rates_hz: no rate of population {population.name!r}, whose model fires at none of its own"
+            f"rates_hz: no rate of population {population.name!r}, whose model has no rate of its own"
         )
     if cv == 0:
         return float(rate)

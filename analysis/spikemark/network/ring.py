@@ -1,9 +1,8 @@
 """The ring of input: how wide its cells are, and how many a neuron has.
 
-The mini-app sums input in fixed point. It takes 16 bits where all weights are multiples of one unit in
-which a neuron's synapses stay within 16 bits and all its input within 32; it tries the smallest weight and
-its halves, thirds, ... 64ths. Otherwise it takes 32 bits (miniapp/src/description/fixed_point.c,
-base/ring.h).
+The mini-app sums input in fixed point. It uses 16 bits if all weights are multiples of one unit in which a
+neuron's synapses stay within 16 bits and all its input within 32; as units it tries the smallest weight and
+its halves, thirds, ... 64ths. Otherwise it uses 32 bits (miniapp/src/description/fixed_point.c, base/ring.h).
 """
 
 import math
@@ -60,7 +59,7 @@ def synapse_bytes(network: Network) -> int:
 
 
 def _largest_input(description: Description) -> tuple[float, float, int]:
-    """The most that a neuron receives in a step, from synapses and in all, and the population where."""
+    """The most that a neuron receives in a step, from synapses and in all, and its population."""
     populations, numbers = description.network.populations, description.network.numbers
     sums = [0.0] * len(populations)
     for p in filter(description.network.has_synapses, description.network.projections):
@@ -74,7 +73,7 @@ def _largest_input(description: Description) -> tuple[float, float, int]:
 
 
 def _narrow_unit(description: Description, from_synapses: float, in_all: float) -> float:
-    """A unit in which 16 bits do; 0 if there is none."""
+    """A unit for which 16 bits suffice; 0 if there is none."""
     network = description.network
     if synapse_bytes(network) == 8:
         return 0.0

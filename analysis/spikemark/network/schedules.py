@@ -2,7 +2,7 @@
 
 A schedule is a list of lanes from narrow to wide. A synapse belongs to the first lane in whose groups of
 ranks, or between whose areas, its source and its target lie (miniapp/FORMAT.md, docs/miniapp.md).
-Everything else that the analysis has to know of a schedule follows from its lanes.
+Everything else that the analysis needs to know about a schedule follows from its lanes.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from spikemark.core.errors import BadInput
 
 from .fields import Lane
 
-LANES = "lanes"  # what a schedule is called whose lanes the description lists
+LANES = "lanes"  # the name of a schedule whose lanes the description lists
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,14 @@ class LaneRule:
     def bound(self) -> bool:
         """Whether the lane joins given areas only."""
         return self.source is not None or self.target is not None
+
+    def window(self, delay_ratio: int, lag: int) -> int:
+        """Cycles of a window with D = `delay_ratio`, which has to be a multiple of `lag` + 1."""
+        if self.period != "D":
+            return self.period
+        if delay_ratio % (lag + 1):
+            raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
+        return delay_ratio // (lag + 1)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""A comparison from end to end: measure what is missing, then put the programs side by side."""
+"""A comparison from end to end: measures what is missing, then compares the programs."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from spikemark.core.files import write_atomically, write_json
@@ -17,19 +17,6 @@ from .table import table
 from .trials import plan as make_plan
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What peers.json in the folder `path` holds."""
-
-    path: Path
-    content: Content
-
-    @property
-    def complaints(self) -> list[str]:
-        """What is wrong with it, one line each."""
-        return self.content.complaints
-
-
 def compare(
     experiment: Experiment,
     folder: Path,
@@ -37,16 +24,15 @@ def compare(
     conditions: Conditions | None = None,
     say: Callable[[str], None] = print,
     busy: Callable[[], float | None] = busy_s,
-) -> Comparison:
-    """Carries out the comparison in `folder`, going on with what is there, and writes its tables.
+) -> Content:
+    """Carries out the comparison in `folder`, going on with what is there; gives what peers.json then holds.
 
     Complaints name trials that failed and peers whose comparison is refused (factors.refusal). Raises
     BadInput for an experiment that is not one network on one rank, for a program that is not installed, and
-    for a folder in which another command is at work.
+    for a folder in which another command is working.
     """
     conditions = conditions or Conditions()
     plan = make_plan(experiment, programs)  # before anything is written: asks for every program
-    programs = plan.programs
     store = Store(folder.resolve())
     with locked(store.path):
         write_json(
@@ -55,19 +41,19 @@ def compare(
                 "format_version": FORMAT_VERSION,
                 "experiment": experiment.model_dump(mode="json"),
                 "conditions": asdict(conditions),
-                "programs": {program.name: program.identity for program in programs},
+                "programs": {program.name: program.identity for program in plan.programs},
                 "trials": [vars(trial) for trial in plan.trials],
             },
         )
         missing = sum(store.result(trial, conditions) is None for trial in plan.trials)
         say(f"{experiment.name}: {len(plan.trials)} runs, {missing} to measure")
-        failed = runner.measure(plan, programs, store, conditions, say, busy)
-        return _conclude(plan, programs, store, conditions, failed)
+        failed = runner.measure(plan, store, conditions, say, busy)
+        return _conclude(plan, store, conditions, failed)
 
 
-def _conclude(plan, programs, store, conditions, failed) -> Comparison:
-    trials = table(plan, {program.name: program.title for program in programs}, store, conditions)
-    peers = [program.name for program in programs if program.name != REFERENCE]
+def _conclude(plan, store, conditions, failed) -> Content:
+    trials = table(plan, store, conditions)
+    peers = [program.name for program in plan.programs if program.name != REFERENCE]
     threads = sorted(set(plan.experiment.threads))
     described = all("rate_hz" in p["neuron"] for p in plan.description["network"]["populations"])
     tolerance = factors.RATE_TOLERANCE if described else factors.EMERGING_RATE_TOLERANCE
@@ -85,7 +71,7 @@ def _conclude(plan, programs, store, conditions, failed) -> Comparison:
         planned=len(plan.trials),
         measured=len(trials),
         disturbed=int(trials["disturbed"].sum()),
-        programs=_programs(plan, programs, store, conditions),
+        programs=_programs(plan, store, conditions),
         medians=factors.medians(trials),
         factors=found,
         scaling=factors.scaling(trials),
@@ -93,13 +79,13 @@ def _conclude(plan, programs, store, conditions, failed) -> Comparison:
     )
     write_atomically(store.path / "peers.parquet", trials.to_parquet(index=False))
     write_json(store.path / FILE, content.model_dump())
-    return Comparison(store.path, content)
+    return content
 
 
-def _programs(plan, programs, store, conditions) -> list[Known]:
+def _programs(plan, store, conditions) -> list[Known]:
     """What each program is and how it differs from the others, from its first result."""
     entries = []
-    for program in programs:
+    for program in plan.programs:
         results = (store.result(trial, conditions) for trial in plan.trials if trial.program == program.name)
         first = next((attempt.figures for attempt in results if attempt is not None), None)
         known = ("version", "model", "note", "mean_rate_hz", "synapses", "baseline_bytes")

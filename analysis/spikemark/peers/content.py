@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record_fields import Count, Fields, Positive
@@ -19,7 +17,7 @@ EXPERIMENT = "peers"  # its results lie beside those of the experiments
 class Estimated(Fields):
     """A median over `rounds` rounds, `disturbed` of them disturbed, and its interval; null with a reason.
 
-    `confidence` is that with which the interval holds the median; 0 where there is only one round.
+    `confidence` is that with which the interval contains the median; 0 if there is only one round.
     """
 
     median: float | None
@@ -64,7 +62,7 @@ class Gain(Estimated):
 
 
 class Known(Fields):
-    """What is known of a program; null where it gave no result or does not tell."""
+    """What is known about a program; null where it gave no result or does not report it."""
 
     name: str
     title: str
@@ -101,7 +99,4 @@ def path(machine: str, root: Path) -> Path:
 
 def read(file: Path) -> Content:
     """The content of a file. Raises BadInput naming the file and what is wrong with it."""
-    try:
-        return Content.model_validate(read_json(file, "a comparison ends with it"))
-    except ValidationError as error:
-        raise BadInput(f"{file}: {first_complaint(error, 'peers')}") from None
+    return checked(Content, read_json(file, "a comparison ends with it"), file, "peers")

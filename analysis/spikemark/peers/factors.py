@@ -1,9 +1,9 @@
-"""From trials to factors: how far the mini-app is ahead of every other program, round by round.
+"""From trials to factors: how far the mini-app is ahead of every other program.
 
-Programs that ran in one round ran under like conditions, so a factor is the median over rounds of the
-quotients within a round. Its interval is the distribution-free one for a median: between two order
-statistics, the narrowest symmetric ones that hold the median with at least the confidence wanted, else the
-whole range with the confidence that this many rounds can give (5 rounds: 94 %).
+Programs in one round ran under similar conditions, so a factor is the median over rounds of the quotients
+within a round. Its interval is the distribution-free one for a median: between two order statistics, the
+narrowest symmetric ones that contain the median with at least the wanted confidence, else the whole range
+with the confidence that this many rounds can give (5 rounds: 94 %).
 """
 
 from math import comb
@@ -17,7 +17,7 @@ from .table import COMPARED, Compared
 
 CONFIDENCE = 0.9
 RATE_TOLERANCE = 0.01  # of neurons described to fire at a rate
-EMERGING_RATE_TOLERANCE = 0.03  # of neurons that fire as their input makes them: other draws, other rates
+EMERGING_RATE_TOLERANCE = 0.03  # of neurons driven by their input: other draws give other rates
 
 
 def estimate(values, disturbed=None) -> Estimated:
@@ -48,7 +48,7 @@ def unknown(reason: str) -> Estimated:
 
 
 def interval(n: int, wanted: float = CONFIDENCE) -> tuple[int, float]:
-    """How many of `n` ordered values to leave out at each end, and how surely the rest holds the median."""
+    """How many of `n` ordered values to drop at each end, and how surely the rest contains the median."""
     skip, confidence = 0, 1 - 2 * 0.5**n
     while 2 * (skip + 1) < n:
         below = sum(comb(n, k) for k in range(skip + 2)) * 0.5**n

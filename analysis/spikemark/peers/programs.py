@@ -23,7 +23,7 @@ REFERENCE = "miniapp"
 
 
 class Figures(Fields):
-    """What a program says about one run, in bytes and seconds; null where it does not tell.
+    """What a program says about one run, in bytes and seconds; null where it does not report a value.
 
     `baseline_bytes`: resident before the network is built, a part of `peak_bytes`. `foreign_load`: cores
     that others kept busy while `simulate_s` was measured. `synaptic_events`: null where not counted.
@@ -61,7 +61,7 @@ class Program(Protocol):
     def identity(self) -> str: ...
 
     def takes(self, models: set[str]) -> bool:
-        """Says whether it is compared on networks of these neuron models of the mini-app."""
+        """Says whether it can be compared on networks of these neuron models of the mini-app."""
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         """How to simulate `description` on one rank; `workspace` is an empty folder for what it writes."""
@@ -84,14 +84,14 @@ class Miniapp:
 
     @property
     def identity(self) -> str:
-        return f"{digest(places.miniapp())} {LONGER}"
+        return f"{digest(places.program('miniapp'))} {LONGER}"
 
     def takes(self, models: set[str]) -> bool:
         return True
 
     def start(self, description: Path, workspace: Path, threads: int) -> Launch:
         simulate_ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
-        command = [str(places.miniapp()), str(description), "--out", str(workspace / "record")]
+        command = [str(places.program("miniapp")), str(description), "--out", str(workspace / "record")]
         command += ["--set", f"time.simulate_ms={simulate_ms}"]
         return launch.launch("mpirun", command, 1, threads)
 
@@ -185,14 +185,12 @@ def _environment() -> Path:
     """The environment of the peers; raises BadInput with the way to get it."""
     path = places.root() / ENVIRONMENT
     if not (path / "complete").is_file():
-        raise BadInput(
-            f"peers: {path} is not there or not complete: install it with {INSTALL} or `make peers`"
-        )
+        raise BadInput(f"peers: {path} is missing or incomplete: install it with {INSTALL} or `make peers`")
     return path
 
 
 def _threads(threads: int) -> dict[str, str]:
-    """The binding that the mini-app gets: every thread on a core of its own while they last."""
+    """The binding that the mini-app gets: every thread on its own core as long as there are enough."""
     named = launch.launch("mpirun", [], 1, threads).environment
     return {name: value for name, value in named.items() if name.startswith("OMP_")}
 

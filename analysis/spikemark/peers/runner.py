@@ -14,7 +14,6 @@ from spikemark.running import quiet
 from spikemark.running.carry_out import RunFailed
 from spikemark.running.measure import log_text
 
-from .programs import Program
 from .store import Attempt, Store
 from .trials import Plan, Trial
 
@@ -23,7 +22,6 @@ REFUSED = 2
 
 def measure(
     plan: Plan,
-    programs: tuple[Program, ...],
     store: Store,
     conditions: quiet.Conditions,
     say: Callable[[str], None],
@@ -32,9 +30,10 @@ def measure(
     """Carries out the trials that have no result yet; returns the reasons of those that failed.
 
     A failed trial does not stop the others, but a program that refuses the network (exit status 2) is not
-    asked again. `say` gets a line per run. KeyboardInterrupt passes through; the same call goes on there.
+    started again. `say` receives a line per run. KeyboardInterrupt passes through; the same call later
+    continues.
     """
-    named = {program.name: program for program in programs}
+    named = {program.name: program for program in plan.programs}
     description = store.path / "description.json"
     write_json(description, plan.description)
     failed: dict[Trial, str] = {}

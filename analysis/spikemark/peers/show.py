@@ -67,18 +67,18 @@ def notes(content: Content) -> list[str]:
         if program.baseline_bytes and program.synapses:
             share = program.baseline_bytes / program.synapses
             lines.append(
-                f"{title}: {number(share)} B / synapse of its memory is there before the network is built"
+                f"{title}: {number(share)} B / synapse of its memory exists before the network is built"
             )
     levels = [f.confidence for f in content.factors if f.confidence]
     if levels:
-        lines.append(f"intervals hold the median with a confidence of at least {percent(min(levels))}")
+        lines.append(f"intervals contain the median with a confidence of at least {percent(min(levels))}")
     else:
-        lines.append("no intervals: that takes two rounds")
+        lines.append("no intervals: they need at least two rounds")
     return lines
 
 
 def disturbances(content: Content) -> list[str]:
-    """One line where others used the machine during measurements, with the trials they disturbed."""
+    """One line if others used the machine during measurements, with the trials that they disturbed."""
     titles = {program.name: program.title for program in content.programs}
     lines = [
         f"{titles[m.program]}, {counted(m.threads, 'thread')}: {m.disturbed} of {counted(m.rounds, 'round')}"

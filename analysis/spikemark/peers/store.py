@@ -16,7 +16,7 @@ FORMAT_VERSION = 1
 
 
 class Attempt:
-    """One run as it lies in runs/: `figures` are results in common terms, `content` is all that was kept."""
+    """One run as stored in runs/: `figures` are results in common terms, `content` is everything kept."""
 
     def __init__(self, content: dict[str, Any]):
         self.content = content

@@ -32,40 +32,32 @@ COMPARED = (
 
 
 def contract():
-    """The pandera contract of the table, in seconds and bytes; missing where a program does not tell.
+    """The pandera contract of the table, in seconds and bytes.
+
+    Missing where a program does not report a value.
 
     `synaptic_events` are counted by the program or, where `events_counted` is false, expected for its spikes.
     Memory per synapse is all that was resident at the peak; of it, `baseline_bytes` before the network was
     built.
     `foreign_load`: cores that others kept busy; `disturbed`: more than allowed, in each attempt.
     """
-    text = {name: pa.Column("str") for name in ("id", "program", "title", "version", "model")}
-    positive = {
-        name: pa.Column("int64", pa.Check.ge(1)) for name in ("threads", "round", "attempts", "neurons")
-    }
-    counts = {name: pa.Column("int64", pa.Check.ge(0)) for name in ("synapses", "spikes")}
-    known = {
-        name: pa.Column("float64", pa.Check.ge(0)) for name in ("mean_rate_hz", "build_s", "synaptic_events")
-    }
-    unknown = ("bytes_per_synapse", "foreign_load")
+    text, truth, not_negative = pa.Column("str"), pa.Column("bool"), pa.Check.ge(0)
+    number, unknown = (pa.Column("float64", not_negative, nullable=missing) for missing in (False, True))
+    nullable_count = pa.Column("Int64", not_negative, nullable=True)
     return pa.DataFrameSchema(
         {
-            **text,
-            **positive,
-            **counts,
-            **known,
-            **{name: pa.Column("float64", pa.Check.gt(0)) for name in ("simulate_s", "model_s", "speed")},
-            "events_counted": pa.Column("bool"),
-            "events_per_s_core": pa.Column("float64", pa.Check.ge(0)),
-            **{
-                name: pa.Column("Int64", pa.Check.ge(0), nullable=True)
-                for name in ("peak_bytes", "baseline_bytes")
-            },
-            **{name: pa.Column("float64", pa.Check.ge(0), nullable=True) for name in unknown},
-            "waited_s": pa.Column("float64", pa.Check.ge(0)),
-            "disturbed": pa.Column("bool"),
-            "started": pa.Column("str"),
-            "host": pa.Column("str"),
+            **dict.fromkeys(("id", "program", "title", "version", "model"), text),
+            **dict.fromkeys(("threads", "round", "attempts", "neurons"), pa.Column("int64", pa.Check.ge(1))),
+            **dict.fromkeys(("synapses", "spikes"), pa.Column("int64", not_negative)),
+            **dict.fromkeys(("mean_rate_hz", "build_s", "synaptic_events"), number),
+            **dict.fromkeys(("simulate_s", "model_s", "speed"), pa.Column("float64", pa.Check.gt(0))),
+            "events_counted": truth,
+            "events_per_s_core": number,
+            **dict.fromkeys(("peak_bytes", "baseline_bytes"), nullable_count),
+            **dict.fromkeys(("bytes_per_synapse", "foreign_load"), unknown),
+            "waited_s": number,
+            "disturbed": truth,
+            **dict.fromkeys(("started", "host"), text),
         },
         coerce=True,
         strict=True,
@@ -73,9 +65,9 @@ def contract():
     )
 
 
-def table(plan: Plan, titles: dict[str, str], store: Store, conditions: Conditions) -> pd.DataFrame:
+def table(plan: Plan, store: Store, conditions: Conditions) -> pd.DataFrame:
     """The trials that have a result, in the order of measuring."""
-    rows = []
+    rows, titles = [], {program.name: program.title for program in plan.programs}
     for trial in plan.trials:
         attempt = store.result(trial, conditions)
         if attempt is not None:

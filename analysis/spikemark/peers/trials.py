@@ -1,6 +1,5 @@
 """The trials and their order: rounds of every program with every number of threads."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.network.description import read
 from spikemark.network.fields import RATE_HZ, Population
-from spikemark.running.experiments import Experiment, expand
+from spikemark.running.experiments import Experiment, digest, expand
 
 from .programs import Program
 
@@ -41,9 +40,9 @@ class Plan:
 def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     """The trials of an experiment that describes one network on one rank.
 
-    Within a round the order is shuffled, so that slow changes of the machine favour nobody. It follows from
-    `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
-    with several networks or ranks, for neurons that no peer has, or for more threads than cores.
+    Within a round the order is shuffled, so that slow changes of the machine favour no program. It follows
+    from `shuffle_seed`: more rounds or threads do not reorder the others. Raises BadInput for an experiment
+    with several networks or ranks, for neurons that no peer offers, or for more threads than cores.
     """
     runs = expand(experiment)
     descriptions = {json.dumps(run.description, sort_keys=True) for run in runs}
@@ -54,7 +53,7 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
             " allowed here: one description on one rank"
         )
     if any("threads" in entry for entry in experiment.grid):
-        raise BadInput(f"experiment {experiment.name!r}: threads in the grid; allowed here: beside it")
+        raise BadInput(f"experiment {experiment.name!r}: threads in the grid; allowed here: outside the grid")
     cores = launch.available_cores()
     if max(experiment.threads) > cores:
         raise BadInput(
@@ -65,17 +64,16 @@ def plan(experiment: Experiment, programs: tuple[Program, ...]) -> Plan:
     programs = tuple(program for program in programs if program.takes(models))
     if len(programs) < 2:
         raise BadInput(
-            f"experiment {experiment.name!r}: neuron models {', '.join(sorted(models))}: no peer has the like"
+            f"experiment {experiment.name!r}: neuron models {', '.join(sorted(models))}: no peer has such "
+            "neurons"
         )
     identities = {program.name: program.identity for program in programs}
     trials = []
     for number in range(1, experiment.repetitions + 1):
         pairs = [(name, threads) for name in identities for threads in dict.fromkeys(experiment.threads)]
-        for name, threads in sorted(
-            pairs, key=lambda pair: _digest([experiment.shuffle_seed, number, *pair])
-        ):
+        for name, threads in sorted(pairs, key=lambda pair: digest([experiment.shuffle_seed, number, *pair])):
             identity = [description, name, identities[name], threads, number]
-            trials.append(Trial(_digest(identity)[:12], name, threads, number))
+            trials.append(Trial(digest(identity)[:12], name, threads, number))
     return Plan(experiment, description, programs, trials)
 
 
@@ -99,7 +97,3 @@ def events_per_spike(description: dict[str, Any]) -> float:
         events += synapses * sum(map(spikes, pool)) / size if size else 0.0
     total = sum(map(spikes, populations.values()))
     return events / total if total else 0.0
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

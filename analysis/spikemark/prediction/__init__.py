@@ -1,1 +1,1 @@
-"""What a machine would do with a network, from its profile: phases, waiting, exchange, energy, memory."""
+"""Predicts how a network would run on a machine with a given profile: times, energy, memory."""

@@ -1,11 +1,11 @@
-"""How much longer a synapse takes where the ring of input does not fit into the caches.
+"""How much longer a synapse takes if the ring of input does not fit into the caches.
 
 `t_next` of a profile was measured with a ring that fits into the second cache (miniapp/bench/kernels_drawn.c:
-5000 neurons, 21 slots of two bytes, 0.2 MB). Of a larger one a cache of C bytes misses 1 - C / ring
-(models/cache.py, one region at random; less where delays are alike). On a quiet virtual machine with 1 MiB of
-second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synapses took 0.97, 1.48, 6.13 and
-7.26 ns per synapse with rings of 0.8, 8.0, 40 and 80 MB (`bench_kernels`, the kernel `deliver` with 2000,
-20 000, 100 000 and 200 000 neurons, one thread, medians of 3, 2026-11-22): `MISS` and `FAR`.
+5000 neurons, 21 slots of two bytes, 0.2 MB). With a larger ring, a cache of C bytes misses 1 - C / ring of
+the accesses (models/cache.py, one region at random; less where delays are alike). On a quiet virtual machine
+with 1 MiB of second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synapses took 0.97,
+1.48, 6.13 and 7.26 ns per synapse with rings of 0.8, 8.0, 40 and 80 MB (`bench_kernels`, the kernel `deliver`
+with 2000, 20 000, 100 000 and 200 000 neurons, one thread, medians of 3, 2026-11-22): `MISS` and `FAR`.
 """
 
 import numpy as np
@@ -38,5 +38,5 @@ def miss_s(loads: Loads, inputs: Inputs) -> np.ndarray:
 
 
 def _missed(size: float, ring: np.ndarray) -> np.ndarray:
-    """The part of accesses that a cache of `size` bytes misses; 0 for one that is not known."""
+    """The share of accesses that a cache of `size` bytes misses; 0 if the size is not known."""
     return np.maximum(0.0, 1 - size / ring) if size else np.zeros_like(ring)

@@ -1,4 +1,4 @@
-"""A comparison of machines as a table, a verdict in words, and JSON. All words are made from the numbers."""
+"""A comparison of machines as a table, a verdict in words, and JSON. All words follow from the numbers."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from .predict import Prediction
 
 COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
 BEYOND = (
-    "Intervals hold what is not known of the machines, not what the model gets wrong: on several nodes"
-    " published exchanges took ten to a hundred times as long as it says (docs/prediction.md)."
+    "Intervals cover what is not known about the machines, but not errors of the model: on several nodes, "
+    "published exchanges took ten to a hundred times as long as modelled (docs/prediction.md)."
 )
 TRIED = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")  # on all numbers of nodes
 LIMITS = {
@@ -40,26 +40,20 @@ def _row(c: Candidate) -> dict[str, Cell]:
         none = {"nodes": "none", "target": "does not fit into memory", "limited_by": "memory"}
         return {"machine": c.name, **none}
     p = c.chosen
-    figures = {name: p.figures[name] for name in COLUMNS}
-    return {
-        "machine": c.name,
-        "nodes": nodes(p),
-        "target": c.certainty,
-        **figures,
-        "limited_by": LIMITS[p.slowest],
-    }
+    words = {"machine": c.name, "nodes": nodes(p), "target": c.certainty, "limited_by": LIMITS[p.slowest]}
+    return words | {name: p.figures[name] for name in COLUMNS}
 
 
 def nodes(p: Prediction) -> str:
-    """How many nodes there are, and how many ranks where each node has several."""
+    """How many nodes there are, and how many ranks if each node has several."""
     return integer(p.nodes) if p.ranks == p.nodes else f"{integer(p.nodes)} ({counted(p.ranks, 'rank')})"
 
 
 def verdict(made: Comparison) -> str:
-    """One paragraph on which a buyer can act, or that warns the buyer."""
+    """One paragraph that a buyer can act on, or that warns the buyer."""
     usable = [c for c in made.candidates if c.usable]
     if not usable:
-        return "None of the machines has the memory for this network with the nodes that were tried."
+        return "No machine has enough memory for this network on the nodes that were tried."
     reached = [c for c in usable if c.needed]
     sentences = [_reached(c, made.target) for c in reached]
     sentences += [_missed(c, made.target) for c in usable if not c.needed]
@@ -91,7 +85,7 @@ def _reached(c: Candidate, target: float) -> str:
 
 def _missed(c: Candidate, target: float) -> str:
     p = c.fastest
-    hope = "; its interval holds the target" if c.certainty == HARDLY else ""
+    hope = "; its interval contains the target" if c.certainty == HARDLY else ""
     return (
         f"{c.name} does not reach {number(target)} with up to {counted(c.tried[-1].nodes, 'node')}: at best"
         f" {_interval(interval(p))}, on {counted(p.nodes, 'node')}, limited by {LIMITS[p.slowest]}{hope}."
@@ -120,7 +114,7 @@ def _doubt(candidates: list[Candidate]) -> list[str]:
     found = []
     if guessed:
         found.append(
-            f"The times of {', '.join(guessed)} rest on assumed values or lie outside what was validated."
+            f"The times of {', '.join(guessed)} depend on assumed values or are outside the validated range."
         )
     if any(c.chosen.nodes > 1 for c in candidates):
         found.append(BEYOND)
@@ -141,7 +135,7 @@ def _interval(f: Quantity) -> str:
 
 
 def lines(made: Comparison) -> list[str]:
-    """What the numbers rest on: first what holds for all machines, then what holds for each."""
+    """What the numbers depend on: first what is true for all machines, then what is true for each."""
     own = {c.name: show.lines([c.chosen]) for c in made.candidates if c.usable}
     shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
     found = list(shared)

@@ -8,9 +8,9 @@ HOUR = 3600.0
 
 
 def power_w(inputs: Inputs, node: Node) -> float:
-    """Power of all nodes together in W: idle, every busy core, and the cards where there are several nodes.
+    """Power of all nodes together in W: idle, every busy core, and the cards if there are several nodes.
 
-    Cores wait busily, so that all of them are busy all the time.
+    Cores wait busily, so all of them are always busy.
     """
     cards = 1 if node.nodes > 1 else 0
     model = PowerModel(
@@ -19,7 +19,7 @@ def power_w(inputs: Inputs, node: Node) -> float:
         inputs.need("power.core", "energy"),
         inputs.need("power.card", "energy of the interconnect") if cards else 0.0,
     )
-    busy = node.busy * node.nodes  # the last node may have fewer ranks; it is paid for whole
+    busy = node.busy * node.nodes  # the last node may have fewer ranks; all of it is paid for
     return node.nodes * model.idle_w + model.above_idle_w(busy, cards * node.nodes)
 
 

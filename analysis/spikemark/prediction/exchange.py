@@ -1,8 +1,8 @@
 """How long the exchanges of a lane take: what ranks send each other in a window, on an interconnect.
 
-One function per back-end of the mini-app, listed in EXCHANGES, but for `two_level`, which is two of them;
-sizes travel ahead where the back-end sends them ahead (miniapp/src/transport/exchange). A put is a message,
-and MPI_Win_fence the end of it and a barrier (Gerstenberger, Besta, Hoefler 2013, doi
+One function per back-end of the mini-app, listed in EXCHANGES, except for `two_level`, which combines two of
+them; sizes travel ahead if the back-end sends them ahead (miniapp/src/transport/exchange). A put is a
+message, and MPI_Win_fence the end of it and a barrier (Gerstenberger, Besta, Hoefler 2013, doi
 10.1145/2503210.2503286); in shared memory (Hoefler et al. 2013, doi 10.1007/s00607-013-0324-2) reading what
 another rank has written is a message within the node.
 """
@@ -19,8 +19,9 @@ from .loads import Loads
 
 COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
-ROOM = 2.0  # the size of fixed buffers over what they carry on average
-TWO_LEVEL, ALONE, BROADCASTS = "two_level", "self", ("allgather", "allgatherv", "rma_doubling")
+ROOM = 2.0  # the size of fixed buffers over their average content
+TWO_LEVEL, ALONE = "two_level", "self"
+BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`
 
 
 def _two_calls(net: Collectives, traffic: Traffic) -> float:

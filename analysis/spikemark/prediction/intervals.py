@@ -1,8 +1,9 @@
 """Intervals and kinds of predicted numbers, from those of the values of the profile that they depend on.
 
-Every value that a number depends on is moved to its limits, one at a time, and the squares of what that
-changes are added: the values are taken to be independent, the number to be smooth in them. The kind of a
-number is the worst kind of the values that change it; what depends on no value of the machine is counted.
+Every value that a number depends on is moved to its limits, one at a time, and the squares of the resulting
+changes are added: this assumes that the values are independent and the number is smooth in them. The kind of
+a number is the worst kind of the values that change it; a number that depends on no value of the machine is
+counted.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numpy as np
 from spikemark.machines.inputs import Inputs
 from spikemark.quantities.quantity import Quantity, worst
 
-SHARE = 1e-3  # relative change from which a number counts as depending on a value
+SHARE = 1e-3  # least relative change for which a number counts as depending on a value
 COUNTED, EXTRAPOLATED = "counted", "extrapolated"
 
 

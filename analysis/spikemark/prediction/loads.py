@@ -1,4 +1,4 @@
-"""What every rank and thread has to do in a cycle on average: counts, to which a machine gives times.
+"""What every rank and thread has to do in an average cycle, as counts; a machine determines their times.
 
 These are eqs 13-17 of Lober et al. (2026) per rank and thread instead of for all: lists entered and synapses
 visited by `network.pools`, for any placement, lanes and projections. Nothing is drawn or built: virtual
@@ -20,7 +20,7 @@ from spikemark.network.schedules import Schedule
 
 @dataclass(frozen=True)
 class Loads:
-    """Counts per cycle; `column` [rank, thread] says which column stands for a thread."""
+    """Counts per cycle; `column` [rank, thread] says which column represents a thread."""
 
     ranks: int
     threads: int
@@ -50,7 +50,10 @@ class Loads:
         schedule: str | list | Schedule | None = None,
         placement: str | None = None,
     ) -> "Loads":
-        """Loads of a network that fires with `hz` [population]. Raises BadInput for what cannot be run."""
+        """Loads of a network that fires with `hz` [population].
+
+        Raises BadInput for a network that cannot be run.
+        """
         description = read(description)
         network, time = description.network, description.time
         schedule, placement = lanes.chosen(description, schedule, placement)
@@ -63,6 +66,7 @@ class Loads:
         per_neuron = hz * 1e-3 * time.cycle_ms
         fired = sizes * per_neuron  # spikes of each population per cycle
         visits = drawn.hits.T @ fired  # synapses visited per target neuron
+        indegrees = drawn.hits.T @ sizes  # of a neuron of each population
         areas = np.array(network.area_of, dtype=np.int64)
         lists, stored, words = [], [], []
         for lane in used:
@@ -75,7 +79,7 @@ class Loads:
         return cls(
             ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
             np.array(lists), visits @ neurons, neurons, np.array(stored),
-            _indegrees(drawn, sizes) @ on_rank, np.array(words), per_neuron @ on_rank,
+            indegrees @ on_rank, np.array(words), per_neuron @ on_rank,
             events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
         )  # fmt: skip
 
@@ -99,11 +103,6 @@ class Loads:
         return float(self.of_rank(self.events).sum())
 
 
-def _indegrees(drawn: pools.Pools, sizes: np.ndarray) -> np.ndarray:
-    """Synapses of a neuron of each population, [population]."""
-    return drawn.hits.T @ sizes
-
-
 def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sparse.csr_array:
     """The entries of pairs of populations that are in a lane."""
     entries = misses.tocoo()
@@ -114,7 +113,7 @@ def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sp
 
 
 def _columns(local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One column for all virtual processes [population, rank, thread] that agree.
+    """One column for all equal virtual processes [population, rank, thread].
 
     Returns the column of each, [rank, thread], and the neurons of each column, [population, column].
     """

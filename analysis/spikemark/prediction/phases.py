@@ -2,10 +2,10 @@
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
 (models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. What a cycle takes whatever is in it counts into update. The slowest thread of a rank sets its time;
-what the others wait counts into update, as in the mini-app's records. Kernel times depend on how many cores
-of the node are busy: those of the profile are for one core and for all, in between they are interpolated
-linearly in the number of busy cores.
+buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; the
+waiting of the other threads counts into update, as in the mini-app's records. Kernel times depend on how many
+cores of the node are busy: those of the profile are for one core and for all; in between, they are
+interpolated linearly in the number of busy cores.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,8 @@ import numpy as np
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.network.fields import Population
-from spikemark.quantities.quantity import worst
 
 from . import cache, rates
-from .intervals import predicted
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
@@ -27,22 +25,19 @@ BARRIERS = 2  # barriers of the threads in a cycle
 ROUTES = 4  # ranks that get a spike in the profile's time per spike (miniapp/bench/kernels_network.c)
 INTERPOLATED = "kernel times with part of the node busy: interpolated between one core and all, linearly"
 NO_CYCLE = (
-    "what a cycle takes beside its kernels (`cycle`) is unknown and left out: cycles of few"
-    " microseconds come out too short"
+    "the time of a cycle besides its kernels (`cycle`) is unknown and left out, so cycles of a few "
+    "microseconds are predicted too short"
 )
 THREADS = "a barrier of threads takes log2(threads) latencies within the node"
 
 
 @dataclass(frozen=True)
 class PhaseTimes:
-    """Mean seconds per cycle, [rank]. `low` and `high` limit their sum; `kind` is the worst of the inputs."""
+    """Mean seconds per cycle, [rank]."""
 
     deliver_s: np.ndarray
     update_s: np.ndarray
     collocate_s: np.ndarray
-    low_s: np.ndarray
-    high_s: np.ndarray
-    kind: str
     assumptions: list[str]
 
     @property
@@ -67,25 +62,13 @@ def phase_times(
     them). `hz`: rates in Hz of all neurons, or by population, where the description's models state none.
     """
     loads = Loads.of(description, ranks, threads, rates.of(description, hz).hz, schedule, placement)
-    return of_loads(loads, Inputs(profile), ranks_per_node)
-
-
-def of_loads(loads: Loads, inputs: Inputs, ranks_per_node: int | None = None) -> PhaseTimes:
-    """Mean compute times of every rank, for loads that have been counted."""
-    node = Node.of(inputs.profile, loads.ranks, loads.threads, ranks_per_node)
-    deliver, update, collocate = seconds(loads, inputs, node)
-
-    def total(moved: Inputs) -> dict[str, float]:
-        return {str(m): t for m, t in enumerate(sum(seconds(loads, moved, node)))}
-
-    limits = predicted(inputs, total)
-    low, high = (np.array([getattr(q, side) for q in limits.values()]) for side in ("low", "high"))
-    kind = worst(q.kind for q in limits.values())
-    return PhaseTimes(deliver, update, collocate, low, high, kind, assumptions(inputs, node))
+    inputs, node = Inputs(profile), Node.of(profile, ranks, threads, ranks_per_node)
+    times = seconds(loads, inputs, node)
+    return PhaseTimes(*times, assumptions(inputs, node))
 
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
-    """What the times take for granted: assumed values of the profile, then assumptions of the model."""
+    """What the times assume: assumed values of the profile, then assumptions of the model."""
     values = {path: inputs.profile.get(path) for path, used in inputs.used.items() if used.kind == "assumed"}
     found = [
         f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
@@ -137,12 +120,12 @@ def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, 
 
 
 def _share(node: Node) -> float:
-    """How far the node is on the way from one busy core (0) to all (1)."""
+    """The node's position between one busy core (0) and all (1)."""
     return (node.busy - 1) / (node.cores - 1) if node.cores > 1 else 0.0
 
 
 def _groups(node: Node) -> list[str]:
-    """The groups of kernel times that count."""
+    """The groups of kernel times that are needed."""
     return [ONE] * (_share(node) < 1) + [FULL] * (_share(node) > 0)
 
 

@@ -1,6 +1,6 @@
-"""What a machine would do with a network: time by phase, waiting, exchange, power, energy, cost, memory.
+"""Predicts how a network would run on a machine: phases, waiting, exchange, power, energy, cost, memory.
 
-Seconds per simulated second: their sum is the real-time factor. The models stand in phases.py (compute),
+Seconds per simulated second: their sum is the real-time factor. The models are in phases.py (compute),
 waiting.py, exchange.py with collectives.py, energy.py and memory.py.
 """
 
@@ -50,7 +50,10 @@ STRUCTURES = "memory is that of the mini-app's own structures"
 
 @dataclass(frozen=True)
 class Prediction:
-    """`figures` goes by the names of FIGURES; a figure is missing where the profile lacks what it takes."""
+    """`figures` has the names of FIGURES as keys.
+
+    A figure is missing if the profile lacks a value that it needs.
+    """
 
     machine: str
     title: str
@@ -90,8 +93,8 @@ def predict(
     """A prediction for one number of ranks on a profile (spikemark.machines).
 
     `hz`: rates in Hz where the description states none. `factors`: path prefix of the profile -> factor, as
-    fitted to published times. Raises BadInput for more threads than a node has cores, networks that cannot
-    be run so, unknown values that times depend on, and questions too far outside the validated range.
+    fitted to published times. Raises BadInput for more threads than a node has cores, networks that cannot be
+    run this way, unknown values that times depend on, and questions too far outside the validated range.
     """
     description, inputs = read(description), Inputs(profile, factors=factors or {})
     node = Node.of(profile, ranks, threads, ranks_per_node)
@@ -107,7 +110,8 @@ def predict(
     found |= predicted(inputs, question.evaluate) | _memory(loads, node)
     figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
     if outside:
-        figures = {name: _extrapolated(figure) for name, figure in figures.items()}
+        known = {name: f for name, f in figures.items() if f and f.kind != COUNTED}
+        figures |= {name: replace(figure, kind=EXTRAPOLATED) for name, figure in known.items()}
     room = profile.get("node.memory")
     return Prediction(
         profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, node,
@@ -132,7 +136,7 @@ class _Question:
         return (self.loads.total_events + self.loads.external) / self.loads.cycle_s
 
     def lacking(self, inputs: Inputs) -> dict[str, str]:
-        """The names of the figures that the profile does not tell, and why it does not."""
+        """The names of the figures that the profile does not give, and why."""
         for names, ask in ((POWER, energy.power_w), (COST, energy.cost_per_s)):
             try:
                 ask(inputs, self.node)
@@ -171,7 +175,7 @@ class _Question:
 def numbers(
     loads: Loads, profile, ranks_per_node: int | None = None, factors: dict | None = None
 ) -> dict[str, float]:
-    """The figures as plain numbers, without intervals and refusals, for fits that ask often."""
+    """The figures as plain numbers, without intervals and refusals, for fits that need them often."""
     inputs = Inputs(profile, factors=factors or {})
     question = _Question(loads, Node.of(profile, loads.ranks, loads.threads, ranks_per_node))
     question.lacking(inputs)
@@ -217,10 +221,6 @@ def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
 
 def _counted(value: float) -> Quantity:
     return Quantity(value, value, value, kind=COUNTED)
-
-
-def _extrapolated(figure: Quantity) -> Quantity:
-    return replace(figure, kind=EXTRAPOLATED) if figure and figure.kind != COUNTED else figure
 
 
 def _assumptions(inputs: Inputs, node: Node, loads: Loads, found: rates.Rates) -> list[str]:

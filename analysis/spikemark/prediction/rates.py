@@ -1,4 +1,4 @@
-"""The rates at which a network fires that nobody has run: those given, described, or published."""
+"""The firing rates of a network that has not been run: given, described, or published."""
 
 from dataclasses import dataclass
 
@@ -27,14 +27,14 @@ def of(
 ) -> Rates:
     """Rates of all populations.
 
-    `given` ones, in Hz, for all or by name, come before the description's own, and these before those
-    published for the preset with these options. Raises BadInput where there are none, or one is impossible.
+    `given` rates, in Hz, for all or by name, take precedence over the description's own, and these over those
+    published for the preset with these options. Raises BadInput if there are none, or if one is impossible.
     """
     known = read(description)
     populations = known.network.populations
     if isinstance(given, dict):
         rates = pools.rates(populations, given)
-        source = "given, by population"
+        source = "given by population"
     elif given is not None:
         rates, source = np.full(len(populations), float(given)), f"given: {given:g} Hz"
     elif all(p.neuron.model == "ignore_and_fire" for p in populations):
@@ -57,8 +57,8 @@ def _published(
     if found is None:
         silent = next(p.name for p in populations if p.neuron.model != "ignore_and_fire")
         raise BadInput(
-            f"rate: population {silent!r} fires at no rate of its own, and none was published for this"
-            " network: give one in Hz"
+            f"rate: population {silent!r} has no rate of its own, and none was published for this network: "
+            "give one in Hz"
         )
     mean = found.mean_hz
     return np.array([found.hz.get(p.name, mean) for p in populations], dtype=float), found.source

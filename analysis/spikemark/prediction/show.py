@@ -9,7 +9,7 @@ from spikemark.quantities.table import Column, Table
 from .intervals import COUNTED, EXTRAPOLATED
 from .predict import FIGURES, Prediction
 
-ABREAST = 4  # columns of numbers that a page of a terminal holds
+ABREAST = 4  # columns of numbers that fit on a terminal
 #: Kinds that a predicted number may have.
 POSSIBLE = [kind for kind in KINDS if kind in {COUNTED, *WITHIN, EXTRAPOLATED}]
 FITS = {None: "unknown", True: "yes", False: "NO"}
@@ -25,7 +25,7 @@ def table(predictions: list[Prediction]) -> Table:
         | {"longest_part": p.slowest, "fits_memory": FITS[p.fits]}
         for p in predictions
     ]
-    title = f"{first.title}: {first.schedule}, placement {first.placement}, {first.threads} threads a rank"
+    title = f"{first.title}: {first.schedule}, placement {first.placement}, {first.threads} threads per rank"
     return Table(columns, rows, f"{title}; modelled")
 
 
@@ -41,7 +41,7 @@ def head(name: str) -> str:
 
 
 def lines(predictions: list[Prediction]) -> list[str]:
-    """What a reader of the numbers must know: what is extrapolated, unknown, assumed, or matters most."""
+    """Says what is extrapolated, unknown or assumed in the numbers, and what matters most."""
     found = []
     for p in predictions:
         found += [f"extrapolated: {line}" for line in p.outside]

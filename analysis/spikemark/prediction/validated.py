@@ -1,6 +1,6 @@
-"""The questions for which predictions were held against measurements; beyond these, predictions say so.
+"""The range in which predictions were compared with measurements; beyond it, predictions say so.
 
-Within: up to what published runs had that predictions held for (docs/prediction.md). Beyond, a prediction is
+The range goes up to the published runs that were predicted well (docs/prediction.md). Beyond, a prediction is
 labelled extrapolated; `FAR` times beyond, it is refused.
 """
 
@@ -16,7 +16,7 @@ FAR = 16
 
 
 def outside(description: dict, ranks: int, threads: int) -> list[str]:
-    """How a question goes beyond the validated range. Raises BadInput where it goes far beyond."""
+    """Says how a question goes beyond the validated range. Raises BadInput if it goes far beyond."""
     neurons = read(description).neurons
     found = []
     for name, value, most in (

@@ -1,8 +1,8 @@
-"""Waiting of ranks on a machine, from what its profile says of cycle times (machines/jitter.py).
+"""Waiting of ranks on a machine, from what its profile says about cycle times (machines/jitter.py).
 
-Ranks scatter independently of each other, but for the mean time of their node, about the means that the loads
-give. Where all ranks meet at the end of a window and leave it together, waiting is the expected maximum of
-unequal ranks, by quadrature of the product of their distribution functions (L26, eqs 2-9, carried on to
+Apart from the mean time of their node, ranks scatter independently of each other about the means that the
+loads give. Where all ranks meet at the end of a window and leave it together, waiting is the expected maximum
+of unequal ranks, by quadrature of the product of their distribution functions (L26, eqs 2-9, extended to
 unequal ranks, correlation, a second mode and nodes). Else the times are drawn and go through the lanes
 (models/recursion.py).
 """
@@ -54,7 +54,7 @@ def lockstep(mean_s: np.ndarray, jitter: Jitter, window: int, ranks_per_node: in
 def _levels(jitter: Jitter, ranks_per_node: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean times of nodes over the mean of all nodes, and their probabilities.
 
-    Where a node has one rank, its deviation counts as that of the rank, and every node has the mean.
+    If a node has one rank, its deviation counts as that of the rank, and every node has the mean.
     """
     if ranks_per_node == 1 or jitter.node_spread == 0:
         return np.ones(1), np.ones(1)
@@ -95,7 +95,7 @@ def through_lanes(mean_s: np.ndarray, jitter: Jitter, lanes: list[Lane], ranks_p
     cycles = -(-CYCLES // max(periods)) * max(periods)
     times = _relative(jitter, len(mean_s), cycles, ranks_per_node) * mean_s[:, None]
     course = recursion.evaluate(times, lanes)
-    last = cycles - max(lane.period * (lane.lag + 1) for lane in lanes)  # then nothing may stay on its way
+    last = cycles - max(lane.period * (lane.lag + 1) for lane in lanes)  # then nothing may remain on its way
     return float(course.waiting_s[..., int(SETTLED * cycles) : last].mean())
 
 

@@ -21,7 +21,7 @@ class Preset:
     rates: PublishedRates | None = None
 
     def rates_with(self, options: dict[str, Any]) -> PublishedRates | None:
-        """The rates that were published for the network with these options; None where there are none."""
+        """The rates that were published for the network with these options; None if there are none."""
         fields = self.options.model_fields
         for name, value in (self.rates.hold_for if self.rates else {}).items():
             if options.get(name, fields[name].default) != value:

@@ -69,12 +69,19 @@ def weights() -> np.ndarray:
     return matrix * current_pA(PSP_MV)
 
 
-def lost_pA(rates_hz: np.ndarray, full: np.ndarray, scaled: np.ndarray) -> np.ndarray:
-    """Mean current in pA that a smaller network lacks, by target (van Albada et al. 2015).
+def scaled(
+    indegrees: np.ndarray, weights_pA: np.ndarray, rates_hz: np.ndarray, scale: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """In-degrees and weights of a network with `scale` of the synapses, and the current in pA that it lacks.
 
-    `full` and `scaled` are in-degrees times weights in pA, [targets, sources], `rates_hz` [sources].
+    In-degrees and weights are [targets, sources], the last source is the background; rates are [sources],
+    the current is [targets]. Weights grow by 1 / sqrt(scale), which keeps the variance of the input, and the
+    current keeps its mean (van Albada et al. 2015).
     """
-    return 1e-3 * NEURON["tau_syn_ms"] * (full - scaled) @ rates_hz
+    kept, weights = scale * indegrees, weights_pA / np.sqrt(scale)
+    kept[:, -1] = np.rint(kept[:, -1])
+    lost = 1e-3 * NEURON["tau_syn_ms"] * (indegrees * weights_pA - kept * weights) @ rates_hz
+    return kept, weights, lost
 
 
 def population(

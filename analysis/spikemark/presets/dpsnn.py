@@ -1,8 +1,8 @@
 """The networks of DPSNN: homogeneous (Simula et al. 2019), or a grid of columns (Pastorelli et al. 2019).
 
-80 % of the neurons excite; each receives 1125 synapses, and 400 from outside at about 3 Hz. What differs:
-all neurons of a population have the same in-degree, sources are drawn with repetition, and events act at
-the end of a step instead of at times of their own.
+80 % of the neurons excite; each receives 1125 synapses, and 400 from outside at about 3 Hz. Differences: all
+neurons of a population have the same in-degree, sources are drawn with repetition, and events act at the end
+of a step instead of at their own times.
 
 In `aw`, asynchronous awake, neurons fire irregularly at 3.2 Hz. In `sw`, slow waves, foreground cells
 alternate between up and down states. With the published efficacies alone they do so only now and then, when
@@ -17,7 +17,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import shown
 
 from . import dpsnn_cells, dpsnn_columns
 from .options import choose
@@ -35,6 +35,7 @@ RATES = PublishedRates(
 )
 NEURONS, NEURONS_PER_COLUMN = 20_480, 1250
 FULL = {"scale": 1.0, "simulate_ms": 10_000.0}
+IN_COLUMNS = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"}
 MOST_NEURONS, MOST_COLUMNS = 1_000_000_000, 10_000  # a description names every pool of columns
 STIMULATION = {"aw": 1.0, "sw": 1.08}
 
@@ -50,7 +51,7 @@ class Options(RunOptions):
         Field(ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network [{NEURONS}]"),
     ] = None
     columns: Annotated[
-        str | None, Field(description="a grid of columns, as 24x24, instead of the homogeneous network")
+        str | None, Field(description="a grid of columns, such as 24x24, instead of the homogeneous network")
     ] = None
     neurons_per_column: Annotated[
         int | None, Field(ge=5, le=MOST_NEURONS, description=f"neurons of a column [{NEURONS_PER_COLUMN}]")
@@ -63,7 +64,7 @@ class Options(RunOptions):
         Field(gt=0, le=2, description="decay length or SD of the kernel, in columns; published: 0.4 and 0.6"),
     ] = 0.4
     scale: Annotated[
-        float, Field(gt=0, le=1, description="neurons as a fraction; in-degrees and rates stay as they are")
+        float, Field(gt=0, le=1, description="neurons, as a fraction; in-degrees and rates do not change")
     ] = 1.0
     stimulation: Annotated[
         float | None,
@@ -75,13 +76,14 @@ class Options(RunOptions):
         ),
     ] = None
     weight_classes: Annotated[
-        int, Field(ge=0, le=4096, description="values that a normal efficacy takes; 0: eight-byte synapses")
+        int,
+        Field(ge=0, le=4096, description="number of values for a normal efficacy; 0: eight-byte synapses"),
     ] = 16
     resolution_ms: Annotated[
         float, Field(gt=0, le=1, description="step h, ms, a fraction of the 1 ms between exchanges")
     ] = 1.0
-    warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 3000.0
-    wire: Annotated[str, Field(description="what stands for a spike in a message")] = "aer12"
+    warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 3000.0
+    wire: Annotated[str, Field(description="how a spike is written in a message")] = "aer12"
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
@@ -117,7 +119,8 @@ class Options(RunOptions):
         found = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", self.columns or "1x1")
         if not found or int(found[1]) * int(found[2]) > MOST_COLUMNS:
             raise ValueError(
-                f"columns={shown(self.columns)}: width x height, as 24x24, of at most {MOST_COLUMNS} columns"
+                f"columns={shown(self.columns)}: width x height, such as 24x24, of at most {MOST_COLUMNS} "
+                "columns"
             )
         return int(found[1]), int(found[2])
 
@@ -127,15 +130,12 @@ def describe(full: bool = False, **options) -> dict:
 
     `full` runs the published number of neurons for the published 10 s: 20 480, or, with `columns`, 1250 in
     each (published: 24x24, 48x48, 96x96; a description cannot hold 192x192). Areas are columns. Neighbouring
-    ones share a rank, so that ranks talk to neighbours only. Raises BadInput naming the option, its
-    value and what is allowed.
+    columns share a rank, so that ranks communicate only with neighbours. Raises BadInput naming the option,
+    its value and what is allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.get("columns") is not None:
-        given = {"schedule": "placement_only", "placement": "area_group", "exchange": "neighbor"} | given
-    chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
+    if options.get("columns") is not None:
+        options = IN_COLUMNS | {name: value for name, value in options.items() if value is not None}
+    chosen = choose(Options, options, full, FULL)
     width, height = chosen.grid
     columns = dpsnn_columns.grid(width, height)
     areas = ["network"] if chosen.columns is None else [dpsnn_columns.area(column) for column in columns]

@@ -1,10 +1,10 @@
-"""DPSNN's grid of columns: whom a column receives from (Pastorelli et al. 2019, section 2.2, equation 1).
+"""DPSNN's grid of columns, and the sources of each column (Pastorelli et al. 2019, section 2.2, equation 1).
 
-The probability of a synapse falls with the distance d of the columns as exp(-d / reach); inhibition stays
-in the column. The published numbers are whole shares: 1000 times the kernel, rounded, over a sum that leaves
-0.9 synapses per pair of a neuron and one of its pool in all. Beyond the edge of the grid there is nobody, so
-columns there receive fewer synapses. The Gaussian kernel, exp(-d^2 / (2 reach^2)), follows the same rule;
-what was published with it are columns of another kind.
+The probability of a synapse falls with the distance d of the columns as exp(-d / reach); inhibition stays in
+the column. The published numbers are whole shares: 1000 times the kernel, rounded, over a sum that leaves 0.9
+synapses per pair of a neuron and one of its pool in all. There are no columns beyond the edge of the grid, so
+columns at the edge receive fewer synapses. The Gaussian kernel, exp(-d^2 / (2 reach^2)), follows the same
+rule; what was published with it are columns of another kind.
 """
 
 import math

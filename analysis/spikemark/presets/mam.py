@@ -46,7 +46,7 @@ class Options(ScaledOptions):
 def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
-    `full` is the scale 1 where none is given. Scaling is that of the microcircuit, at the expected rates; the
+    `full` means the scale 1 if none is given. Scaling is that of the microcircuit, at the expected rates; the
     ground state holds from a scale of 0.005. A scaled copy of the original's data fires faster than the
     original (5.4 spikes/s at 0.01): its inhibitory weights, -11 times the excitatory ones, grow too large.
     Raises BadInput naming the option or the file, the value and what is allowed.
@@ -60,12 +60,8 @@ def _network(areas: Areas, scale: float, indegree_scale: float) -> tuple[list[di
     """Populations and projections with `scale` of the neurons and `indegree_scale` of the synapses each."""
     sizes = np.rint(scale * areas.neurons).astype(int)
     names = [f"{areas.names[a]}-{cortex.POPULATIONS[k]}" for a, k in zip(areas.area, areas.kind, strict=True)]
-    weights = areas.weights_pA / np.sqrt(indegree_scale)
-    kept = indegree_scale * areas.indegrees
-    kept[:, -1] = np.rint(kept[:, -1])
-    current = cortex.lost_pA(
-        np.r_[areas.rates_hz, areas.background_hz], areas.indegrees * areas.weights_pA, kept * weights
-    )
+    rates = np.r_[areas.rates_hz, areas.background_hz]
+    kept, weights, current = cortex.scaled(areas.indegrees, areas.weights_pA, rates, indegree_scale)
     populations = [
         cortex.population(
             name,

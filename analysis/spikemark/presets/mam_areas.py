@@ -1,7 +1,7 @@
 """Areas drawn with the published statistics of the macaque multi-area model (Schmidt et al. 2018).
 
 Sizes, synapses per neuron, their share between areas and the spread of the numbers of synapses between areas
-are those of the model with stabilised connectivity, computed from its public data. Below the areas, every
+are those of the model with stabilised connectivity, computed from its public data. Within the areas, every
 figure is that of the microcircuit of Potjans & Diesmann (2014): shares of the populations, probabilities of
 connection (all scaled alike to the in-degree of an area), weights and neurons.
 """
@@ -43,7 +43,7 @@ class Areas:
 
 
 def draw(seed: int) -> Areas:
-    """The network of areas that `seed` stands for. It has exactly the statistics above."""
+    """The network of areas that `seed` gives. It has exactly the statistics above."""
     rng = np.random.default_rng(seed)
     area, kind = np.repeat(np.arange(AREAS), 8), np.tile(np.arange(8), AREAS)
     totals = NEURONS_PER_AREA * (1 + SIZE_CV * _standard_normal(rng))

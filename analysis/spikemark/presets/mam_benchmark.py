@@ -1,4 +1,4 @@
-"""The MAM-benchmark of Lober et al. 2026 (section 4.2): areas with half of the synapses within them.
+"""The MAM-benchmark of Lober et al. 2026 (section 4.2): areas with half of their synapses inside.
 
 Each area is one population with one projection from itself and one from the pool of all other areas. As
 published, area sizes and rates are normal, redrawn: sizes while they do not exceed the in-degree, rates
@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from spikemark.core.errors import BadInput, shown
+from spikemark.core.errors import BadInput
 
 from .options import choose
 from .run_options import RunOptions
@@ -35,11 +35,11 @@ class Options(RunOptions):
         5000
     )
     indegree: Annotated[
-        int, Field(ge=0, le=MOST_SYNAPSES, description="synapses per neuron, half intra, half inter")
+        int, Field(ge=0, le=MOST_SYNAPSES, description="synapses per neuron, half within areas, half between")
     ] = 500
     rate: Annotated[float, Field(ge=0, le=1e6, description="mean rate, spikes/s")] = 2.5
     delay_ratio: Annotated[
-        int, Field(ge=1, le=1_000_000, description="D, cycles between two exchanges between areas")
+        int, Field(ge=1, le=1_000_000, description="D: cycles from one exchange between areas to the next")
     ] = 10
     delay_intra: Delay = (0.5, 0.25)
     delay_inter: Delay = (1.5, 0.75)
@@ -48,7 +48,7 @@ class Options(RunOptions):
         Field(
             gt=0,
             le=1e6,
-            description="shortest delay between areas, ms; default D cycles, so D changes the network",
+            description="shortest delay between areas, ms; default: D cycles, so D changes the network",
         ),
     ] = None
     delay_max: Annotated[float, Field(gt=0, le=1e6, description="longest delay, ms")] = 2.0
@@ -57,7 +57,7 @@ class Options(RunOptions):
     area_rate_cv: Annotated[
         float, Field(ge=0, le=1, description="relative spread of the areas' mean rates")
     ] = 0.0
-    warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 100.0
+    warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 100.0
     cycle_ms: Annotated[
         float | None, Field(gt=0, description="cycle d_min, ms; default: one step, the resolution")
     ] = None
@@ -96,14 +96,11 @@ class Options(RunOptions):
 def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
-    `full` takes the published sizes, in-degree and rate where they are not given. The published code draws
+    `full` uses the published sizes, in-degree and rate if they are not given. The published code draws
     the same number of inter-area synapses from each source area; here they come from the pool of all other
     areas. Raises BadInput naming the option, its value and what is allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, (FULL if full else {}) | given, besides=("full",))
+    chosen = choose(Options, options, full, FULL)
     sizes = area_sizes(chosen)
     if sum(sizes) > MOST_NEURONS:
         raise BadInput(

@@ -1,7 +1,7 @@
 """The cortical microcircuit of Potjans & Diesmann 2014: 77 169 neurons in eight populations of four layers.
 
-What differs from the reference implementation: weights come in 32 classes, and in-degrees are Poisson
-numbers, where the reference deals a fixed number of synapses to all neurons of a population.
+Differences from the reference implementation: weights come in 32 classes, and in-degrees are Poisson numbers,
+whereas the reference deals a fixed number of synapses to all neurons of a population.
 """
 
 from typing import Annotated
@@ -39,18 +39,15 @@ class Options(ScaledOptions):
 def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
-    `full` is the scale 1 where none is given. Below, weights grow by 1 / sqrt(indegree_scale), which keeps
-    the variance of the input, and a constant current keeps its mean at the published rates (van Albada et
-    al. 2015). Raises BadInput naming the option, its value and what is allowed.
+    `full` means the scale 1 if none is given. Below that, weights grow by 1 / sqrt(indegree_scale), which
+    keeps the variance of the input, and a constant current keeps its mean at the published rates (van Albada
+    et al. 2015). Raises BadInput naming the option, its value and what is allowed.
     """
     chosen = choose_scaled(Options, full, options, POWER)
     full_network = np.c_[cortex.indegrees(), cortex.EXTERNAL_INDEGREES]  # [targets, sources and background]
     full_weights = np.c_[cortex.weights(), np.full(8, cortex.current_pA(cortex.PSP_MV))]
-    scale = chosen.indegree_scale
-    network, weights = scale * full_network, full_weights / np.sqrt(scale)
-    network[:, -1] = np.rint(network[:, -1])
     rates = np.array([*cortex.RATES_HZ.values(), BACKGROUND_HZ])
-    current = cortex.lost_pA(rates, full_network * full_weights, network * weights)
+    network, weights, current = cortex.scaled(full_network, full_weights, rates, chosen.indegree_scale)
     names, sizes = cortex.POPULATIONS, np.rint(chosen.scale * cortex.NEURONS)
     populations = [
         cortex.population(

@@ -3,7 +3,7 @@
 The study (section 2.4.1) has 2 M = 2 097 152 cells (M = K^2, K = 1024) with 1000 connections, or M / 4 =
 262 144 with 10 000, each ± 50 uniformly, with delays of 1 ms. Cells fire at 30 Hz. Applications A, B, ...
 send to each other over MUSIC, and the structure parameter s says how far: music_lattice.py states our reading
-of it. Here each application has as many areas as processes, one area per rank where there are enough ranks.
+of it. Here each application has as many areas as processes, one area per rank if there are enough ranks.
 Every connection between applications is a lane between their areas with an exchange of its own.
 
 We read the published number of cells as that of all applications together, in equal parts. What differs:
@@ -48,16 +48,19 @@ class Options(Strict):
         Field(ge=0, le=MOST_NEURONS, description="synapses of a cell per connection; default: as published"),
     ] = None
     applications: Annotated[
-        str | None, Field(description="who sends to whom: A<->B (default) or A<->B,C<->D or A->B->C->D")
+        str | None,
+        Field(
+            description="who sends to whom: A<->B (default), A<->B,C<->D, A->B->C->D, or others like these"
+        ),
     ] = None
     np: Annotated[
         int | None, Field(ge=1, le=4096, description="processes (areas) of an application (default 4)")
     ] = None
     communication: Annotated[
-        str | None, Field(description="of every connection: collective or point-to-point (default)")
+        str | None, Field(description="for every connection: collective or point-to-point (default)")
     ] = None
     config: Annotated[
-        str | None, Field(description="a configuration file as of MUSIC instead of the three above")
+        str | None, Field(description="a configuration file like MUSIC's, instead of the three above")
     ] = None
     structure: Annotated[
         float, Field(ge=0, le=1, description="s: 0 for all to all, 1 for one to one, neighbours between")
@@ -69,20 +72,17 @@ class Options(Strict):
     ] = 1.0
     seed: Annotated[int, Field(ge=0, le=2**53, description="seed of the network")] = 1
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 200.0
-    warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 20.0
+    warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 20.0
     resolution_ms: Annotated[float, Field(gt=0, description="step h, ms")] = 0.1
 
 
 def describe(full: bool = False, **options) -> dict:
     """The run description (miniapp/FORMAT.md) for `options`, see Options; None stands for the default.
 
-    `full` takes the published number of cells where no scale is given. Raises BadInput naming the option, its
+    `full` uses the published number of cells if no scale is given. Raises BadInput naming the option, its
     value and what is allowed, or the line of the configuration file.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = choose(Options, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    chosen = choose(Options, options, full, {"scale": 1.0})
     wiring = _wiring(chosen)
     lattices = _lattices(chosen, wiring)
     lanes = [

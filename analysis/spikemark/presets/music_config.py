@@ -1,6 +1,6 @@
 """Reads a configuration file in the manner of MUSIC: applications, their processes, connections.
 
-    np=4                                  # processes of every application that says nothing else
+    np=4                                  # processes of every application without an np of its own
     [A]
       binary=./cells
     [B]
@@ -9,7 +9,7 @@
     A.in <- B.out [256,point-to-point]
 
 A name without an application is a port of the section it stands in. The width of a port is the number of
-cells of the application that sends. Other variables (binary, args, stoptime, ...) are of no consequence here.
+cells of the application that sends. Other variables (binary, args, stoptime, ...) are ignored.
 """
 
 import re
@@ -53,7 +53,7 @@ class _Reader:
         raise BadInput(f"{self.path}, line {line or max(self.line, 1)}: {shown(value)}; allowed: {allowed}")
 
     def take(self, text: str) -> None:
-        """One line, without its comment and the blanks around it."""
+        """Takes one line, without its comment and surrounding blanks."""
         if text.startswith("["):
             self._open(text)
         elif match := _VARIABLE.fullmatch(text):
@@ -107,7 +107,7 @@ class _Reader:
             self.widths[source, target] = width
 
     def _properties(self, text: str, rest: str | None) -> tuple[int | None, str]:
-        """Width and communication from what stands in the brackets; None without brackets."""
+        """Width and communication from the text in the brackets; None without brackets."""
         entries = [] if rest is None else [entry.strip() for entry in rest.split(",")]
         if entries and _whole(entries[0], MOST_CELLS) is None:
             self.refuse(text, f"a width from 1 to {MOST_CELLS} first in the brackets")
@@ -132,7 +132,7 @@ class _Reader:
         return Wiring(tuple(applications), tuple(self.connections.values()))
 
     def _cells(self, name: str) -> int | None:
-        """Width of what the application sends; else, as it only receives, the largest that it receives."""
+        """The width that the application sends or, if it only receives, the largest that it receives."""
         sent = [width for (source, _), width in self.widths.items() if source == name]
         received = [width for (_, target), width in self.widths.items() if target == name]
         return max(sent or received, default=None)
@@ -141,7 +141,7 @@ class _Reader:
 def read(path: str | Path) -> Wiring:
     """The wiring that the file describes.
 
-    Raises BadInput with the file, the line, what stands there and what is allowed.
+    Raises BadInput with the file, the line, its text and what is allowed.
     """
     reader = _Reader(Path(path))
     try:

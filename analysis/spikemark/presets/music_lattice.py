@@ -1,4 +1,4 @@
-"""The cells of one application on a torus: tiles, the patches of its processes, whom a tile receives from.
+"""The cells of one application on a torus: tiles, the patches of its processes, and the sources of a tile.
 
 The cells lie on a square lattice on the unit torus, which is cut into g x g tiles. The cells of a tile are
 one population: they have the same sources. A tile receives from the tiles whose centres lie within the square
@@ -48,11 +48,6 @@ class Lattice:
         """Rows and columns of patches: the pair of divisors of the processes that is closest to a square."""
         rows = next(r for r in range(math.isqrt(self.processes), 0, -1) if self.processes % r == 0)
         return rows, self.processes // rows
-
-    @property
-    def shortest_side(self) -> int:
-        """The shortest side of any patch, in tiles."""
-        return self.granularity // self.grid[1]
 
     def process(self, row: int, column: int) -> int:
         """The process that owns the tile."""

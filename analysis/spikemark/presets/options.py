@@ -1,4 +1,4 @@
-"""Reading the options of a preset: what is wrong is said in one line."""
+"""Reads the options of a preset; errors are stated in one line."""
 
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput, shown
 
 
 class Strict(BaseModel):
-    """Options that are all known, finite, and numbers where numbers are asked for."""
+    """Options that are known and finite, and numbers where numbers are required."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -25,15 +25,18 @@ class Strict(BaseModel):
 Chosen = TypeVar("Chosen", bound=Strict)
 
 
-def choose(kind: type[Chosen], given: dict[str, Any], besides: tuple[str, ...] = ()) -> Chosen:
+def choose(kind: type[Chosen], given: dict[str, Any], full: bool, published: dict[str, Any]) -> Chosen:
     """Options of the given `kind`; None stands for the default. Raises BadInput: option, value, allowed.
 
-    `besides` names what the preset takes besides these options.
+    With `full`, options that are not given take their `published` values.
     """
+    if not isinstance(full, bool):
+        raise BadInput(f"full={shown(full)}: true or false is needed")
+    given = {name: value for name, value in given.items() if value is not None}
     try:
-        return kind.model_validate({name: value for name, value in given.items() if value is not None})
+        return kind.model_validate((published if full else {}) | given)
     except ValidationError as error:
-        raise BadInput(_complaint(error, (*besides, *kind.model_fields))) from None
+        raise BadInput(_complaint(error, ("full", *kind.model_fields))) from None
 
 
 def _complaint(error: ValidationError, known: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What was published of the rates of a network that a preset stands for."""
+"""The published rates of the network that a preset represents."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,10 +8,10 @@ ALL = "all"  # stands for all neurons where rates have no population
 
 @dataclass(frozen=True)
 class PublishedRates:
-    """Mean firing rates by name of the population, spikes per neuron and second, and where they stand.
+    """Mean firing rates by name of the population, in spikes per neuron and second, with their source.
 
-    They hold where options have the values of `hold_for`. They were compared with those of the preset from
-    the values in `compared_from` on.
+    They apply if options have the values of `hold_for`. They were compared with those of the preset for
+    values of at least `compared_from`.
     """
 
     hz: dict[str, float]
@@ -21,5 +21,5 @@ class PublishedRates:
 
     @property
     def mean_hz(self) -> float | None:
-        """The mean of all neurons, where that was published."""
+        """The mean of all neurons, if that was published."""
         return self.hz.get(ALL)

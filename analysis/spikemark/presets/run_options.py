@@ -1,10 +1,8 @@
-"""Options of networks that come in a published size: how they are run, and how much smaller they are."""
+"""Options of networks with a published size: how they are run, and how much smaller they are."""
 
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
-
-from spikemark.core.errors import BadInput, shown
 
 from .options import Strict, choose
 
@@ -21,7 +19,7 @@ class RunOptions(Strict):
         str | None, Field(description="an exchange of the mini-app; by default it chooses for each lane")
     ] = None
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
-    warmup_ms: Annotated[float, Field(ge=0, description="time simulated first, not measured, ms")] = 500.0
+    warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 500.0
 
     def described(
         self,
@@ -58,7 +56,8 @@ class ScaledOptions(RunOptions):
         Field(
             ge=0.001,
             le=1,
-            description="synapses of each neuron, likewise; default: a power of the scale that keeps rates",
+            description="synapses of each neuron, as a fraction; default: a power of the scale that keeps "
+            "rates",
         ),
     ] = None
 
@@ -69,12 +68,9 @@ Scaled = TypeVar("Scaled", bound=ScaledOptions)
 def choose_scaled(kind: type[Scaled], full: bool, given: dict[str, Any], power: float) -> Scaled:
     """Options of the given `kind`, whose `indegree_scale` is by default that power of the scale.
 
-    `full` is the scale 1 where none is given. Raises BadInput: option, value, allowed.
+    `full` means the scale 1 if none is given. Raises BadInput: option, value, allowed.
     """
-    if not isinstance(full, bool):
-        raise BadInput(f"full={shown(full)}: true or false is needed")
-    given = {name: value for name, value in given.items() if value is not None}
-    chosen = choose(kind, ({"scale": 1.0} if full else {}) | given, besides=("full",))
+    chosen = choose(kind, given, full, {"scale": 1.0})
     if chosen.indegree_scale is None:
         chosen.indegree_scale = chosen.scale**power
     return chosen

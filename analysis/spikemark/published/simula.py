@@ -33,7 +33,7 @@ class Point:
 
     @property
     def consistent(self) -> bool:
-        """Is the printed energy the product of the printed time and power?"""
+        """Tells whether the printed energy is the product of the printed time and power."""
         return self.product_j == self.energy_j
 
     @property
@@ -93,7 +93,7 @@ class Definition:
 
 
 def definitions() -> list[Definition]:
-    """Those that the text allows: sections II (synapses, external input) and V (events)."""
+    """The definitions that the text allows: sections II (synapses, external input) and V (events)."""
     recurrent, external = (
         parameter(name) for name in ("synapses_per_neuron_recurrent", "external_synapses_per_neuron")
     )
@@ -114,7 +114,7 @@ def microjoule(energy_j: float, definition: Definition) -> float:
 
 
 def reproducing() -> list[Definition]:
-    """The definitions that give every published figure of Table IV of which the energy is known."""
+    """The definitions that give every published figure of Table IV whose energy is known."""
     known = [r for r in papers.rows("simula_table4") if r["energy_J_used"]]
     return [
         d
@@ -124,7 +124,7 @@ def reproducing() -> list[Definition]:
 
 
 def slips() -> list[str]:
-    """What does not fit in the published tables; computed from them."""
+    """What does not fit together in the published tables; computed from them."""
     found = [
         f"Table {number}, {p.label} core: {p.energy_j:g} J is printed, but {p.time_s:g} s at {p.power_w:g} W"
         f" are {p.product_j:g} J; the printed energy takes {p.implied_w:.1f} W."

@@ -1,4 +1,4 @@
-"""What a page is made of. Sections are plain data; the template turns them into HTML."""
+"""The elements of a page. Sections are plain data; the template turns them into HTML."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -66,7 +66,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the page; what is empty is not shown."""
+    """One part of the page; empty parts of it are not shown."""
 
     id: str
     title: str

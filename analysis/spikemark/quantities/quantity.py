@@ -1,4 +1,4 @@
-"""The one class for a number that a person may believe: value, interval, unit, kind, or why there is none."""
+"""The one class for a number that people see: value, interval, unit and kind, or why there is none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ KINDS = {
     "assumed": "taken for granted, with the reason given",
     "extrapolated": "computed outside the range in which the model was validated",
 }
-LEVEL = 0.95  # of every interval
+LEVEL = 0.95  # of every interval, unless its name says another
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with its interval of 95 %, or the reason why there is none.
+    """A number with its 95 % interval, or the reason why there is none.
 
-    `value` is None with a `reason`, never 0, for what was not measured; `low` and `high` are None where the
+    For what was not measured, `value` is None with a `reason`, never 0. `low` and `high` are None where the
     interval is unknown. `unit` is written as in our files ("s", "us", "J"; "" for none). `kind` is a key of
     `KINDS`, or "" where the column that holds the number says it. `depends`: what moves the number, strongest
     first. `mark` stands in a table where there is no number, and `sign` after a number that a note explains.
@@ -72,7 +72,7 @@ class Quantity:
         )
 
     def content(self) -> dict[str, Any]:
-        """For JSON: value and interval, and what else is known; null and the reason where there is none."""
+        """For JSON: value, interval and what else is known; or null and the reason."""
         found: dict[str, Any] = {
             "value": self.value,
             "interval": None if self.low is None else [self.low, self.high],
@@ -89,7 +89,7 @@ def missing(reason: str, unit: str = "", mark: str = "missing") -> Quantity:
 
 
 def worst(kinds: Iterable[str]) -> str:
-    """The least sure of some kinds, at least one: a number is as sure as the least sure of its inputs."""
+    """The least certain of one or more kinds: a number is as certain as the least certain of its inputs."""
     order = list(KINDS)
     return max(kinds, key=order.index)
 
@@ -102,7 +102,7 @@ def with_half(value: float, half: float | None, unit: str = "", kind: str = "") 
 
 
 def difference(first: Quantity, second: Quantity) -> Quantity:
-    """First minus second, in the unit of both, their errors independent; missing where one of them is."""
+    """First minus second, in their common unit, with independent errors; missing if one of them is."""
     for side in (first, second):
         if not side:
             return side
@@ -112,8 +112,15 @@ def difference(first: Quantity, second: Quantity) -> Quantity:
     return with_half(first.value - second.value, half, first.unit, first.kind)
 
 
+def student(degrees: float, level: float = LEVEL) -> float:
+    """Half width of a two-sided t interval with so many degrees of freedom, in standard errors."""
+    return float(special.stdtrit(degrees, (1 + level) / 2))
+
+
 def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
-    """Mean of repetitions with its t interval, cut at 0 where none is negative; missing where there are none.
+    """Mean of repetitions with its t interval, which is cut at 0 if none is negative.
+
+    Missing if there are no repetitions.
 
     A single repetition has no interval.
     """
@@ -123,6 +130,6 @@ def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
     middle = float(found.mean())
     if found.size == 1:
         return Quantity(middle, unit=unit, kind=kind)
-    half = float(special.stdtrit(found.size - 1, (1 + LEVEL) / 2) * found.std(ddof=1) / np.sqrt(found.size))
+    half = student(found.size - 1) * float(found.std(ddof=1) / np.sqrt(found.size))
     lowest = 0.0 if found.min() >= 0 else -np.inf
     return Quantity(middle, max(middle - half, lowest), middle + half, unit, kind)

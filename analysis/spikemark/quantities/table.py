@@ -1,4 +1,4 @@
-"""The one table: made of values, it becomes a table of the terminal, of a page, of Markdown, or JSON."""
+"""The one table: made of values, it becomes a table on the terminal, on a page or in Markdown, or JSON."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -16,9 +16,9 @@ Cell = str | bool | int | float | Quantity | tuple[float, float] | None
 class Column:
     """`name` is the key in JSON and tells the unit, `head` stands above the column.
 
-    `kind` says what its numbers are, see quantity.KINDS. `words` writes a number where `digits` significant
-    digits are not the way, such as words.percent. `each`: its quantities are of several kinds, so that every
-    cell says its own.
+    `kind` says what its numbers are, see quantity.KINDS. `words`, such as words.percent, writes a number that
+    should not be written with `digits` significant digits. `each`: its quantities are of several kinds, so
+    every cell names its own.
     """
 
     name: str
@@ -95,9 +95,9 @@ class Table:
         )
 
     def turned(self, abreast: int) -> list["Table"]:
-        """The same cells with a column for every row, named by its first cell; at most so many in a table.
+        """The same cells with a column for every row, named by its first cell, in tables of limited width.
 
-        For tables with more columns than a terminal holds. Notes stand below the last one.
+        This suits tables with more columns than fit on a terminal. Notes stand below the last table.
         """
         (corner, *heads), cells = (
             [f"{head} ({kind})" if kind else head for head, kind in self.heads],
@@ -116,7 +116,7 @@ class Table:
         return found
 
     def reasons(self) -> list[str]:
-        """Why cells are without a number, one line for each reason."""
+        """Says why cells lack a number, one line for each reason."""
         found = defaultdict(Counter)
         for row in self.rows:
             for column in self.columns:
@@ -145,7 +145,7 @@ class Table:
 
 
 def _plain(cell: Cell) -> Any:
-    """A cell for JSON: of a quantity value, low and high; null where it has no number."""
+    """A cell for JSON: value, low and high of a quantity; null if it has no number."""
     if isinstance(cell, tuple):
         return list(cell)
     if not isinstance(cell, Quantity):

@@ -12,7 +12,7 @@ WIDTH = 150  # of a table that goes to a file
 
 
 def drawn(table: Table) -> Drawn:
-    """The table as rich draws it; the kind of a column's numbers stands below its head."""
+    """The table as drawn by rich; the kind of a column's numbers is below its head."""
     found = Drawn(title=escape(table.title) or None, title_justify="left")
     words = table.words
     for number, (head, kind) in enumerate(table.heads):

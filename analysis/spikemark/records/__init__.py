@@ -1,1 +1,1 @@
-"""What runs leave behind: plans, results folders, run records, and the tables made of them."""
+"""What runs leave behind: plans, results folders, run records, and the tables made from them."""

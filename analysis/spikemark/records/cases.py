@@ -1,4 +1,4 @@
-"""Which runs may be compared, and the comparison that the headline rests on."""
+"""Tells which runs may be compared, and makes the comparison behind the headline."""
 
 import json
 from collections import defaultdict
@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, student
 
 from .gather import Configuration, Measured, Sweep
 
-LEVEL = 0.95
 COMPARED = ("schedule", "placement", "delay_ratio", "lag")  # what may differ between compared runs
 
 
@@ -29,7 +27,7 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """What the times are, `measured` or `simulated`."""
+        """The kind of the times, `measured` or `simulated`."""
         return self.runs[0].kind
 
     @property
@@ -95,7 +93,7 @@ class View:
 
     @property
     def kind(self) -> str:
-        """What the times of the sweep are, `measured` or `simulated`."""
+        """The kind of the times of the sweep, `measured` or `simulated`."""
         return self.sweep.kind
 
     @property
@@ -122,7 +120,7 @@ class View:
 
     @property
     def crowded(self) -> int:
-        """How many complete runs the figures leave out, since they had more ranks × threads than cores."""
+        """How many complete runs the figures leave out because they had more ranks × threads than cores."""
         return len(self.sweep.runs) - len(timed(self.sweep.runs))
 
 
@@ -184,7 +182,7 @@ def network_title(m: Measured, otherwise: str) -> str:
 
 
 def same_network(m: Measured) -> tuple:
-    """What two runs of a pair share: the network (which includes its seed) and the repetition."""
+    """What the two runs of a pair have in common: the network (including its seed) and the repetition."""
     return m.network, m.planned.repetition
 
 
@@ -208,7 +206,7 @@ def ratio(
     found = Ratio(float(means[0]), float(means[1]), np.exp(logs).tolist())
     if len(logs) == 1:
         return found
-    half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
+    half = student(len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
     low, high = np.exp([logs.mean() - half, logs.mean() + half])
     return replace(found, low=float(low), high=float(high))
 

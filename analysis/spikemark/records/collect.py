@@ -1,7 +1,7 @@
-"""Tables for other tools, made of a gathered sweep: one row per run, and one row per run and phase.
+"""Tables for other tools, made from a gathered sweep: one row per run, and one row per run and phase.
 
-`summary.parquet` and `phases.parquet` are an export: nothing in Spikemark reads them, as pages and studies
-are made of the records themselves.
+`summary.parquet` and `phases.parquet` are an export: nothing in Spikemark reads them, since pages and studies
+are made from the records themselves.
 """
 
 import json
@@ -21,7 +21,10 @@ from .results import Results
 
 @dataclass
 class Collection:
-    """`runs`: one row per run; `phases`: one row per run and phase; `complaints`: what is wrong with them."""
+    """`runs`: one row per run; `phases`: one row per run and phase.
+
+    `complaints`: what is wrong with the runs.
+    """
 
     runs: pd.DataFrame
     phases: pd.DataFrame
@@ -35,39 +38,24 @@ def runs_contract():
     """
     positive, not_negative = pa.Check.ge(1), pa.Check.ge(0)
     checksum = pa.Check.str_matches("^[0-9a-f]{16}$")
-    text = {
-        name: pa.Column("str") for name in ("label", "schedule", "placement", "exchange", "fields", "network")
-    }
-    counts = {f"total_{name}": pa.Column("int64", not_negative) for name in Totals.model_fields}
-    seconds = {
-        name: pa.Column("float64", not_negative) for name in ("build_s", "simulate_s", "real_time_factor")
-    }
-    phases = {
-        r"^phase_.+_(mean|max)_s$": pa.Column(
-            "float64", not_negative, nullable=True, regex=True, required=False
-        )
-    }
+    text, time = pa.Column("str"), pa.Column("float64", not_negative)
+    phase = pa.Column("float64", not_negative, nullable=True, regex=True, required=False)
     return pa.DataFrameSchema(
         {
             "id": pa.Column("str", unique=True),
-            **text,
-            **{
-                name: pa.Column("int64", positive)
-                for name in ("ranks", "threads", "repetition", "delay_ratio")
-            },
+            **dict.fromkeys(("label", "schedule", "placement", "exchange", "fields", "network"), text),
+            **dict.fromkeys(("ranks", "threads", "repetition", "delay_ratio"), pa.Column("int64", positive)),
             "seed": pa.Column("int64", not_negative),
             "cycles": pa.Column("int64", positive),
-            **counts,
-            **seconds,
+            **{f"total_{name}": pa.Column("int64", not_negative) for name in Totals.model_fields},
+            **dict.fromkeys(("build_s", "simulate_s", "real_time_factor"), time),
             "model_s": pa.Column("float64", pa.Check.gt(0)),
-            "timer_overhead": pa.Column("float64", not_negative),
-            **phases,
+            "timer_overhead": time,
+            r"^phase_.+_(mean|max)_s$": phase,
             "peak_bytes": pa.Column("Int64", not_negative, nullable=True),
-            "checksum": pa.Column("str", checksum),
-            "spike_checksum": pa.Column("str", checksum),
+            **dict.fromkeys(("checksum", "spike_checksum"), pa.Column("str", checksum)),
             "commit": pa.Column("str", nullable=True),
-            "started": pa.Column("str"),
-            "host": pa.Column("str"),
+            **dict.fromkeys(("started", "host"), text),
         },
         coerce=True,
         strict=True,
@@ -98,7 +86,8 @@ def collect(sweep: Sweep) -> Collection:
         for measured in sweep.runs
         for name, times in measured.run.record.timing.phases.items()
     ]
-    runs_table = pd.DataFrame(rows, columns=None if rows else list(_plain_columns()))
+    columns = [name for name, column in runs_contract().columns.items() if not column.regex]
+    runs_table = pd.DataFrame(rows, columns=None if rows else columns)
     phases_table = pd.DataFrame(phases, columns=list(phases_contract().columns))
     collection = Collection(
         runs_contract().validate(runs_table),
@@ -109,10 +98,6 @@ def collect(sweep: Sweep) -> Collection:
     write_atomically(results.summary, collection.runs.to_parquet(index=False))
     write_atomically(results.phases, collection.phases.to_parquet(index=False))
     return collection
-
-
-def _plain_columns() -> list[str]:
-    return [name for name, column in runs_contract().columns.items() if not column.regex]
 
 
 def _row(measured: Measured) -> dict[str, Any]:

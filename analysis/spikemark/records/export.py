@@ -27,11 +27,11 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
     other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
     does); other fields of the grid stand in the call path, before `simulate`. Metrics: `time` (s, mean over
-    ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole. A
-    phase that was not measured at every point has no line.
+    ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole run.
+    A phase that was not measured at every point has no line.
 
-    `only`: `NAME=VALUE` of what the grid varies; other runs are left out. Raises BadInput if there is no
-    record that can be used, and if what stands in the call paths was measured at different points.
+    `only`: conditions `NAME=VALUE` on what the grid varies; other runs are left out. Raises BadInput if there
+    is no usable record, and if the call paths were measured at different points.
     """
     runs, complaints = list(sweep.runs), list(sweep.left_out)
     if not runs:
@@ -59,7 +59,7 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
 
 
 def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
-    """The runs whose NAME is VALUE, and what describes them."""
+    """The runs whose NAME is VALUE, and their descriptions."""
     name, _, value = wanted.partition("=")
     values = [str({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
     if value not in values or name not in {**numbers[0], **words[0]}:
@@ -73,13 +73,13 @@ def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> 
 
 
 def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
-    """Raises BadInput where what stands before ROOT was measured at different points."""
+    """Raises BadInput if call paths that differ before ROOT were measured at different points."""
     groups = {path.removesuffix(f"->{ROOT}"): own for (path, _), own in points.items() if path.endswith(ROOT)}
     if any(own != every for own in groups.values()):
         said = ", ".join(f"{name} at {len(own)}" for name, own in groups.items())
         raise BadInput(
-            f"Extra-P takes call paths that were all measured at the same points; of {len(every)}: {said};"
-            " allowed: --only NAME=VALUE for one of them, or a grid without gaps"
+            f"Extra-P needs all call paths to be measured at the same points; of {len(every)} points: "
+            f"{said}; allowed: --only NAME=VALUE for one of them, or a grid without gaps"
         )
 
 
@@ -112,7 +112,10 @@ def _numbers(run: Run) -> dict[str, float]:
 
 
 def _value(measured: Measured, field: str) -> Any:
-    """The value of a field of the grid in a run, whose own entry may lack it; None where it is unknown."""
+    """The value of a field of the grid in a run, even if the run's own entry lacks it.
+
+    None if it is unknown.
+    """
     if field == PRESET_NAME:
         return measured.preset
     if field.startswith(PRESET):

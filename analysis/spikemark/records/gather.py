@@ -1,4 +1,4 @@
-"""What a results folder holds: the plan, the complete runs, and what became of the others."""
+"""The content of a results folder: the plan, the complete runs, and what happened to the others."""
 
 import hashlib
 import json
@@ -95,7 +95,7 @@ class Measured:
 
     @property
     def kind(self) -> str:
-        """What its times are, `measured` or `simulated`, and so is every number made of them."""
+        """The kind of its times, `measured` or `simulated`, and of every number computed from them."""
         return self.run.record.kind
 
     @property
@@ -110,7 +110,7 @@ class Measured:
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of the record; for a simulated run, those about the machine at hand are left out."""
+        """The warnings of the record, without those about this machine if the run was simulated."""
         found = self.run.record.warnings
         return [text for text in found if not (self.simulated and text.startswith(OF_THIS_MACHINE))]
 
@@ -125,8 +125,13 @@ class Measured:
 
     @property
     def waiting(self) -> float | None:
-        """Time at the barrier per simulated time, mean over ranks; None where it was not measured."""
-        return self.phases().get("synchronise")
+        """Waiting (Run.waiting_phases) per simulated time, mean over ranks; None where not measured."""
+        return self.spent("waiting")
+
+    def spent(self, *parts: str) -> float | None:
+        """Time in parts of a cycle (Run.spent_s) per simulated time; None where it was not measured."""
+        found = self.run.spent_s(*parts)
+        return None if found is None else found / self.run.record.timing.model_s
 
     def phases(self) -> dict[str, float | None]:
         """Time in each phase per simulated time, mean over ranks; None where it was not measured."""
@@ -137,7 +142,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Sweep:
-    """An experiment on a machine, as far as it has been carried out."""
+    """An experiment on a machine, as far as it has progressed."""
 
     name: str
     title: str
@@ -185,9 +190,9 @@ class Sweep:
 
 
 def gather(folder: Path) -> Sweep:
-    """Read plan.json in a results folder and every record it names; this is the one reading of a sweep.
+    """Read plan.json in a results folder and every record it names; a sweep is read only here.
 
-    Raises BadInput when there is no plan or it is not one.
+    Raises BadInput if plan.json is missing or is not a plan.
     """
     results = Results(Path(folder))
     plan = results.read_plan()

@@ -1,4 +1,4 @@
-"""Whether a run record is that of the run that was planned."""
+"""Tells whether a run record belongs to the planned run."""
 
 import math
 from typing import Any
@@ -16,9 +16,9 @@ DIGITS = 1e-14
 def load_planned(results: Results, planned: Planned) -> Run:
     """The record of a planned run.
 
-    Raises BadInput if it cannot be read, or is of another run than planned: simulated and not measured or
-    the other way round, of other ranks or threads, or of a description that lacks or changes a field of the
-    one written with the plan.
+    Raises BadInput if it cannot be read, or belongs to another run than planned: simulated instead of
+    measured or vice versa, with other ranks or threads, or with a description that lacks or changes a field
+    of the planned one.
     """
     description = results.read_description(planned.id)
     if description.get("delay_ratio") == "auto":  # the record has the number it stood for
@@ -27,7 +27,7 @@ def load_planned(results: Results, planned: Planned) -> Run:
     kind = "measured" if planned.machine is None else "simulated"
     try:
         run = load(results.run(planned.id))
-        if run.record.kind != kind:  # one page never mixes them
+        if run.record.kind != kind:  # a page never mixes the two kinds
             raise BadInput(f"{run.path}: record.kind={run.record.kind!r}; the plan says {kind!r}")
         for what, value in wanted.items():
             if complaint := difference(value, getattr(run.record, what), what):
@@ -38,7 +38,10 @@ def load_planned(results: Results, planned: Planned) -> Run:
 
 
 def difference(planned: Any, found: Any, where: str) -> str | None:
-    """What `found` lacks of `planned`, or has otherwise; None if it has all. Further fields do not matter."""
+    """The first field of `planned` that `found` lacks or has another value for; None if there is none.
+
+    Further fields do not matter.
+    """
     if isinstance(planned, dict) and isinstance(found, dict):
         for name, value in planned.items():
             if name not in found:

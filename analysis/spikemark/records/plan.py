@@ -22,7 +22,8 @@ class SimulatedOn(BaseModel):
 
     `compute_of` changes fields of the network; the compute times are then those of the changed one, such as
     one with areas of full size. `correlation` (of compute times from cycle to cycle) and `cv` (their spread
-    over their mean) replace those of the profile. `rate_hz` is the rate of neurons that state none.
+    over their mean) replace those of the profile. `rate_hz` is the rate of neurons whose description states
+    none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,12 +38,12 @@ class SimulatedOn(BaseModel):
 
     @property
     def name(self) -> str:
-        """The profile's name, also where its file is given."""
+        """The profile's name, even if its file is given."""
         return Path(self.profile).stem if self.profile.endswith((".yaml", ".yml")) else self.profile
 
 
 class PlanFields(BaseModel):
-    """What all parts of a plan share: they keep fields that were added within a version."""
+    """What all parts of a plan have in common: they keep fields that were added within a version."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

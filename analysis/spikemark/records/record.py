@@ -1,4 +1,4 @@
-"""Reads run records (miniapp/FORMAT.md, version 1) and refuses any that is not whole and consistent."""
+"""Reads run records (miniapp/FORMAT.md, version 1) and refuses those that are not whole and consistent."""
 
 import io
 from dataclasses import dataclass
@@ -9,15 +9,26 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from pandera.errors import SchemaErrors
-from pydantic import ValidationError
 
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
 from .record_fields import FORMAT_VERSION, Record
 
-COMPUTE_PHASES = ("deliver", "update", "inject", "collocate")  # older records have no inject
+BARRIER, OVERLAP = "synchronise", "overlap_wait"  # the phases that hold waiting, see Run.waiting_phases
+NOT_TIMED = "not timed on its own (record.barrier is false)"  # why waiting is not known
+#: The parts of a cycle that pages tell apart, and the phases of each; older records have no inject.
+PARTS = {
+    "deliver": ("deliver",),
+    "update": ("update", "inject"),
+    "collocate": ("collocate",),
+    "waiting": (BARRIER, OVERLAP),
+    "exchange": ("exchange",),
+}
+COMPUTE = ("deliver", "update", "collocate")  # keys of PARTS
+COMPUTE_PHASES = tuple(phase for part in COMPUTE for phase in PARTS[part])
 COUNT_COLUMNS = (
     "neurons",
     "synapses",
@@ -63,7 +74,7 @@ class Run:
     def window(self) -> int:
         """Cycles between two exchanges in which ranks wait for each other.
 
-        The shortest period of the lanes that span several ranks; where none does, the longest of all.
+        The shortest period of the lanes that span several ranks; if there is none, the longest of all lanes.
         """
         shared = [lane.period for lane in self.record.lanes if lane.ranks > 1]
         return min(shared) if shared else max(lane.period for lane in self.record.lanes)
@@ -80,6 +91,42 @@ class Run:
         if name not in self.record.phases:
             raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
         return self.cycles[:, :, self.record.phases.index(name)]
+
+    @property
+    def waiting_phases(self) -> tuple[str, ...]:
+        """The phases whose sum is the waiting of this run for other ranks; every page and study means this.
+
+        `synchronise` of ranks that meet at a barrier: the wait for the slowest and the barrier itself.
+        `overlap_wait` of ranks whose lanes have a lag: the wait until what was sent L windows before is
+        there, so it includes transport. Both for a run with lanes of both kinds.
+        """
+        lags = [lane.lag > 0 for lane in self.record.lanes if lane.ranks > 1]
+        return (() if lags and all(lags) else (BARRIER,)) + ((OVERLAP,) if any(lags) else ())
+
+    @property
+    def waits(self) -> str:
+        """Where the ranks of this run wait, in words that stand beside the number."""
+        words = {BARRIER: "at the barrier", OVERLAP: "for messages under way, with their transport"}
+        return " and ".join(words[name] for name in self.waiting_phases)
+
+    def spent_s(self, *parts: str) -> float | None:
+        """Time in `parts`, keys of PARTS, of the measured part in s, mean over ranks.
+
+        None where a phase of it was not timed, such as waiting without a barrier.
+        """
+        phases, found = self.record.timing.phases, []
+        for part in parts:
+            names = self.waiting_phases if part == "waiting" else PARTS[part]
+            found += [phases[name].mean_s for name in names if name in phases] or [None]
+        return None if None in found else sum(found)
+
+    def waiting(self) -> np.ndarray | None:
+        """Waiting in each cycle in s, float64 [rank, cycle]; None where not all of it was timed.
+
+        Raises BadInput for a run without cycles.npy.
+        """
+        waiting = sum(self.phase(name).astype(np.float64) for name in self.waiting_phases)
+        return None if np.isnan(waiting).any() else waiting
 
     def compute(self) -> np.ndarray:
         """Compute time c[m, s]: deliver + update + collocate, float64 [rank, cycle] (L26, 2.2).
@@ -132,7 +179,8 @@ def _read_record(path: Path) -> Record:
     content: Any = read_json(path, WHOLE)
     if not isinstance(content, dict):
         raise BadInput(f"{path}: holds {type(content).__name__}, a run record is one JSON object")
-    # These two first: with another version or an unfinished run, complaints about other fields would mislead.
+    # These two come first: with another version or an unfinished run, complaints about other fields would
+    # mislead.
     version, status = content.get("format_version"), content.get("status")
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise BadInput(
@@ -140,10 +188,7 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    try:
-        return Record.model_validate(content)
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_complaint(error, 'record')}") from None
+    return checked(Record, content, path, "record")
 
 
 def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
@@ -166,10 +211,8 @@ def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
-    columns |= {
-        name: pa.Column("Int64", not_negative, nullable=True) for name in (*COUNT_COLUMNS, "peak_bytes")
-    }
-    columns |= {name: pa.Column("float64", not_negative, nullable=True) for name in SECONDS_COLUMNS}
+    columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
+    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 

@@ -1,4 +1,4 @@
-"""Spikes together with the populations and the recorded time, which are needed to read them."""
+"""Spikes, with the populations and the recorded time that are needed to interpret them."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,16 +1,16 @@
-"""The results folder of one experiment on one machine: which file lies where."""
+"""The results folder of one experiment on one machine, and where its files are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
 
 from . import run_files
-from .plan import PLAN_VERSION, Plan
+from .plan import PLAN_VERSION, Plan, Planned
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Results:
         return self.path / "descriptions" / f"{run}.json"
 
     def compute_of(self, run: str) -> Path:
-        """The network whose compute times the simulated run id `run` takes, where it is not its own."""
+        """The network whose compute times the simulated run id `run` uses, if it is not its own."""
         return self.path / "descriptions" / f"{run}.compute-of.json"
 
     def run(self, run: str) -> Path:
@@ -61,7 +61,7 @@ class Results:
         return self.path / "unchecked" / run / "record"
 
     def scorep(self, run: str) -> Path:
-        """What Score-P measured during another run of run id `run`, with a record of its own."""
+        """What Score-P measured when run id `run` was repeated, with a record of its own."""
         return self.path / "scorep" / run
 
     def cachesim(self, run: str) -> Path:
@@ -69,7 +69,7 @@ class Results:
         return self.path / "cachesim" / f"{run}.json"
 
     def power(self, run: str) -> Path:
-        """The power that a meter outside read during run id `run`, and how it was placed in time."""
+        """The power that an external meter read during run id `run`, and how it was placed in time."""
         return self.path / "power" / f"{run}.json"
 
     def failure(self, run: str) -> Path:
@@ -97,7 +97,9 @@ class Results:
     def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""
         if not self.plan.is_file():
-            raise BadInput(f"{self.path}: no plan.json: not a results folder, or nothing was swept yet")
+            raise BadInput(
+                f"{self.path}: no plan.json: not a results folder, or no sweep has been started there"
+            )
         content = read_json(self.plan)
         version = content.get("format_version") if isinstance(content, dict) else None
         if version is None:
@@ -106,14 +108,19 @@ class Results:
             raise BadInput(
                 f"{self.plan}: format_version {version!r} is not allowed: this program reads {PLAN_VERSION}"
             )
-        try:
-            return Plan.model_validate(content)
-        except ValidationError as error:
-            raise BadInput(f"{self.plan}: {first_complaint(error, 'plan')}") from None
+        return checked(Plan, content, self.plan, "plan")
+
+    def planned(self, run: str) -> tuple[Plan, Planned]:
+        """The plan and its run `run`; raises BadInput as `read_plan`, and for a run that is not in it."""
+        plan = self.read_plan()
+        planned = plan.run(run)
+        if planned is None:
+            raise BadInput(f"run {run!r} is not in {self.plan}")
+        return plan, planned
 
 
-def holding(record: Path) -> tuple[Results, str] | None:
-    """The results folder that holds a run record, and the run id; None for a record outside such a folder."""
+def beside(record: Path, kept: Callable[[Results, str], Path]) -> Path | None:
+    """Where a results folder keeps something about a run, as Results.power; None for a record outside one."""
     results, run = Results(record.resolve().parent.parent), record.resolve().name
     inside = results.plan.is_file() and record.resolve() == results.run(run).resolve()
-    return (results, run) if inside else None
+    return kept(results, run) if inside else None

@@ -15,7 +15,7 @@ CLOCK = "reading the clock"
 MIXED = "mixed"
 DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
-OTHERS = ""  # where warnings stand that this file does not know
+OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
     *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
@@ -49,12 +49,12 @@ def cautions(view: View) -> list[str]:
         found.append(
             f"{LEFT_OUT}: {counted(view.left_out, 'run')}, which differ from the others in more than "
             "schedule, D, ranks, seed and repetition; the table of runs lists them, Speed shows those with "
-            "other numbers of threads, Growth of cost the doublings"
+            "other numbers of threads, and Growth of cost shows the doublings"
         )
     if view.crowded:
         found.append(
-            f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, which are "
-            "evidence of counts, not of speed"
+            f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, whose counts "
+            "are valid, but whose times are no evidence of speed"
         )
     costly = max((m.run.record.timing.timer_overhead for m in sweep.runs), default=0)
     if costly > COSTLY_TIMERS:
@@ -86,11 +86,11 @@ def strongest_load(runs: list[Measured]) -> str | None:
 
 
 def _simulated(sweep: Sweep) -> str:
-    """What the times on a page over simulated runs are."""
+    """Says what the times on a page about simulated runs are."""
     machines = sorted({m.planned.machine.name for m in sweep.runs if m.simulated}) or [sweep.machine]
     return (
-        f"{SIMULATED}: spikes and messages are those of the real program, times are those of a machine that "
-        f"SimGrid simulates after the profile {', '.join(machines)}; no time on this page was read from a "
+        f"{SIMULATED}: spikes and messages are those of the real program; times are those of a machine that "
+        f"SimGrid simulates from the profile {', '.join(machines)}; no time on this page was read from a "
         "clock of that machine"
     )
 

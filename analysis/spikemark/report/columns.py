@@ -15,6 +15,7 @@ SEED = Column("seed", "seed", "given", words=str)
 REPETITION = Column("repetition", "repetition", "given")
 RUNS = Column("runs", "runs", "counted")
 PAIRS = Column("pairs", "pairs", "counted")
+WAITS = Column("waits", "ranks wait")  # where: Run.waits
 
 per_cent = partial(percent, digits=1)
 
@@ -25,7 +26,7 @@ def share(name: str, head: str, kind: str, digits: int = 1) -> Column:
 
 
 def without(reason: str, said: bool = True) -> Quantity:
-    """Makes a cell without a number; it shows the reason where that is to be `said`."""
+    """Makes a cell without a number; it shows the reason if that is to be `said`."""
     return missing(reason, mark=f"missing: {reason}" if said else "missing")
 
 
@@ -35,5 +36,5 @@ def extent(values: Sequence[float]) -> tuple[float, float]:
 
 
 def known(value: float | None, reason: str) -> float | Quantity:
-    """Returns the number, or a cell that lacks it for that reason."""
+    """Returns the number, or a cell that gives the reason why it is missing."""
     return missing(reason) if value is None else value

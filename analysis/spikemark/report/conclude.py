@@ -1,4 +1,4 @@
-"""The end of a sweep: tables and page of what is there."""
+"""The end of a sweep: writes tables and page of all completed runs."""
 
 from spikemark.records.collect import collect
 from spikemark.records.gather import gather
@@ -8,9 +8,9 @@ from .page import build
 
 
 def conclude(outcome: Outcome) -> None:
-    """Read every record that is there, once, and make the tables and the page of them.
+    """Reads every existing record once, and makes the tables and the page from them.
 
-    Adds to `outcome` the sweep as gathered, the headline and the complaints.
+    Adds to `outcome` the gathered sweep, the headline and the complaints.
     """
     outcome.sweep = gather(outcome.results.path)
     outcome.complaints += collect(outcome.sweep).complaints

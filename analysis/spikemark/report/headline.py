@@ -1,4 +1,4 @@
-"""The headline: one or two sentences made from the numbers, also when they are not what one hoped for."""
+"""The headline: one or two sentences made from the numbers, even if they are not what one hoped for."""
 
 from dataclasses import dataclass, replace
 
@@ -25,7 +25,7 @@ BROKEN = (
 class Headline:
     """The sentence and the ratios it rests on.
 
-    `verdict`: faster, slower, open (the interval holds 1), single (one pair), none (nothing to compare) or
+    `verdict`: faster, slower, open (the interval contains 1), single (one pair), none (nothing to compare) or
     broken (checksums differ).
     `speed_up`: real-time factor of the conventional schedule over that of the structure-aware one.
     `waiting`: waiting of the structure-aware schedule over that of the conventional one; None if not known.
@@ -115,7 +115,7 @@ def _waiting(view: View, waiting: Ratio | None, speed_up: Ratio) -> str:
 
 
 def _observed(waiting: Ratio, speed_up: Ratio) -> str:
-    """Says what became of the waiting, in the same unit as `_expected`."""
+    """Says how the waiting changed, in the same unit as `_expected`."""
     value = number(waiting.value)
     if waiting.verdict == "single":
         return f"Waiting was {value} times as long in that pair"
@@ -132,7 +132,7 @@ def _expected(waiting: Ratio, expected: float) -> str:
         return f"a ratio of {number(expected)}"
     if expected == 1:
         return "no change"
-    return percent(1 - expected) if waiting.value < 1 else f"a fall by {percent(1 - expected)}"
+    return percent(1 - expected) if waiting.value < 1 else f"a fall of {percent(1 - expected)}"
 
 
 def _of_counters(view: View) -> bool:

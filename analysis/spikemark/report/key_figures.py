@@ -7,6 +7,7 @@ from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import change, counted, number, span, typical
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
+from spikemark.records.record import NOT_TIMED
 
 from .headline import Headline, expected_waiting, interval
 from .sections.access import ALL, filled
@@ -15,7 +16,7 @@ EQUAL = 5e-4  # relative difference of counts below which they are called equal
 
 
 def key_figures(view: View, headline: Headline) -> list[KeyFigure]:
-    """Returns what compares two schedules, where it can, and always how far the sweep has come."""
+    """Returns the comparison of two schedules, if there is one, and always how far the sweep has come."""
     compared = _compared(view, headline) if headline.speed_up else []
     return [*compared, _runs(view), _checksums(view)]
 
@@ -28,7 +29,7 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
         runs = view.case.of(configuration, view.ranks)
         paired = len(speed_up.pairs)
         if len(runs) > paired:
-            mean = f"geometric mean of {paired} of {len(runs)} runs, those with a partner"
+            mean = f"geometric mean of the {paired} of {len(runs)} runs that have a partner"
         else:
             mean = "one run" if paired == 1 else f"geometric mean of {paired} runs"
         note = f"{where}, {mean}" + (f", {span([m.real_time_factor for m in runs])}" if len(runs) > 1 else "")
@@ -42,8 +43,7 @@ def _compared(view: View, headline: Headline) -> list[KeyFigure]:
 def _waiting(view: View, headline: Headline) -> KeyFigure:
     label = "Waiting, structure-aware against conventional"
     if headline.waiting is None:
-        untimed = "not timed on its own (record.barrier is false)"
-        return KeyFigure.lacking(label, "one rank waits for nobody" if view.ranks == 1 else untimed)
+        return KeyFigure.lacking(label, "one rank waits for nobody" if view.ranks == 1 else NOT_TIMED)
     return _changed(label, headline.waiting, view.kind, expected_waiting(view))
 
 
@@ -73,7 +73,7 @@ def _access(view: View) -> KeyFigure:
         return replace(found, note=f"per synaptic event; {found.note}")
     note = "per synaptic event"
     if min(filled(plain + aware), default=0) > ALL:
-        note += ": hardly any list is empty, so a spike enters equally many with both schedules"
+        note += ": hardly any list is empty, so a spike enters equally many lists with both schedules"
     return KeyFigure(label, "equal", "counted", note)
 
 

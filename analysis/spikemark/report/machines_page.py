@@ -15,12 +15,12 @@ from spikemark.quantities.words import counted, number
 from . import machines_drawing, page
 
 ASKED = (
-    "No run was made for this page: every number is computed from the profiles of the machines. It has an"
-    " interval, found by moving every value it depends on to its limits, one at a time, and it is as good as"
-    " the worst of them: measured, literature (published by others), assumed, or extrapolated (outside the"
-    " range in which predictions were validated)."
+    "No run was made for this page: every number is computed from the profiles of the machines. Its "
+    "interval is found by moving every value that it depends on to its limits, one at a time. Its kind is "
+    "the worst kind among these values: measured, literature (published by others), assumed, or "
+    "extrapolated (outside the range in which predictions were validated)."
 )
-TRIED = "Numbers of nodes that were tried; one rank has the cores of its share of a node."
+TRIED = "These numbers of nodes were tried; each rank uses the cores of its share of a node."
 
 
 def write(made: Comparison, path: Path) -> None:
@@ -89,14 +89,15 @@ def _picture(made: Comparison) -> Section | None:
         return None
     best = [(factor(p), e.value) for p in made.pareto if (e := p.figures["energy_j"])]
     named = ", ".join(f"{p.machine} on {p.nodes}" for p in made.pareto)
-    alt = f"Energy against real-time factor; not beaten in both: {named}."
+    alt = f"Energy against real-time factor; nothing is better in both than: {named}."
     table = Table(
         [Column("machine", "machine"), Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED[:2])],
         [{"machine": p.machine, "nodes": p.nodes, **p.figures} for p in made.pareto if p.figures["energy_j"]],
     )
     picture = Figure(
         "pareto", "Time and energy", machines_drawing.pareto(curves, best, made.target, "pareto", alt), alt,
-        "One point per number of nodes; rings: no other machine or number of nodes is better in both.", table,
+        "One point for each number of nodes. For ringed points, no other machine or number of nodes is "
+        "better in both.", table,
     )  # fmt: skip
     return Section("pareto-section", "Time against energy", figures=[picture])
 
@@ -113,4 +114,4 @@ def _tried(made: Comparison) -> Section:
 
 def _assumed(made: Comparison) -> Section:
     lines = [tuple(line.partition(": ")[::2]) for line in compare_show.lines(made)]
-    return Section("assumptions", "What this rests on", links=[(what, "", rest) for what, rest in lines])
+    return Section("assumptions", "What this is based on", links=[(what, "", rest) for what, rest in lines])

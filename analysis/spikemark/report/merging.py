@@ -1,4 +1,4 @@
-"""Merges the warnings of many runs: those that differ only in numbers become one line with their range."""
+"""Merges the warnings of many runs: warnings that differ only in numbers become one line with their range."""
 
 import re
 from collections import defaultdict
@@ -7,7 +7,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def merged(warnings: list[list[str]]) -> list[tuple[str, int]]:
-    """Takes one list of warnings per run. Returns lines and the number of their runs, most runs first."""
+    """Takes one list of warnings per run. Returns each line with the number of its runs, most runs first."""
     runs, numbers = defaultdict(set), defaultdict(list)
     for run, texts in enumerate(warnings):
         for text in texts:

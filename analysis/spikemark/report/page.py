@@ -1,4 +1,4 @@
-"""Puts the page together: prepares every section, fills the template, writes it whole or not at all."""
+"""Puts the page together: prepares every section, fills the template and writes the page atomically."""
 
 import re
 from importlib import resources
@@ -20,10 +20,7 @@ from .sections import SECTIONS
 
 
 def build(sweep: Sweep, out: Path) -> Headline:
-    """Write the page of a sweep to the file `out` and return its headline.
-
-    Works with whatever is there, also when no run is complete.
-    """
+    """Writes the page of a sweep to the file `out` and returns its headline, even if no run is complete."""
     view = look(sweep)
     first = headline(view)
     write_atomically(Path(out), render(view, first))
@@ -60,6 +57,6 @@ def document(**parts) -> str:
 
 
 def typeset(text: str) -> Markup:
-    """Escapes the text, sets terms with an index as such, and what stands in backticks as code."""
+    """Escapes the text, and marks up indices of terms and code in backticks."""
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(coded.replace("d_min", "d<sub>min</sub>"))

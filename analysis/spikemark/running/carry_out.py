@@ -1,4 +1,4 @@
-"""What is common to all ways to carry out one run of a plan: what may start, and what becomes of its record.
+"""The common part of all ways to carry out one run of a plan: what may start, and where its record goes.
 
 `measure` and `simulate` are the two ways; a job of a sweep imports only the one it needs.
 """
@@ -30,18 +30,15 @@ class RunFailed(RuntimeError):
 def due(results: Results, run: str) -> tuple[Plan, Planned]:
     """The plan, and its run `run`, which can be carried out now.
 
-    Raises BadInput if the plan does not have the run, the run is there already, other files are in its place,
-    or its description is no description.
+    Raises BadInput if the plan lacks the run, the run exists already, other files are in its place, or its
+    description is not one.
     """
-    plan = results.read_plan()
-    planned = plan.run(run)
-    if planned is None:
-        raise BadInput(f"run {run!r} is not in {results.plan}")
+    plan, planned = results.planned(run)
     place = results.run(run)
     if run_files.whole(place):
         raise BadInput(f"{place}: measured already; move or delete the folder to measure again")
     if foreign := run_files.foreign(place):
-        raise BadInput(f"{place}: holds {foreign[0]!r}, which is of no record; move it away first")
+        raise BadInput(f"{place}: contains {foreign[0]!r}, which belongs to no record; move it away first")
     results.read_description(run)
     return plan, planned
 
@@ -49,16 +46,16 @@ def due(results: Results, run: str) -> tuple[Plan, Planned]:
 def carry_out(
     planned: Planned, unchecked: Path, place: Path, failure: Path, work: Callable[[], dict[str, Any]]
 ) -> Path:
-    """Have `work` fill the folder `unchecked`, and move that to its place, which is returned.
+    """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned.
 
-    The folder above `unchecked` is made before and gone afterwards. `work` returns what launch.json shall say
-    and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the reason, and
-    passes on; so does a fault of the program, with its trace.
+    The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
+    launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
+    reason, and passes on; so does a bug in the program, with its trace.
     """
     workspace = unchecked.parent
     about = f"run: {planned.label}\nid: {planned.id}\n"
     try:
-        shutil.rmtree(workspace, ignore_errors=True)  # left by one that was killed
+        shutil.rmtree(workspace, ignore_errors=True)  # left by a run that was killed
         workspace.mkdir(parents=True)
         failure.unlink(missing_ok=True)
         began = time.monotonic()
@@ -75,7 +72,7 @@ def carry_out(
             raise
         write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
         place.parent.mkdir(parents=True, exist_ok=True)
-        if not run_files.whole(place):  # what Snakemake made, or what is left of an old record
+        if not run_files.whole(place):  # made by Snakemake, or remains of an old record
             shutil.rmtree(place, ignore_errors=True)
         os.rename(unchecked, place)
     finally:
@@ -86,8 +83,8 @@ def carry_out(
 def check_record(directory: Path, planned: Planned) -> None:
     """Raises RunFailed with the reason if a program that ended well left no record of the planned run.
 
-    Only what decides whether the run counts as done is looked at: reading all of it is left to `gather`,
-    which takes a second to import what it needs.
+    Only what decides whether the run counts as done is checked. `gather` reads all of it, and takes a second
+    to import what it needs.
     """
     try:
         found = json.loads((directory / run_files.RECORD).read_text())

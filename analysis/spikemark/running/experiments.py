@@ -1,4 +1,4 @@
-"""Experiment files: what is varied, and the runs that follow from it.
+"""Reads experiment files: what is varied, and the runs that follow.
 
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
 grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each
@@ -14,7 +14,6 @@ import json
 import math
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from pydantic import ValidationError
 
 from spikemark import presets
 from spikemark.core import places
-from spikemark.core.errors import BadInput, first_complaint, shown
+from spikemark.core.errors import BadInput, first_complaint
+from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain, read_json
 from spikemark.core.yaml_file import read_yaml
 from spikemark.records.experiment_fields import (
@@ -34,7 +34,7 @@ from spikemark.records.experiment_fields import (
     as_list,
     one_line,
 )
-from spikemark.records.plan import SimulatedOn
+from spikemark.records.plan import Planned, SimulatedOn
 
 from . import simulated_on
 
@@ -45,30 +45,20 @@ SHORT = {"delay_ratio": "D"}
 MOST_RUNS = 100_000
 
 
-@dataclass(frozen=True)
-class RunSpec:
-    """One run of the plan: `id` is a hash of everything that defines the measurement."""
+class RunSpec(Planned):
+    """A run of the plan with its description; `id` is a hash of everything that defines the measurement."""
 
-    id: str
-    label: str
-    ranks: int
-    threads: int
-    seed: int
-    repetition: int
-    fields: dict[str, Any]
     description: dict[str, Any]
-    machine: SimulatedOn | None = None
     compute_of: dict[str, Any] | None = None  # description of the network whose compute times are taken
 
     def without_description(self) -> dict[str, Any]:
         """The run as it stands in the plan; descriptions lie in files of their own."""
-        entry = asdict(replace(self, machine=None))
-        del entry["description"], entry["compute_of"], entry["machine"]
-        return entry if self.machine is None else {**entry, "machine": self.machine.model_dump()}
+        elsewhere = {"description", "compute_of"} | ({"machine"} if self.machine is None else set())
+        return self.model_dump(exclude=elsewhere)
 
 
 def find(name: str) -> Path:
-    """The file of an experiment given by path or by name. Raises BadInput naming those that exist."""
+    """The file of an experiment given by path or by name. Raises BadInput naming the existing ones."""
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
     else:
@@ -111,7 +101,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     for options the preset refuses and for entries of the grid that give the same run twice.
     """
     if _number(experiment) > MOST_RUNS:
-        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs: allowed are at most so many")
+        raise BadInput(f"{experiment.name}: more than {MOST_RUNS} runs; that is the largest number allowed")
     profile_digest = functools.cache(simulated_on.profile_digest)
     runs: dict[str, RunSpec] = {}
     for entry in experiment.grid:
@@ -125,7 +115,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
     def place(run: RunSpec) -> tuple[str, str]:
         block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
-        return _digest(block), _digest([experiment.shuffle_seed, run.id])
+        return digest(block), digest([experiment.shuffle_seed, run.id])
 
     return sorted(runs.values(), key=place)
 
@@ -155,8 +145,8 @@ def _runs(
         simulated = {}
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
-            digest = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": digest, "compute_of": of}}
+            profile = profile_digest(machine.profile)
+            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": of}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
                 "description": description,
@@ -167,7 +157,7 @@ def _runs(
             }
             runs.append(
                 RunSpec(
-                    id=_digest(identity)[:12],
+                    id=digest(identity)[:12],
                     label=_label(experiment, fields, seed, ranks, threads, repetition),
                     ranks=ranks,
                     threads=threads,
@@ -210,7 +200,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
     return description
 
 
-@functools.lru_cache(maxsize=4)  # most runs of a plan differ in how they are run
+@functools.lru_cache(maxsize=4)  # most runs of a plan differ only in how they are run
 def _described(name: str, options: bytes) -> bytes:
     """Pickled: that copies the large multi-area model ten times as fast as `copy.deepcopy`."""
     return pickle.dumps(_preset(name).describe(**pickle.loads(options)))
@@ -230,27 +220,6 @@ def _read_description(path: Path) -> dict[str, Any]:
     return description
 
 
-def assign(description: dict[str, Any], field: str, value: Any) -> None:
-    """Sets `path.to.field` in place; list items go by number. Raises BadInput if the path leads nowhere."""
-    *path, last = field.split(".")
-    at: Any = description
-    for step in path:
-        at = at.setdefault(step, {}) if isinstance(at, dict) else _item(at, step, field)
-    if isinstance(at, dict):
-        at[last] = value
-    else:
-        _item(at, last, field)
-        at[int(last)] = value
-
-
-def _item(at: Any, step: str, field: str) -> Any:
-    if not isinstance(at, list):
-        raise BadInput(f"field {field!r}: nothing can be set below {shown(at)}")
-    if not (step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(at)):
-        raise BadInput(f"field {field!r}: {step!r} is not an item of a list of {len(at)}")
-    return at[int(step)]
-
-
 def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
     words = [str(fields[field]) for field in alone]
@@ -268,5 +237,6 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     return " ".join(words)
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """A hash of a value that JSON can hold."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""One run of a plan on the machine at hand: start it, watch it, check the record, keep it or say why not."""
+"""One run of a plan on this machine: start it, watch it, check the record, keep it or say why not."""
 
 import shlex
 from pathlib import Path
@@ -25,7 +25,12 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     if planned.machine is not None:
         raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
     out = results.unchecked(run)
-    program = [str(places.miniapp()), str(results.description(run).resolve()), "--out", str(out.resolve())]
+    program = [
+        str(places.program("miniapp")),
+        str(results.description(run).resolve()),
+        "--out",
+        str(out.resolve()),
+    ]
     start = launch(launcher, program, planned.ranks, planned.threads)
 
     def work() -> dict[str, Any]:
@@ -48,12 +53,12 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
 
 
 def _reason(finished: Finished) -> str:
-    hint = "" if finished.errors.strip() else ": try the command of the log without --quiet"
+    hint = "" if finished.errors.strip() else ": run the command in the log without --quiet to see more"
     return f"{finished.reason}{hint}"
 
 
 def log_text(start: Launch, finished: Finished) -> str:
-    """What is kept of a program that failed: its command, how it ended and what it said."""
+    """What is kept about a program that failed: its command, how it ended and what it said."""
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
     return (
         f"command: {variables} {shlex.join(start.command)}\n"

@@ -1,28 +1,30 @@
 """Progress of a sweep: one line per finished run, and a bar below them on a terminal."""
 
 import json
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import TextIO
 
 from rich import progress as bars
 from rich.console import Console
 
 from spikemark.records import run_files
+from spikemark.records.plan import Planned
 from spikemark.records.results import Results
 
 
 class Progress:
-    """Watches the results folder. Use it as a context manager and call `look` now and then.
+    """Watches the results folder.
 
-    Runs are found by the files that they leave, so it does not matter which machine measures them.
+    Use it as a context manager and call `look` now and then. It finds runs by the files that they leave, so
+    it does not matter which machine measures them.
     """
 
-    def __init__(self, results: Results, runs: list[dict[str, Any]], stream: TextIO | None = None):
+    def __init__(self, results: Results, runs: Sequence[Planned], stream: TextIO | None = None):
         self.results = results
         self.console = Console(file=stream, highlight=False, soft_wrap=True)
         self.total = len(runs)
-        self.pending = {run["id"]: run["label"] for run in runs if not results.measured(run["id"])}
-        self.done = self.total - len(self.pending)
-        self.failed: dict[str, str] = {}
+        self.pending = {run.id: run.label for run in runs if not results.measured(run.id)}
+        self.failed: dict[str, str] = {}  # reason by label
         columns = (
             bars.TextColumn("measuring"),
             bars.BarColumn(),
@@ -31,7 +33,7 @@ class Progress:
         )
         hidden = not self.console.is_terminal
         self.bar = bars.Progress(*columns, console=self.console, disable=hidden, transient=True)
-        self.task = self.bar.add_task("", total=self.total, completed=self.done)
+        self.task = self.bar.add_task("", total=self.total, completed=self.total - len(self.pending))
 
     def __enter__(self) -> "Progress":
         self.bar.start()
@@ -55,14 +57,14 @@ class Progress:
 
     def fail(self, run: str, reason: str) -> None:
         """Counts a run as failed and prints the reason."""
-        self.failed[run] = reason
+        self.failed[self.pending[run]] = reason
         self._finish(run, f"{self.pending[run]}  FAILED: {reason}")
 
     def _finish(self, run: str, text: str) -> None:
         del self.pending[run]
-        self.done += 1
-        self.say(f"[{self.done}/{self.total}] {text}")
-        self.bar.update(self.task, completed=self.done)
+        done = self.total - len(self.pending)
+        self.say(f"[{done}/{self.total}] {text}")
+        self.bar.update(self.task, completed=done)
 
     def _real_time_factor(self, run: str) -> str:
         try:
@@ -72,6 +74,6 @@ class Progress:
             return "unreadable"
 
     def _cost(self, run: str) -> str:
-        """How long it took to simulate the run; empty for a measured run."""
+        """Says how long it took to simulate the run; empty for a measured run."""
         path = self.results.run(run) / run_files.SIMULATION
         return f", simulated in {json.loads(path.read_text())['cost_s']:.3g} s" if path.is_file() else ""

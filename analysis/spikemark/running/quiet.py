@@ -1,4 +1,4 @@
-"""Finds out from /proc/stat whether others use the machine: how many cores foreign processes keep busy."""
+"""Finds out from /proc/stat how many cores other processes keep busy."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ class Conditions:
     foreign_limit: float = 0.1  # cores, as in the warning of the mini-app
     window_s: float = 1.0  # how long the machine is watched before a run
     patience_s: float = 30.0  # how long a run waits for a quiet window
-    attempts: int = 3  # how often a trial is measured before the least disturbed attempt is kept
+    attempts: int = 3  # number of attempts before the least disturbed one is kept
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Wait:
 
 
 def busy_s(stat: Path = STAT) -> float | None:
-    """Busy CPU time of all cores since boot, s; None where the system does not tell.
+    """Busy CPU time of all cores since boot, s; None if the system does not report it.
 
     Time stolen by a hypervisor counts: a run loses it as it loses time given to others.
     """

@@ -1,4 +1,4 @@
-"""The machine that an experiment is simulated on: its results folder, and what makes its runs other runs."""
+"""The machine that an experiment is simulated on: its results folder and the digest in its run ids."""
 
 from spikemark import machines
 from spikemark.machines.digest import digest
@@ -20,6 +20,6 @@ def folder_name(experiment: Experiment) -> str:
 def profile_digest(profile: str) -> str:
     """Digest of the values in a machine profile, assumed ones included, from which simulated times follow.
 
-    Raises BadInput for a profile that is not there or not valid.
+    Raises BadInput for a profile that is missing or invalid.
     """
     return digest(machines.filled(machines.load(profile)))

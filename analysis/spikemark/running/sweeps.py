@@ -1,4 +1,4 @@
-"""A sweep: plan an experiment, and measure what is missing of it."""
+"""A sweep plans an experiment and measures its missing runs."""
 
 import os
 import signal
@@ -18,17 +18,17 @@ from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
-from . import simulated_on, simulated_runs
+from . import simulate, simulated_on
 from .experiments import Experiment, RunSpec
 from .progress import Progress
 
-LOOK_EVERY_S = 1.0  # looking takes time from what is measured
+LOOK_EVERY_S = 1.0  # looking takes time from the measured run
 PATIENCE_S = 15
 
 
 @dataclass
 class Outcome:
-    """What became of a sweep of `planned` runs.
+    """The outcome of a sweep of `planned` runs.
 
     `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `sweep`: the
     records as `conclude` read them.
@@ -64,13 +64,12 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
         write_json(results.description(run.id), run.description)
         if run.compute_of is not None:
             write_json(results.compute_of(run.id), run.compute_of)
-    entries = [run.without_description() for run in runs]
     content = {
         "format_version": PLAN_VERSION,
         "experiment": experiment.model_dump(mode="json"),
         "machine": results.path.name,
         "shuffle_seed": experiment.shuffle_seed,
-        "runs": entries,
+        "runs": [run.without_description() for run in runs],
     }
     write_json(results.plan, content)
 
@@ -92,42 +91,32 @@ def sweep(
     profile: str = "laptop",
     stream: TextIO | None = None,
 ) -> Outcome:
-    """Measures what is missing, then calls `conclude`. Failed runs are named and do not stop the others.
+    """Measures the missing runs, then calls `conclude`. Failed runs are named and do not stop the others.
 
     `conclude`, such as `report.conclude`, adds to the outcome while the folder is still locked.
 
     Raises BadInput for an unknown profile, a missing mini-app or SimGrid, a folder that cannot be written, or
-    one in which another command is at work. KeyboardInterrupt passes through once everything that was
-    started has ended; the same call then goes on from there.
+    one in which another command is at work. KeyboardInterrupt passes through once everything that was started
+    has ended; the same call later continues from there.
     """
     chosen = check(results, profile)
     if experiment.machine is None:
-        places.miniapp()
+        places.program("miniapp")
     elif not all(results.measured(run.id) for run in runs):
-        simulated_runs.check()
+        simulate.check()
     with locked(results.path) as lock:
         plan(experiment, runs, results)
-        entries = [run.without_description() for run in runs]
         for run in runs:
             for old in (results.failure(run.id), results.job_log(run.id)):
                 old.unlink(missing_ok=True)
-        with Progress(results, entries, stream) as progress:
-            progress.say(
-                f"{experiment.name}: {progress.total} runs,"
-                f" {progress.total - progress.done} to {_verb(experiment)}"
-            )
+        with Progress(results, runs, stream) as progress:
+            verb = "measure" if experiment.machine is None else "simulate"
+            progress.say(f"{experiment.name}: {progress.total} runs, {len(progress.pending)} to {verb}")
             complaints = _measure(results, chosen, progress, lock) if progress.pending else []
             progress.say("collecting and drawing the report")
-        labels = {run.id: run.label for run in runs}
-        outcome = Outcome(
-            results, len(runs), {labels[i]: why for i, why in progress.failed.items()}, complaints
-        )
+        outcome = Outcome(results, len(runs), progress.failed, complaints)
         conclude(outcome)
     return outcome
-
-
-def _verb(experiment: Experiment) -> str:
-    return "measure" if experiment.machine is None else "simulate"
 
 
 def check(results: Results, profile: str) -> Path:
@@ -161,12 +150,12 @@ def _measure(results: Results, profile: Path, progress: Progress, lock: int) -> 
     ]
     command += ["--directory", str(results.path), "--profile", str(profile), "--workflow-profile", "none"]
     # Only a missing record is measured. Records appear whole or not at all, and we hold the folder's lock:
-    # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that may well go on.
+    # Snakemake's own bookkeeping of incomplete files and locks could only stop a sweep that can continue.
     command += ["--nolock", "--ignore-incomplete", "--drop-metadata", "--rerun-triggers", "mtime"]
     command += ["--keep-going", "--scheduler", "greedy", "--nocolor"]
     with (
         open(results.workflow_log, "w") as log,
-        # The workflow inherits the lock and holds it as long as anything measures, whatever becomes of us.
+        # The workflow inherits the lock and holds it as long as anything measures, even if this process ends.
         started(
             command,
             {"PYTHONPATH": _with_this_package()},
@@ -195,6 +184,6 @@ def _last_line(log: Path) -> str:
 
 
 def _with_this_package() -> str:
-    """The jobs must find this very package, installed or not."""
+    """Makes the jobs find this very package, installed or not."""
     here = str(Path(__file__).resolve().parents[2])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])

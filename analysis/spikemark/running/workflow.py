@@ -1,6 +1,6 @@
 """Snakemake as on the command line, but idle while a job of this machine runs.
 
-Snakemake 9.27 limits the number of jobs per second even where nobody asked for it. Each time it looks for
+Snakemake 9.27 limits the number of jobs per second even if nobody asked for it. Each time it looks for
 jobs to start, it sets a timer to look again in a second, so every job that ends adds one more look per
 second. After some hundred runs it keeps half a core busy beside the run that is measured. Runs on one machine
 follow one another and need no limit.

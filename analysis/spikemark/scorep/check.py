@@ -28,7 +28,7 @@ class Time:
 
     @property
     def allowed_s(self) -> float:
-        """How far the profile and the trace may differ from the log."""
+        """How much the profile and the trace may differ from the log."""
         return SHARE * (self.log_s or 0.0) + PER_VISIT_S * self.visits
 
     @property

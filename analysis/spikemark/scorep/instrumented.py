@@ -25,21 +25,23 @@ FILES = ("profile.cubex", "traces.otf2")
 
 
 def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
-    """Carry out run id `run` of the plan under Score-P and return the directory, which `scorep.check` reads.
+    """Carries out run id `run` of the plan under Score-P and returns the directory for `scorep.check`.
 
-    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan does not
-    have the run, it is there already, or the instrumented mini-app is missing.
+    A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
+    lacks the run, the result exists already, or the instrumented mini-app is missing.
     """
-    plan, target = results.read_plan(), results.scorep(run)
-    planned = plan.run(run)
-    if planned is None:
-        raise BadInput(f"run {run!r} is not in {results.plan}")
+    (plan, planned), target = results.planned(run), results.scorep(run)
     if whole(target / "record"):
         raise BadInput(f"{target}: measured already; move or delete the folder to measure again")
     results.read_description(run)
     measurement = results.unchecked(f"{run}.scorep")
     record, description = measurement.parent / "run", results.description(run)
-    program = [str(places.miniapp_scorep()), str(description.resolve()), "--out", str(record.resolve())]
+    program = [
+        str(places.program("miniapp_scorep")),
+        str(description.resolve()),
+        "--out",
+        str(record.resolve()),
+    ]
     start = launch(launcher, program, planned.ranks, planned.threads)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())

@@ -26,7 +26,7 @@ def check_ranks(path: Path, found: list[int], ranks: int) -> None:
     """Raises BadInput unless `found` are the ranks of the run, each once."""
     if sorted(found) != list(range(ranks)):
         said = f"ranks {', '.join(map(str, sorted(found)))}" if len(found) == ranks else f"{len(found)} ranks"
-        raise BadInput(f"{path}: holds {said}; the run had ranks 0 to {ranks - 1}")
+        raise BadInput(f"{path}: contains {said}; the run had ranks 0 to {ranks - 1}")
 
 
 def check_measured(path: Path, seen: list[Seen]) -> None:
@@ -34,5 +34,5 @@ def check_measured(path: Path, seen: list[Seen]) -> None:
     for rank, one in enumerate(seen):
         if not one.visits[MEASURED]:
             raise BadInput(
-                f"{path}: rank {rank} has no region {MEASURED!r}: not of a build with SPIKEMARK_SCOREP"
+                f"{path}: rank {rank} has no region {MEASURED!r}: it was not built with SPIKEMARK_SCOREP"
             )

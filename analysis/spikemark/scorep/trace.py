@@ -23,7 +23,7 @@ END_MARKS = b"\x02\x01"
 
 
 class _Thread:
-    """Follows one location: `stack` holds the regions it is in and when it entered them."""
+    """Follows one location: `stack` has the regions that it is in and when it entered them."""
 
     def __init__(self, rank: int, first: bool):
         self.rank, self.first, self.stack = rank, first, []
@@ -94,7 +94,7 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
 
 
 def _check_ends(path: Path) -> None:
-    """Raises BadInput for a file that lost its end: otf2 reads on in what memory holds of another one."""
+    """Raises BadInput for a file without its end, where otf2 would read on in foreign memory."""
     folder = path.with_suffix("")
     for file in (path.with_suffix(".def"), *sorted(folder.glob("*.def")), *sorted(folder.glob("*.evt"))):
         if file.is_file() and not _ends(file).endswith(END_MARKS):

@@ -20,7 +20,7 @@ LOCAL = "laptop"  # the profile whose runs are made on this machine
 
 @dataclass(frozen=True)
 class Done:
-    """A study as far as it has come; `page` and `tables` are the files written."""
+    """A study as far as it has progressed; `page` and `tables` are the files written."""
 
     study: Study
     sweep: Sweep
@@ -29,14 +29,14 @@ class Done:
     tables: Path
 
     def content(self) -> dict[str, Any]:
-        """What stands in study.json."""
+        """The content of study.json."""
         runs = {"planned": len(self.sweep.planned), "complete": len(self.sweep.runs)}
         machine = {"study": self.study.name, "machine": self.sweep.machine, "runs": runs}
         return {**machine, **self.findings.content()}
 
 
 def find(name: str) -> Study:
-    """The study of that name. Raises BadInput naming those that there are."""
+    """The study of that name. Raises BadInput naming all studies."""
     if name not in STUDIES:
         raise BadInput(f"study {name!r} not found: one of {', '.join(STUDIES)}")
     return STUDIES[name]

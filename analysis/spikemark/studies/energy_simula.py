@@ -26,22 +26,25 @@ NODES = 4
 EXPLAINED = (
     "How much energy did published simulations take? Simula et al. ran 20 480 neurons for 10 s on a cluster "
     "of x86 servers and on boards with ARM cores, and measured the power from outside. Their energy is the "
-    "time of the run times its power above the baseline, the plateau of the pause at its start. Here every "
+    "duration of the run times its power above the baseline, which is the plateau of the pause at its "
+    "start. Here every "
     "energy is computed again from the printed time and power. The gross energy adds the baseline that the "
-    "paper subtracts: 564 W for the whole cluster, 49.2 W for both boards at the wall. It moves the best "
-    "point to more cores, because a machine that idles all the while costs least when the run is short."
+    "paper subtracts: 564 W for the whole cluster, 49.2 W for both boards at the wall. With it, the best "
+    "point has more cores, because idling costs least when the run is short."
 )
 CARDS = (
-    "What does an interconnect draw? The power of the cluster is modelled as the baseline, so much per busy "
-    f"core, and so much per interconnect card in use, one for {simula.CORES_PER_NODE} cores. How runs were "
-    "spread over nodes was not published. The numbers stand in the machine profiles dpsnn-westmere-eth and "
+    f"What does an interconnect draw? The power of the cluster is modelled as the baseline plus a power for "
+    f"each busy core and one for each interconnect card in use, one card for {simula.CORES_PER_NODE} cores. "
+    "How runs were spread over nodes was not published. The numbers are in the machine profiles "
+    "dpsnn-westmere-eth and "
     "dpsnn-westmere-ib and are fitted to full nodes. One core alone draws 48 W above the baseline, sixteen "
     "draw 166 W: power does not follow the number of busy cores within a node. Energy is that power, without "
     "the baseline, times the printed time."
 )
 HERE = (
     "This is the same network on our machine. Synaptic events are counted, recurrent and external ones "
-    "apart. Energy is that of the timed part of a run. Net is gross minus the idle power of the pause before."
+    "separately. Energy is that of the timed part of a run. Net is gross minus the idle power of the pause "
+    "before."
 )
 UNREAD = "no meter was read during the runs (the table says why)"
 NO_BASELINE = missing("no baseline was published for one board behind its supply")
@@ -103,7 +106,7 @@ def _published(name: str, title: str, table: str) -> Table:
 
 
 def _per_event(here: Table, kind: str) -> Table:
-    """Table IV, and what the energies of Tables II and III give under each definition of an event."""
+    """Table IV, and what the energies of Tables II and III imply under each definition of an event."""
     definitions = dict(zip(RECOMPUTED, simula.definitions(), strict=True))
     rows = []
     for row in papers.rows("simula_table4"):
@@ -215,7 +218,10 @@ def _here(found: dict[int, list[Measured]], sweep: Sweep) -> Table:
 
 
 def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
-    """By place in the list, the quantities that are least there; what not all points have is left out."""
+    """For each place in the list, the quantities that are smallest there.
+
+    Quantities that some points lack are left out.
+    """
     found: dict[int, list[str]] = {}
     for name, value in quantities.items():
         values = [value(p) for p in points]
@@ -225,7 +231,7 @@ def optima(points: list, **quantities: Callable) -> dict[int, list[str]]:
 
 
 def _energy(energies: list[Energy], value: Callable[[Energy], Quantity]) -> Quantity:
-    """Mean over repetitions; missing, with the reason of the first, where one of them has none."""
+    """Mean over repetitions; missing if any of them lacks it, with the reason of the first."""
     if not energies:
         return NOT_RUN
     found = [value(energy) for energy in energies]

@@ -13,11 +13,12 @@ COLLECTIVE, DIRECT = "allgatherv", "p2p"
 #: By the structure parameter s; 0.5 reaches as far as one patch on each side, so nine patches of the 16.
 CONNECTIVITY = {0: "all to all", 1: "one to one", 0.5: "nearest neighbours"}
 EXPLAINED = (
-    "When is a collective exchange faster than messages from point to point? MUSIC joined applications by "
-    "point-to-point messages. Brocke & Djurfeldt added collective communication: an allgather of sizes, then "
-    "of spikes, so every rank gets everything. Here two applications of 16 processes each send to each "
+    "When is a collective exchange faster than point-to-point messages? MUSIC connected applications by "
+    "point-to-point messages. Brocke & Djurfeldt added collective communication: an allgather of sizes, "
+    "then "
+    "of spikes, so every rank gets everything. Here, two applications of 16 processes each send to each "
     "other. They are areas of one program. Each direction is a lane of its own with the exchange allgatherv "
-    "or p2p. With p2p a rank sends to those ranks that have synapses of its neurons, and receives from any "
+    "or p2p. With p2p, a rank sends to those ranks that have synapses of its neurons, and receives from any "
     "source."
 )
 DIFFERS = (
@@ -27,10 +28,10 @@ DIFFERS = (
     "The applications are parts of one program; they advance together, and both directions wait for each "
     "other. With fewer than 32 ranks several processes share one, so with two ranks each application has one."
 )
-# quantity, published figure, where in the paper, how it compares with what is here
+# quantity, published figure, place in the paper, how it compares with ours
 CLAIMS = (
-    ("all to all, 10 000 connections", "collective twice as fast as point to point", "3.1"),
-    ("one to one", "point to point scales to 8192 processes", "3.2"),
+    ("all to all, 10 000 connections", "collective twice as fast as point-to-point", "3.1"),
+    ("one to one", "point-to-point scales to 8192 processes", "3.2"),
     ("nearest neighbours", "at most 9 ranks to send to", "2.3"),
     ("collective", "scales linearly to 1024 processes", "3.1"),
 )
@@ -101,8 +102,8 @@ def _sent(main: Table) -> Table:
         Column("bytes_ratio", "bytes, allgatherv / p2p", "counted"),
     ]
     note = (
-        "All counts are per rank and of both directions together. Connections are the most of any rank. "
-        "Messages and bytes are means, per window of 1 ms simulated."
+        "All counts are per rank, both directions together. Connections are the maximum over ranks. "
+        "Messages and bytes are means per window of 1 ms simulated time."
     )
     return Table(columns, main.rows, "What is sent", "sent", [note])
 
@@ -125,7 +126,7 @@ def _claims(main: Table) -> Table:
         if most and isinstance(most["p2p_connections"], int)
         else "missing: no such run is complete"
     )
-    ours.append("not shown: takes a cluster")
+    ours.append("not shown: needs a cluster")
     rows = [
         {"quantity": quantity, "published": claim, "where": where, "here": here}
         for (quantity, claim, where), here in zip(CLAIMS, ours, strict=True)
@@ -140,7 +141,7 @@ def _claims(main: Table) -> Table:
 
 
 def _sends_more(main: Table) -> list[str]:
-    """Where every rank gets what it does not need."""
+    """Says where every rank gets what it does not need."""
     more = [
         f"{row['connectivity']}, {row['ranks']} ranks: {number(row['bytes_ratio'], 2)} times the bytes and "
         f"{row['collective_connections']} instead of {row['p2p_connections']} connections"
@@ -151,7 +152,7 @@ def _sends_more(main: Table) -> list[str]:
 
 
 def _times(ratio: Quantity) -> str:
-    """How many times as long, with the interval; an interval that holds 1 leaves it undecided."""
+    """Says how many times as long, with the interval; an interval that contains 1 leaves it undecided."""
     if ratio.low is None:
         return f"{number(ratio.value, 2)} times as long"
     open_ = ", undecided" if ratio.low <= 1 <= ratio.high else ""
@@ -166,13 +167,13 @@ def _sentence(main: Table, where: str) -> str:
     sent = [row for row in main.rows if isinstance(row["bytes_ratio"], float)]
     most = max(sent, key=lambda row: row["bytes_ratio"], default=None)
     bytes_ = (
-        f" It sends {number(most['bytes_ratio'], 2)} times the bytes where that is worst: "
-        f"{most['connectivity']}, {most['ranks']} ranks."
+        f" At worst, it sends {number(most['bytes_ratio'], 2)} times the bytes: {most['connectivity']}, "
+        f"{most['ranks']} ranks."
         if most
         else ""
     )
     return (
-        f"On {timed[0]['ranks']} ranks of {where} the collective takes, against point to point, "
+        f"On {timed[0]['ranks']} ranks of {where}, compared with point-to-point, the collective takes "
         f"{', '.join(words)}; published, all to all on many ranks: half as long.{bytes_}"
     )
 

@@ -6,6 +6,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured, Sweep
+from spikemark.records.record import COMPUTE
 
 from .runs import (
     NOT_RUN,
@@ -23,14 +24,14 @@ from .runs import (
 from .study import Findings, Study
 
 BASE, OTHER = "allgather", "rma_doubling"
-COMPUTING = ("deliver", "update", "inject", "collocate")
 NOT_PRINTED = missing("the paper has no such row")
 TSTOP_MS, CELLS = 5000, 2525  # simulated time of Tables 1 and 3, cells of Table 2
 EXPLAINED = (
-    "Is recursive doubling by one-sided puts faster than MPI_Allgather? Shehzad & Bozkus replaced the one by "
-    "the other in NEURON: each spike goes to every rank, in log2(ranks) steps. Here both are exchanges of "
-    "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper. "
-    "The cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
+    "Is recursive doubling by one-sided puts faster than MPI_Allgather? Shehzad & Bozkus replaced "
+    "MPI_Allgather by recursive doubling in NEURON: each spike goes to every rank, in log2(ranks) steps. "
+    "Here both are exchanges of "
+    "one program, rma_doubling and allgather. Numbers of cells and simulated times are those of the paper; "
+    "the cell model, its connections and the machine are not. So compare shares and reductions, not seconds."
 )
 Key = tuple[int, int, int, str]  # cells, simulated time in ms, ranks, exchange
 Runs = dict[Key, list[Measured]]
@@ -58,7 +59,7 @@ def _key(m: Measured) -> Key:
 
 
 def slips() -> list[str]:
-    """What does not fit in the published tables; computed from them."""
+    """What does not fit together in the published tables; computed from them."""
     exceeding, compared = _savings_above_share()
     sums = [row["sum"] for row in papers.rows("shehzad_table1")]
     low = sum(float(x) != 100 for x in sums)
@@ -95,12 +96,12 @@ def _shares(found: Runs, kind: str) -> Table:
     for cells, ranks, theirs in _rows_of("shehzad_table1", "cells", found, ours):
         runs = found.get((cells, TSTOP_MS, ranks, BASE), [])
         row = {"cells": cells, "ranks": ranks}
-        for name, phases in (
+        for name, parts in (
             ("exchange_percent", ("exchange",)),
-            ("waiting_percent", ("synchronise",)),
-            ("computation_percent", COMPUTING),
+            ("waiting_percent", ("waiting",)),
+            ("computation_percent", COMPUTE),
         ):
-            row[name] = mean_time(runs, lambda m, phases=phases: share_percent(m, *phases))
+            row[name] = mean_time(runs, lambda m, parts=parts: share_percent(m, *parts))
         row["published_allgather_percent"] = _theirs(theirs, "mpi_allgather_pct")
         row["published_computation_percent"] = _theirs(theirs, "computation_pct")
         rows.append(row)
@@ -114,7 +115,7 @@ def _shares(found: Runs, kind: str) -> Table:
         Column("published_computation_percent", "computation (%)", "literature"),
     ]
     note = (
-        "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours tell "
+        "These are shares of the run time with allgather, 5000 ms simulated, as in Table 1. Ours separate "
         "waiting for the slowest rank from the exchange. The published share of MPI_Allgather includes both."
     )
     return Table(columns, rows, "Table 1: share of communication and computation", "share", [note])
@@ -160,7 +161,7 @@ def _times(found: Runs, case: tuple[int, int, int], theirs: dict) -> dict[str, C
         "allgather_s": mean_time(base, _simulate_s),
         "rma_doubling_s": mean_time(other, _simulate_s),
         "reduction_percent": reduction_percent(base, other, _simulate_s),
-        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "synchronise")),
+        "communication_percent": mean_time(base, lambda m: share_percent(m, "exchange", "waiting")),
         "published_mpi_s": _theirs(theirs, "mpi_s"),
         "published_rma_s": _theirs(theirs, "rma_s"),
         "published_reduction_percent": _theirs(theirs, "reduction_pct"),
@@ -192,7 +193,7 @@ def _counts(found: Runs, kind: str) -> Table:
         Column("exchange_us", "exchange per window (µs)", kind),
     ]
     note = (
-        "The counts are of what the exchange hands to MPI for other ranks. An allgather counts one message "
+        "These counts show what the exchange hands to MPI for other ranks. An allgather counts one message "
         "to every other rank, although the library may forward it in log2(ranks) steps as rma_doubling does "
         "itself."
     )
@@ -218,7 +219,7 @@ def _compared(*tables: Table) -> list[tuple[Quantity, Quantity]]:
 
 
 def _verdict(table: Table) -> Box:
-    """Could ours save what they say they save?"""
+    """Says whether our runs could save as much as the paper says."""
     pairs = _compared(table)
     if not pairs:
         return Box("plain", "No pair of runs on several ranks is complete.")

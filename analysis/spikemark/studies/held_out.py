@@ -21,19 +21,19 @@ WRONG = 30
 NOTE = (
     "Every predictor is fitted on the conventional runs of one serial correlation and has seen no other run. "
     "Predicted waiting includes what a barrier costs in those runs, as the waiting of the runs does. Error: "
-    "predicted over actual waiting, minus 1. The interval of a prediction is about the expected waiting, "
-    "that of the runs comes from blocks of cycles."
+    "predicted over actual waiting, minus 1. The interval of a prediction is for the expected waiting; that "
+    "of the runs comes from blocks of cycles."
 )
 OF_SOME = (
-    "The predictors are fitted on every second rank of the conventional runs and asked for all ranks, twice "
-    "as many."
+    "The predictors are fitted on every second rank of the conventional runs and asked about all ranks, "
+    "twice as many."
 )
 
 
 def section(waits: list[Waits], kind: str) -> Section:
-    """Predictions from all ranks of the conventional runs and from half of them; `waits` of one spread.
+    """Predictions from all ranks of the conventional runs and from half of them.
 
-    `kind` is that of the runs' times.
+    All `waits` have one spread. `kind` is that of the runs' times.
     """
     predicted = _table(waits, kind)
     return Section("held-out", "Predicted from one schedule", boxes=_boxes(predicted),
@@ -43,8 +43,8 @@ def section(waits: list[Waits], kind: str) -> Section:
 def _table(waits: list[Waits], kind: str, every: int = 1) -> Table:
     """One row per setup that the fit has not seen.
 
-    Fitted on all ranks of the conventional runs, or on those by steps of `every`; then also the conventional
-    setup is one that it has not seen.
+    The predictors are fitted on all ranks of the conventional runs, or on every `every`-th; then they have
+    not seen the conventional setup either.
     """
     correlations = sorted({w.setup.correlation for w in waits})
     rows = [row for correlation in correlations for row in _rows(waits, correlation, every)]
@@ -62,7 +62,7 @@ def _table(waits: list[Waits], kind: str, every: int = 1) -> Table:
 
 
 def _boxes(held_out: Table) -> list[Box]:
-    """Are the goals reached, where the published theory is wrong?"""
+    """Says whether the goals are reached where the published theory is wrong."""
     errors = [
         {name: abs(row[f"{name}_error"]) for name in PREDICTORS}
         for row in held_out.rows

@@ -25,9 +25,9 @@ VARIED = {
 EXPLAINED = (
     "How unequal may areas be? Each node has one area; areas differ in their number of neurons, or in their "
     "mean rate. Compute times are those of areas of the published mean size. A larger area computes longer "
-    "in every cycle, and no window makes up for that. The conventional schedule deals all neurons to all "
-    "ranks evenly. So structure-awareness turns from an advantage into a disadvantage where areas differ "
-    "enough. Times are seconds per simulated second."
+    "in every cycle, and no window makes up for that. The conventional schedule deals all neurons evenly to "
+    "all ranks. So structure-awareness becomes a disadvantage once areas differ enough. Times are seconds "
+    "per simulated second."
 )
 NONE = missing("no conventional run of these areas")
 
@@ -59,12 +59,12 @@ def _value(p: Place, name: str) -> float:
 
 
 def _varies(p: Place, name: str) -> bool:
-    """Is this the only spread the areas have, or have they none?"""
+    """Tells whether the areas have no other spread than this."""
     return all(_value(p, other) == 0 for other in VARIED if other != name)
 
 
 def _headline_ratio(found: list[Place], p: Place) -> bool:
-    """Is its D the one that most settings have, or does it use none?"""
+    """Tells whether its D is the one that most settings have, or whether it uses none."""
     if not p.configuration.uses_delay_ratio:
         return True
     ratios = [
@@ -119,7 +119,7 @@ def _same(row: dict, other: dict) -> bool:
 
 
 def _crossing(own: list[Place], schedule: str) -> tuple[float, float] | None:
-    """Least spread at which the schedule is slower than the conventional one, and the one before (or NaN)."""
+    """The smallest spread at which the schedule falls behind, and the spread before it (or NaN)."""
     factors = {(p.setting, p.configuration.schedule): p.real_time_factor for p in own}
     before = float("nan")
     for setting in sorted({p.setting for p in own}):
@@ -159,7 +159,7 @@ def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
 
 
 def _still_saved(own: list[Place], name: str) -> str:
-    """How much of the run time is saved there, in words."""
+    """Says how much of the run time is saved there."""
     most = [p for p in own if _value(p, name) == _largest(own, name)]
     for p in most:
         base = partner(own, p, "conventional")

@@ -6,31 +6,33 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.gather import Sweep
+from spikemark.records.record import COMPUTE
 
 from . import lines_figure
 from .lines_figure import Axis, Line
-from .on_machine import Place, places, spent
-from .runs import mean_time
+from .on_machine import Place, places
+from .runs import mean_time, share_percent
 from .study import Findings, Study
 
 NETWORK, SECONDS = "20480N", 10  # of the published runs, simulated seconds
 PUBLISHED_ON = "dpsnn-westmere-ib"  # the profile nearest to that of Table I
 PARTS = {
-    "computation": ("deliver", "update", "collocate"),
+    "computation": COMPUTE,
     "communication": ("exchange",),
     "barrier": ("waiting",),
 }
 EXPLAINED = (
-    "On how many ranks is a small network fastest? There is one rank per core. All ranks exchange the spikes "
-    "of every millisecond: first how many there are, then the spikes. With more ranks there is less to "
-    "compute, and there are more messages, nearly all of them short. So the cost of a message decides. "
+    "On how many ranks is a small network fastest? There is one rank per core. All ranks exchange the "
+    "spikes of every millisecond: first their number, then the spikes. With more ranks, each has less to "
+    "compute and sends more messages, nearly all of them short. So the cost of a message is decisive. "
     "Spikes go round a ring, from each rank to one other at a time. Times are seconds per simulated second, "
     "mean over ranks."
 )
 TABLE_I = (
     "Published: Table I of Simula et al. 2019, Intel Xeon E5-2630 v2 with InfiniBand, 10 simulated seconds. "
     "Its shares add up to 99.5 to 99.9 %. The simulated servers are the Westmere ones of the same paper. "
-    "Less is known of them than is needed: Provenance says what was assumed. Compare shapes, not seconds."
+    "Not everything that is needed is known about them; Provenance says what was assumed. Compare shapes, "
+    "not seconds."
 )
 NOT_YET = missing("not simulated yet")
 
@@ -47,10 +49,9 @@ def read(sweep: Sweep) -> Findings:
     return Findings(_sentence(found), _key_figures(found), parts)
 
 
-def share_percent(p: Place, part: str) -> Quantity:
-    """Of the run time, one of `PARTS`."""
-    every = [name for names in PARTS.values() for name in names]
-    return mean_time(p.runs, lambda m: 100 * spent(m, *PARTS[part]) / spent(m, *every))
+def _share(p: Place, part: str) -> Quantity:
+    """Of the run time in per cent, one of `PARTS`."""
+    return mean_time(p.runs, lambda m: share_percent(m, *PARTS[part]))
 
 
 def _main(found: list[Place]) -> Table:
@@ -60,7 +61,7 @@ def _main(found: list[Place]) -> Table:
             "ranks": p.ranks,
             "real_time_factor": p.real_time_factor,
             **{f"{part}_s": p.time(*names) for part, names in PARTS.items()},
-            **{f"{part}_percent": share_percent(p, part) for part in PARTS},
+            **{f"{part}_percent": _share(p, part) for part in PARTS},
         }
         for p in found
     ]
@@ -87,7 +88,7 @@ def _published(found: list[Place]) -> Table:
             "published": float(line["wallclock_s"]) / SECONDS,
         }
         for part in PARTS:
-            row[f"{part}_percent"] = share_percent(own, part) if own else NOT_YET
+            row[f"{part}_percent"] = _share(own, part) if own else NOT_YET
             row[f"published_{part}_percent"] = float(line[f"{part}_pct"])
         rows.append(row)
     columns = [
@@ -111,7 +112,7 @@ def _sentence(found: list[Place]) -> str:
     for machine in dict.fromkeys(p.machine for p in found):
         best = _fastest(found, machine)
         last = max((p for p in found if p.machine == machine), key=lambda p: p.ranks)
-        share = share_percent(last, "communication")
+        share = _share(last, "communication")
         words.append(
             f"{machine} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor of "
             f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of "
@@ -123,7 +124,7 @@ def _sentence(found: list[Place]) -> str:
 
 
 def _verdict(found: list[Place]) -> str:
-    """Is the fastest of the published numbers of ranks the published one?"""
+    """Says whether the fastest of the published numbers of ranks is the published one."""
     lines = [line for line in papers.rows("simula_table1") if line["network"] == NETWORK]
     times = {int(line["procs"]): float(line["wallclock_s"]) for line in lines}
     own = {p.ranks: p.real_time_factor for p in found if p.machine == PUBLISHED_ON and p.ranks in times}

@@ -18,9 +18,10 @@ PLACEMENTS = {
 }
 EXPLAINED = (
     "Does it pay to spread an area over several ranks? The 32 areas of the model differ in size. With whole "
-    "areas on ranks the largest one sets the pace, and more than 32 ranks are of no use. An area that is "
-    "spread over as many ranks as its size deserves needs an exchange in every cycle, but only among its own "
-    "ranks. Compute times are those of the full model at the rate of its ground state. Spikes and messages "
+    "areas on ranks, the largest area sets the pace, and more than 32 ranks are of no use. An area that is "
+    "spread over several ranks, in proportion to its size, needs an exchange in every cycle, but only among "
+    "its own ranks. Compute times are those of the full model at the rate of its ground state. Spikes and "
+    "messages "
     "are those of a hundredth of the neurons, so exchanges carry fewer bytes than in the full model. Times "
     "are seconds per simulated second."
 )
@@ -97,7 +98,7 @@ def _same_but_placement(p: Place, q: Place) -> bool:
 
 
 def _imbalance(found: list[Place]) -> Table:
-    """Slowest over mean rank, of the time that a rank computes over the whole run."""
+    """The time that the slowest rank computes over the whole run, over the mean of all ranks."""
     rows = []
     for p in found:
         computed = [m.run.compute().sum(axis=1) for m in p.runs if m.run.cycles is not None]
@@ -134,7 +135,7 @@ def _sentence(found: list[Place]) -> str:
 
 
 def _verdict(found: list[Place]) -> str:
-    """What spreading areas changes for the structure-aware schedule, on the most ranks that have both."""
+    """Says what spreading areas does to the structure-aware schedule, on the most ranks with both."""
     spread = [p for p in found if p.configuration.placement == "area_group"]
     pairs = [(p, q) for p in spread for q in found if _same_but_placement(p, q)]
     pairs = [(p, q) for p, q in pairs if p.configuration.schedule == "structure_aware"]

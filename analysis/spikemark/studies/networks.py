@@ -1,4 +1,4 @@
-"""The networks of the papers: what they do, and how fast they run here, beside what was published."""
+"""The networks of the papers: their activity and their speed here, beside the published ones."""
 
 from collections.abc import Callable
 
@@ -18,18 +18,19 @@ from .runs import mean_time
 from .study import Findings, Study
 
 UNPUBLISHED = missing("not published, or not for this network", mark="–")
-NONE = "none"  # a finding: looked for, and not there
+NONE = "none"  # a finding: searched for, and absent
 OTHER_SIZE = missing("not run at the published size")
 SCALED = (
-    "The networks run at the scale of a laptop, the microcircuit also at its published size. A scaled "
-    "network has fewer neurons and synapses. Weights and a constant current keep mean and variance of the "
-    "input as they are at the published rates. But correlations grow as networks shrink (van Albada et al. "
+    "The networks run at laptop scale, the microcircuit also at its published size. A scaled network has "
+    "fewer neurons and synapses. Weights and a constant current keep the mean and variance of the input as "
+    "they are at the published rates. But correlations grow as networks shrink (van Albada et al. "
     "2015), so rates differ."
 )
 TIMES = (
     "The real-time factor is wall-clock time over simulated time: below 1 is faster than real time. Only "
-    "networks of the same size compare. Published factors are those of the papers' abstracts or tables, on "
-    "machines of their own. Here it is one rank with as many threads as the experiment says."
+    "networks of the same size can be compared. Published factors come from the papers' abstracts or "
+    "tables, on other machines. Here the network runs on one rank with as many threads as the experiment "
+    "says."
 )
 #: Neurons of a preset at its published size.
 PUBLISHED_NEURONS = {"microcircuit": int(cortex.NEURONS.sum()), "dpsnn": 20_480}
@@ -146,7 +147,7 @@ def _real_time(found: list[Network], kind: str) -> Table:
 
 
 def full_size(n: Network) -> bool:
-    """Does it have as many neurons as the published network, and was it published in this state?"""
+    """Tells whether a network of this size was published in this state."""
     return n.published is not None and n.everyone.neurons == PUBLISHED_NEURONS.get(n.measured.preset)
 
 

@@ -1,4 +1,4 @@
-"""What studies of simulated machines share: which runs belong together, their phases and their speed."""
+"""What studies of simulated machines have in common: groups of runs, their phases and their speed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,24 +8,16 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import number
 from spikemark.records.gather import SIMULATED, Configuration, Measured
+from spikemark.records.record import PARTS
+from spikemark.report.columns import WAITS
 
 from . import lines_figure, runs
 from .lines_figure import Axis, Line
 
-WAITING = ("synchronise", "overlap_wait")
-#: Phases of a run by the name of their column, in the order of a cycle.
-PHASES = {
-    "deliver": ("deliver",),
-    "update": ("update",),
-    "collocate": ("collocate",),
-    "waiting": WAITING,
-    "exchange": ("exchange",),
-}
-
 
 @dataclass(frozen=True)
 class Place:
-    """Runs of one machine, one number of ranks and one way to run them, at one setting of what is varied."""
+    """Runs on one machine with one number of ranks, run in one way, at one setting of what is varied."""
 
     machine: str
     ranks: int
@@ -34,18 +26,12 @@ class Place:
     runs: list[Measured] = field(default_factory=list, compare=False, repr=False)
 
     def time(self, *names: str) -> Quantity:
-        """Seconds per simulated second in some of `PHASES`, mean over ranks and runs."""
-        return runs.mean_time(self.runs, lambda m: spent(m, *names))
+        """Seconds per simulated second in some of `PARTS`, mean over ranks and runs."""
+        return runs.mean_time(self.runs, lambda m: m.spent(*names))
 
     @property
     def real_time_factor(self) -> Quantity:
         return runs.mean_time(self.runs, lambda m: m.real_time_factor)
-
-
-def spent(m: Measured, *names: str) -> float:
-    """Seconds per simulated second in some of `PHASES`, mean over ranks."""
-    found = m.phases()
-    return sum(found.get(phase) or 0.0 for name in names for phase in PHASES[name])
 
 
 def places(members: list[Measured], setting: Callable[[Measured], tuple] = lambda m: ()) -> list[Place]:
@@ -73,24 +59,28 @@ def partner(found: list[Place], p: Place, schedule: str) -> Place | None:
 
 
 def reduction_percent(base: Place, other: Place, *names: str) -> Quantity:
-    """By how many per cent `other` spends less time in the phases than `base`; without names, in all."""
+    """How many per cent less time `other` spends in the phases than `base`; without names, in all phases."""
 
-    def value(m: Measured) -> float:
-        return spent(m, *names) if names else m.real_time_factor
+    def value(m: Measured) -> float | None:
+        return m.spent(*names) if names else m.real_time_factor
 
     found = runs.reduction_percent(base.runs, other.runs, value)
-    return found if found or not (base.runs and other.runs) else missing("no time was spent there")
+    if found or not (base.runs and other.runs):
+        return found
+    untimed = None in map(value, [*base.runs, *other.runs])
+    return runs.NO_BARRIER if untimed else missing("no time was spent there")
 
 
 def phase_columns() -> list[Column]:
-    """Real-time factor and its parts."""
+    """Real-time factor and its parts, and where the ranks wait."""
     columns = [Column("real_time_factor", "real-time factor", SIMULATED)]
-    return columns + [Column(f"{name}_s", name, SIMULATED) for name in PHASES]
+    return [*columns, *(Column(f"{name}_s", name, SIMULATED) for name in PARTS), WAITS]
 
 
 def phase_cells(p: Place) -> dict[str, Cell]:
     """The cells of `phase_columns`."""
-    return {"real_time_factor": p.real_time_factor} | {f"{name}_s": p.time(name) for name in PHASES}
+    parts = {f"{name}_s": p.time(name) for name in PARTS}
+    return {"real_time_factor": p.real_time_factor, **parts, WAITS.name: p.runs[0].run.waits}
 
 
 def speed_figure(

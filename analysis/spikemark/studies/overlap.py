@@ -13,24 +13,25 @@ from .lines_figure import Axis, Line
 from .study import Findings, Study
 from .waits import Waits
 
-HEADLINE, OTHERWISE = 0.9, 0.0  # serial correlations of which the sentence speaks, the first choice first
+HEADLINE, OTHERWISE = 0.9, 0.0  # serial correlations that the sentence is about, the first choice first
 MARKERS = {1: "o", 2: "s", 4: "D"}  # by lag
-CLOSE = 0.05  # of the bare loop, where chance allows to tell
+CLOSE = 0.05  # of the bare loop, unless chance makes a larger difference
 NO_LOOP = missing("no such bare loop (128 ranks, D = 10, lag 1, correlations 0, 0.9, 0.99)", mark="")
 NO_PARTNER = missing("no structure-aware run of that D")
 EXPLAINED = (
     "Does the advantage of rare exchanges last when cycle times drift? In every simulated cycle each rank "
-    "waits for a time drawn at random, beside which the network takes no time. The ranks exchange the spikes "
-    "that the network has. So the schedules differ in waiting only. The correlation is that of a rank's "
+    "waits for a time drawn at random; the network itself takes no time. The ranks exchange the spikes of "
+    "the network. So the schedules differ only in waiting. The correlation is that of a rank's "
     "time from one cycle to the next. Independent times cancel out within a window; correlated ones do not, "
-    "and the published theory leaves them out. With overlapped windows a rank can be late in one and early "
-    "in the next."
+    "and the published theory leaves them out. With overlapped windows, a rank can be late in one window "
+    "and early in the next."
 )
 COLUMNS = (
     "Recursion, runs' times: F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + C[m,k] on the compute "
-    "times of the runs with t = 0. What is simulated beyond it is transport. Recursion, drawn times: the "
-    "same on times drawn anew (Monte Carlo), a prediction that has seen no run. Its interval holds 95 % of "
-    "runs of this length, which at high correlation hold few independent times. Bare loop: a barrier and an "
+    "times of the runs with t = 0. Simulated waiting beyond it is transport. Recursion, drawn times: the "
+    "same on times drawn anew (Monte Carlo), a prediction that has seen no run. Its interval contains 95 % "
+    "of runs of this length, which at high correlation have few independent times. Bare loop: a barrier and "
+    "an "
     "all-to-all exchange without a network on SimGrid's model of a fat tree of 128 nodes, with compute times "
     "of 1000 ± 100 µs and D = 10. A run ends with all ranks together. An overlapped schedule pays for that "
     "once, 2 to 3 ms here, so without correlation its waiting per cycle falls with the length of the run."
@@ -38,7 +39,7 @@ COLUMNS = (
 
 
 def read(sweep: Sweep) -> Findings:
-    """Waiting of every setup, what lag it takes, and what the predictors make of the conventional run."""
+    """Waiting of every setup, the effect of the lag, and predictions from the conventional run."""
     found, lacking = waits.of_runs(sweep.runs)
     skewed = [w for w in found if w.setup.sd_us > 0]
     main = _main(skewed, sweep.kind)
@@ -106,12 +107,12 @@ def _lags(skewed: list[Waits], kind: str) -> Table:
         Column("waiting_us_drawn", "recursion, drawn times", "modelled"),
         Column("share", "overlapped / structure-aware", kind),
     ]
-    note = "At one D, a larger lag means shorter windows, and more of them are on their way."
+    note = "For a given D, a larger lag means shorter windows, more of which are on their way."
     return Table(columns, rows, "Overlapped schedules by lag", "lag", [note])
 
 
 def _compared_with_loop(main: Table) -> tuple[list[dict], int]:
-    """Rows with a bare loop, and in how many the mini-app waits as it does, as far as such runs can tell."""
+    """Rows with a bare loop, and in how many the mini-app waits as long, as far as such runs can tell."""
     rows = [row for row in main.rows if isinstance(row["off_percent"], float)]
     near = [row for row in rows if abs(row["waiting_us"].value - row["bare_loop_us"]) <= _chance_us(row)]
     return rows, len(near)
@@ -123,15 +124,19 @@ def _verdict(main: Table) -> list[Box]:
         return []
     worst = max(rows, key=lambda row: abs(row["off_percent"]))
     text = (
-        f"In {near} of {len(rows)} setups the mini-app waits as the bare loop does, within {percent(CLOSE)} "
-        f"or what chance makes of two runs of this length (95 %). It is furthest from it with "
+        f"In {near} of {len(rows)} setups the mini-app waits as long as the bare loop, within "
+        f"{percent(CLOSE)} or the difference that chance makes between two runs of this length (95 %). The "
+        "difference is largest with "
         f"{worst['schedule']} at correlation {worst['correlation']:g}: {number(worst['off_percent'], 2)} %."
     )
     return [Box("good" if near == len(rows) else "bad", text)]
 
 
 def _chance_us(row: dict) -> float:
-    """By how much two runs may differ: the loop drew its own times; it is taken to be as long as this run."""
+    """How much two runs may differ, since the loop drew its own times.
+
+    It is assumed to be as long as this run.
+    """
     drawn = row["waiting_us_drawn"]
     return max(CLOSE * row["bare_loop_us"], 2**0.5 * (drawn.high - drawn.low) / 2)
 
@@ -149,7 +154,10 @@ def _positive(w: Waits | None) -> bool:
 
 
 def _compared(skewed: list[Waits], correlation: float) -> list[Waits]:
-    """Conventional, structure-aware and overlapped of one D, the one nearest to 10; empty where one lacks."""
+    """Conventional, structure-aware and overlapped of one D, the one nearest to 10.
+
+    Empty if one of them is missing.
+    """
     configurations = [w.setup.configuration for w in skewed]
     ratios = {c.delay_ratio for c in configurations if c.schedule == "overlapped"}
     for ratio in sorted(ratios, key=lambda d: abs(d - 10)):
@@ -172,7 +180,7 @@ def _sentence(skewed: list[Waits]) -> str:
                 f"{number(aware)} with the structure-aware and {number(lagging)} with the overlapped schedule"
             )
     if not words:
-        return "Nothing to compare yet: it takes conventional, structure-aware and overlapped runs alike."
+        return "Nothing to compare yet: conventional, structure-aware and overlapped runs are all needed."
     first = _compared(skewed, HEADLINE) or _compared(skewed, OTHERWISE)
     ranks = first[0].runs[0].run.record.ranks
     return (

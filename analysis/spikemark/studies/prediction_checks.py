@@ -1,4 +1,4 @@
-"""Predictions held against what was published: DPSNN on four machines, NEST's multi-area model as a bound.
+"""Predictions compared with published times: DPSNN on four machines, and NEST's multi-area model as a bound.
 
 DPSNN is another program. So one factor per machine, on the time of a synapse, a neuron and a spike from
 outside, is fitted to some rows, and the others are held out. Entering a list is left as it is, because it is
@@ -27,7 +27,7 @@ KERNELS = "kernels."
 OF_WORK = [f"{KERNELS}{cores}.{time}" for cores in ("one_core", "full_node")
            for time in ("t_next", "update", "external")]  # fmt: skip
 LARGEST = 1e4  # of a fitted factor, and its inverse
-NO_RING = {"node.l2": 0.0, "node.l3": 0.0}  # DPSNN queues events by neuron, so that cache.py is not for it
+NO_RING = {"node.l2": 0.0, "node.l3": 0.0}  # DPSNN queues events by neuron, so cache.py does not apply to it
 #: Real-time factors of NEST 3.9, multi-area model in its ground state on JURECA-DC by nodes, 2 ranks of 64
 #: threads on each: digitised from the figure in doc/htmldoc/static/img of mlober/nest-simulator@ae6d107a3.
 NEST_MAM = {4: 74.2, 8: 32.99, 12: 21.95, 16: 17.37, 24: 12.37, 32: 10.52}

@@ -1,4 +1,4 @@
-"""Published times of DPSNN, each with what it takes to predict it.
+"""Published times of DPSNN, each with what is needed to predict it.
 
 Simula et al. (2019), Tables I to III: a homogeneous network on servers and boards; Pastorelli et al. (2019),
 figure 6: grids of columns on up to 64 nodes of GALILEO, in the asynchronous awake and the slow-wave state.
@@ -34,7 +34,10 @@ STATES = {"aw": ("awake", 8.8), "sw": ("slow waves", 3.1)}  # their mean rates t
 
 @dataclass(frozen=True)
 class Network:
-    """Homogeneous, of so many neurons, or a grid of columns; `hz`: its mean rate, None for the published."""
+    """A homogeneous network of some neurons, or a grid of columns.
+
+    `hz` is its mean rate, None the published one.
+    """
 
     neurons: int | None = None
     columns: str | None = None
@@ -64,8 +67,8 @@ class Case:
 
 
 def table_i() -> list[Case]:
-    """Shares of computation and communication. Servers with two Xeon E5-2630 v2 of six cores, of which there
-    is no profile: the InfiniBand servers stand for them, with factors of their own."""
+    """Shares of computation and communication. The servers have two Xeon E5-2630 v2 of six cores, for which
+    there is no profile: the InfiniBand servers stand in for them, with their own factors."""
     fitted = {(20_480, 4): WORK, (20_480, 32): MESSAGES}
     found = []
     for row in papers.rows("simula_table1"):

@@ -1,4 +1,4 @@
-"""What studies ask of runs: which belong together, and values of one."""
+"""What studies need to know about runs: which belong together, and values of a single run."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
@@ -7,10 +7,11 @@ from spikemark.quantities import quantity
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.cases import ratio
 from spikemark.records.gather import Measured
+from spikemark.records.record import NOT_TIMED
 
-CROWDED = missing("more ranks than cores: evidence of counts, not of times", mark="not shown")
+CROWDED = missing("more ranks than cores: counts are valid, times are not", mark="not shown")
 NOT_RUN = missing("no such run is complete")
-NO_BARRIER = missing("waiting was not timed on its own (record.barrier is false)")
+NO_BARRIER = missing(f"waiting was {NOT_TIMED}")
 
 
 def group(runs: list[Measured], key: Callable[[Measured], Hashable]) -> dict[Hashable, list[Measured]]:
@@ -37,7 +38,7 @@ def untimed(runs: list[Measured]) -> Quantity:
 
 
 def say_crowded(rows: list[dict], runs: list[Measured]) -> None:
-    """In rows with more `ranks` than cores, that is the reason why runs are missing: change it in place."""
+    """Sets the reason of missing values in rows with more `ranks` than cores, in place."""
     cores = min((m.run.record.host.cores for m in runs if m.run.record.host.cores), default=None)
     for row in rows:
         for name, cell in row.items():
@@ -65,7 +66,7 @@ def factor(first: list[Measured], second: list[Measured], value: Callable[[Measu
 def reduction_percent(
     base: list[Measured], other: list[Measured], value: Callable[[Measured], float]
 ) -> Quantity:
-    """By how many per cent `other` takes less time than `base`; below 0 where it takes longer."""
+    """How many per cent less time `other` takes than `base`; below 0 if it takes longer."""
     found = factor(other, base, value)
     if not found:
         return found
@@ -73,7 +74,7 @@ def reduction_percent(
 
 
 def exchange(m: Measured) -> str:
-    """The exchange asked for, also where a rank alone did without."""
+    """The exchange that was requested, even if a single rank did not need it."""
     return m.configuration.exchange
 
 
@@ -82,17 +83,17 @@ def simulated_ms(m: Measured) -> int:
     return round(1e3 * m.run.record.timing.model_s)
 
 
-def share_percent(m: Measured, *phases: str) -> float | None:
-    """Time in the phases over that of all, in per cent, mean over ranks; None where one was not timed."""
-    means = {name: phase.mean_s for name, phase in m.run.record.timing.phases.items()}
-    if any(means[name] is None for name in phases if name in means):
-        return None
-    whole = sum(x for x in means.values() if x is not None)
-    return 100 * sum(means.get(name, 0.0) for name in phases) / whole if whole > 0 else None
+def share_percent(m: Measured, *parts: str) -> float | None:
+    """Time in parts of a cycle (record.PARTS) over that of all phases, in per cent, mean over ranks.
+
+    None where a phase of these parts was not timed.
+    """
+    spent, whole = m.spent(*parts), sum(x for x in m.phases().values() if x is not None)
+    return 100 * spent / whole if spent is not None and whole > 0 else None
 
 
 def per_window(m: Measured, count: str) -> float:
-    """A count per rank and window, of all lanes together."""
+    """A count per rank and window, summed over lanes."""
     lanes = m.run.record.lanes
     return sum(getattr(lane, count) / lane.windows for lane in lanes) / m.run.record.ranks
 

@@ -13,33 +13,36 @@ from . import held_out, waits
 from .study import Findings, Study
 from .waits import Waits
 
-GOALS = {0.0: 5.0, 0.9: 2.0}  # serial correlation -> by how much overlapping is to cut the waiting
+GOALS = {0.0: 5.0, 0.9: 2.0}  # serial correlation -> factor by which overlapping should cut the waiting
 GOAL_RATIOS = (10, 20)  # at one of these D
 ASIDE = {"conventional": 0.92, "placement_only": 0.97, "hierarchical": 1.05}  # dots at one D, side by side
 EXPLAINED = (
-    "How long do ranks wait for each other, and what does the schedule change about it? Every rank sleeps in "
-    "every cycle for a time drawn at random. The network itself takes next to no time, so the times of the "
-    "ranks are known and the schedules differ in waiting only. Sleeping ranks do not take a core from each "
-    "other. But eight of them on two cores wake up late, by the figure below. Their compute times include "
+    "How long do ranks wait for each other, and what does the schedule change about it? In every cycle, "
+    "each rank sleeps for a time drawn at random. The network itself takes next to no time, so the times of "
+    "the ranks are known and the schedules differ only in waiting. Sleeping ranks do not take a core from "
+    "each other. But eight of them on two cores wake up late; a table below shows how late. Their compute "
+    "times include "
     "that, and their exchanges take longer than on cores of their own. So the figures are about waiting for "
     "slower ranks, not about speed."
 )
 MODELS = (
     "Recursion, runs' times: the recursion F[m,k] = max(F[m,k−1], max over j of F[j,k−1−L] + t) + C[m,k] on "
-    "the compute times that the runs had. No parameter is fitted, and t, the transport, is taken as 0. What "
-    "the runs wait beyond it is transport and waking up. Recursion, drawn times: the same on times drawn "
-    "from the distribution that was injected, a prediction that has seen no run. Its interval holds 95 % of "
-    "runs of this length. The intervals of the other two are 95 %, over blocks of cycles. A run ends with "
+    "the compute times that the runs had. No parameter is fitted, and t, the transport, is taken as 0. "
+    "Waiting of the runs beyond it is transport and waking up. Recursion, drawn times: the same on times "
+    "drawn from the distribution that was injected, a prediction that has seen no run. Its interval "
+    "contains 95 % of runs of this length. The intervals of the other two are 95 %, over blocks of cycles. "
+    "A run ends with "
     "all ranks together, so ranks that are ahead by overlapping wait at the end. All three include that."
 )
 HIERARCHICAL = (
     "All areas here are connected with the same shortest delay, so the hierarchical schedule has nothing to "
-    "gain. Its groups meet as rarely as is exact, every 20 cycles, beside the exchange of all ranks every D."
+    "gain. Its groups meet as rarely as is exact, every 20 cycles, besides the exchange of all ranks every "
+    "D cycles."
 )
 
 
 def read(sweep: Sweep) -> Findings:
-    """Waiting of every setup, and by how much overlapping cuts it."""
+    """Waiting of every setup, and how much overlapping reduces it."""
     found, lacking = waits.of_runs(sweep.runs)
     skewed, even = ([w for w in found if (w.setup.sd_us > 0) == injected] for injected in (True, False))
     cuts = _cuts(skewed, sweep.kind)
@@ -124,7 +127,7 @@ def _lateness(found: list[Waits], kind: str) -> Table:
 
 
 def _goal(cuts: Table, correlation: float) -> dict | None:
-    """The row of the smallest D that was run, of those of the goal; chosen without a look at the result."""
+    """The row with the smallest D of the goal that was run; it is chosen without looking at the result."""
     rows = [
         row
         for row in cuts.rows

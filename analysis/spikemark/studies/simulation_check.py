@@ -1,4 +1,4 @@
-"""How well a simulated machine stands for the real one: this host, measured and simulated, phase by phase."""
+"""How well a simulated machine represents the real one: this host, measured and simulated, phase by phase."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ from spikemark import calibration, machines
 from spikemark.core.errors import BadInput
 from spikemark.machines.profile import Profile
 from spikemark.quantities.elements import Box, KeyFigure, Section
-from spikemark.quantities.quantity import Quantity, mean, missing
+from spikemark.quantities.quantity import mean, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 from spikemark.records import record
 from spikemark.records.gather import Measured, Sweep
 from spikemark.records.results import Results
-from spikemark.running import simulated_runs, simulation
+from spikemark.running import simulation
+from spikemark.running.simulate import check
 
-from .runs import group, timed
+from .runs import NO_BARRIER, group, timed
 from .study import Findings, Study
 
 FOLDER = "simulated"
@@ -27,43 +28,41 @@ FOLDER = "simulated"
 MODES = {
     "replay": "those of the real run, cycle by cycle",
     "execute": "the kernels, run one rank after another",
-    "model": "drawn after the profile",
+    "model": "drawn from the profile",
 }
-#: Rows of the table, each a sum of phases.
+#: Rows of the table, each a sum of parts of a cycle (record.PARTS).
 QUANTITIES = {
-    "deliver": ("deliver",),
-    "update": ("update", "inject"),
-    "collocate": ("collocate",),
-    "compute": ("deliver", "update", "inject", "collocate"),
-    "waiting": ("synchronise", "overlap_wait"),
+    **{part: (part,) for part in record.COMPUTE},
+    "compute": record.COMPUTE,
+    "waiting": ("waiting",),
     "exchange": ("exchange",),
 }
 WHOLE = "cycle"
-NO_PROFILE = "there is no profile of this host in machines/: run `spikemark calibrate`"
+NO_PROFILE = "there is no profile of this host in machines/; run `spikemark calibrate`"
 NOT_SIMULATED = missing(f"not simulated: {NO_PROFILE}, or see the complaints above")
 NOTHING = missing("nothing to compare")
 ALONE = missing("a rank alone does not wait or exchange", mark="–")
 EXPLAINED = (
     "Can you trust a simulated machine? Every run here was made on this host and then simulated on the "
-    "host's profile (`spikemark calibrate`): the same network on as many ranks of one node. Replayed compute "
-    "times leave only waiting and exchange to the simulation. Executed ones also test whether kernels take "
-    "as long one rank after another as side by side. Modelled ones also test the profile's kernel times and "
-    "jitter."
+    "host's profile (`spikemark calibrate`): the same network on the same number of ranks of one node. "
+    "Replayed compute times leave only waiting and exchange to the simulation. Executed ones also test "
+    "whether kernels take the same time when ranks run one after another as when they run side by side. "
+    "Modelled ones also test the profile's kernel times and jitter."
 )
 NOTE = (
     "All times are microseconds per cycle, means over ranks, cycles and repetitions. The error is simulated "
-    "over real time, minus 1. The waiting includes the barrier itself."
+    "over real time, minus 1. The waiting includes the barrier itself, and transport where ranks overlap."
 )
 
 
 def simulate(sweep: Sweep) -> list[str]:
-    """Simulate every run that has not been simulated for the profile as it is; returns what went wrong."""
+    """Simulates every run that has not been simulated with the present profile; returns what went wrong."""
     members = [m for m in _real(sweep) if m.planned.threads == 1]
     host = _profile(members[0]) if members else None
     if host is None:
         return [NO_PROFILE]
     try:
-        simulated_runs.check()
+        check()
     except BadInput as reason:
         return [f"not simulated: {reason}"]
     complaints = []
@@ -101,7 +100,7 @@ def _simulate(m: Measured, mode: str, host: Profile) -> None:
 
 
 def _profile(m: Measured) -> Profile | None:
-    """The profile that `spikemark calibrate` has written on the host of a run; None without one."""
+    """The profile that `spikemark calibrate` wrote on the host of a run; None without one."""
     title = calibration.title(m.run.record.host)
     return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
 
@@ -119,7 +118,7 @@ def folder(run: Path, mode: str) -> Path:
 
 @dataclass(frozen=True)
 class Setup:
-    """Runs that differ in their repetition only: microseconds per cycle by quantity, one for each run."""
+    """Runs that differ only in their repetition: microseconds per cycle by quantity, one for each run."""
 
     neurons: int
     ranks: int
@@ -170,15 +169,12 @@ def _load(path: Path) -> record.Run | None:
 
 
 def _quantities(runs: list[record.Run]) -> dict[str, list[float]]:
-    found = {name: [_per_cycle_us(run, names) for run in runs] for name, names in QUANTITIES.items()}
+    found = {}
+    for name, parts in QUANTITIES.items():
+        spent = [(run.spent_s(*parts), run.record.timing.cycles) for run in runs]
+        found[name] = [1e6 * seconds / cycles for seconds, cycles in spent if seconds is not None]
     found[WHOLE] = [1e6 * run.record.timing.simulate_s / run.record.timing.cycles for run in runs]
     return found
-
-
-def _per_cycle_us(run: record.Run, names: tuple[str, ...]) -> float:
-    timing = run.record.timing
-    found = [timing.phases[name].mean_s for name in names if name in timing.phases]
-    return 1e6 * sum(s for s in found if s is not None) / timing.cycles
 
 
 def read(sweep: Sweep) -> Findings:
@@ -187,7 +183,7 @@ def read(sweep: Sweep) -> Findings:
     differ = [label for setup in found for label in setup.differ]
     spikes = Box(
         "bad" if differ else "good",
-        f"Other spikes than in the real run: {', '.join(differ)}."
+        f"These simulated runs have other spikes than their real runs: {', '.join(differ)}."
         if differ
         else "Every simulated run found the spikes of its real run (checksum).",
     )
@@ -205,10 +201,13 @@ def _table(found: list[Setup]) -> Table:
             alone = setup.ranks == 1 and quantity in ("waiting", "exchange")
             row = {"neurons": setup.neurons, "ranks": setup.ranks, "schedule": setup.schedule}
             row["quantity"] = quantity
-            row["measured_us"] = _cell(setup.measured[quantity])
+            own = setup.measured[quantity]
+            row["measured_us"] = mean(own) if own else NO_BARRIER
             for mode in MODES:
                 error = setup.error(quantity, mode)
-                row[f"{mode}_us"] = _cell(setup.simulated[mode][quantity])
+                copies = setup.simulated[mode]
+                lacking = NO_BARRIER if copies[WHOLE] else NOT_SIMULATED
+                row[f"{mode}_us"] = mean(copies[quantity]) if copies[quantity] else lacking
                 row[f"{mode}_error_percent"] = ALONE if alone else NOTHING if error is None else 100 * error
             rows.append(row)
     columns = [
@@ -223,10 +222,6 @@ def _table(found: list[Setup]) -> Table:
         columns.append(Column(f"{mode}_error_percent", f"{mode}, error (%)", "", 2))
     notes = [NOTE, "Compute times: " + "; ".join(f"{name}: {words}" for name, words in MODES.items()) + "."]
     return Table(columns, rows, "This host, real and simulated", "errors", notes)
-
-
-def _cell(values: list[float]) -> Quantity:
-    return mean(values) if values else NOT_SIMULATED
 
 
 def _largest(found: list[Setup], mode: str, quantity: str) -> float | None:
@@ -246,7 +241,7 @@ def _sentence(found: list[Setup]) -> str:
     ]
     if not parts:
         return f"Nothing to compare yet: no run of this host was also simulated; {NO_PROFILE}."
-    return f"Largest errors of simulated cycles of two ranks or more, by their length: {'; '.join(parts)}."
+    return f"Largest errors of simulated cycles on two or more ranks, by their length: {'; '.join(parts)}."
 
 
 def _errors(found: list[Setup]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a study is: an experiment, and how its runs are read as tables and words."""
+"""Defines a study: an experiment, and how its runs are turned into tables and words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class Findings:
 
     @property
     def remarks(self) -> list[str]:
-        """What stands out."""
+        """The statements that stand out."""
         return [box.text for part in self.parts for box in part.boxes]
 
     def content(self) -> dict[str, Any]:
@@ -45,7 +45,9 @@ class Findings:
 
 @dataclass(frozen=True)
 class Study:
-    """`experiment`: a file in workflows/experiments. `read` says what its complete runs show, however many.
+    """`experiment`: a file in workflows/experiments.
+
+    `read` says what its complete runs show, however many there are.
 
     `prepare`, where given, measures or simulates what the study needs besides these runs, and returns one
     line for each thing that went wrong. It is only called where the runs are made on this machine.

@@ -1,19 +1,18 @@
-"""Waiting of one way to run ranks of injected skew: as it was, by the recursion, and from the known truth.
+"""Waiting of ranks with injected skew: as observed, by the recursion, and from the known truth.
 
 Times are in microseconds per cycle, mean over ranks. Means over blocks of cycles stand in for repetitions:
-blocks are long against the correlation of the cycles, so their spread tells how sure the mean is.
+blocks are much longer than the correlation of the cycles, so their spread tells how certain the mean is.
 """
 
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
-from spikemark.models import recursion, statistics
+from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.quantities import quantity
-from spikemark.quantities.quantity import LEVEL, Quantity, missing
+from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 from spikemark.quantities.table import Cell, Column
 from spikemark.quantities.words import counted
 from spikemark.records.gather import Configuration, Measured
@@ -47,10 +46,13 @@ class Waits:
 
     @cached_property
     def measured_blocks(self) -> dict[Place, np.ndarray]:
-        """Block means at barriers and at exchanges that overlap; without runs whose waiting was not timed."""
+        """Block means at barriers and at overlapping exchanges.
+
+        Runs whose waiting was not timed are left out.
+        """
         found = {}
         for m in self.runs:
-            waiting = statistics.measured_waiting_s(m.run)
+            waiting = m.run.waiting()
             if waiting is not None:
                 found[place(m)] = blocks(waiting)
         return found
@@ -79,14 +81,14 @@ class Waits:
 
     @property
     def drawn(self) -> Quantity:
-        """Mean over drawn runs, and what lies between the 2.5 and 97.5 % of them."""
+        """Mean over drawn runs, and their 2.5 and 97.5 % quantiles."""
         tail = 100 * (1 - LEVEL) / 2
         low, high = np.percentile(self.drawn_runs, [tail, 100 - tail])
         return Quantity(float(self.drawn_runs.mean()), float(low), float(high))
 
     @property
     def lateness_us(self) -> Quantity:
-        """By how much a wait takes longer than asked for, mean over ranks, cycles and runs."""
+        """How much longer a wait takes than requested, mean over ranks, cycles and runs."""
         if any("inject" not in m.run.record.phases for m in self.runs):
             return missing("records without the phase inject")
         asked = self.runs[0].description["inject"]["mean_us"]
@@ -104,7 +106,7 @@ class Waits:
 
 
 def columns(name: str, head: str, kind: str) -> list[Column]:
-    """A number of runs, and what the recursion says of it; `kind` is that of the runs' times."""
+    """A number from the runs, and what the recursion says about it; `kind` is that of the runs' times."""
     return [
         Column(name, head, kind),
         Column(f"{name}_replayed", "recursion, runs' times", "modelled"),
@@ -156,7 +158,7 @@ def factor(larger: dict[Place, np.ndarray], smaller: dict[Place, np.ndarray]) ->
         return Quantity(ratio)
     logs = np.log(rest_a / rest_b)
     error = np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum())
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    half = student(n - 1) * float(error)
     return Quantity(ratio, ratio * float(np.exp(-half)), ratio * float(np.exp(half)))
 
 

@@ -24,9 +24,10 @@ from .on_machine import (
 from .study import Findings, Study
 
 EXPLAINED = (
-    "What does the structure-aware schedule save when a network grows with its machine? As far as time goes, "
-    "each rank is a node with one area of the published size: the mean time of deliver, update and collocate "
-    "follows from the full network and the profile's kernels, and how it scatters is assumed. The simulated "
+    "What does the structure-aware schedule save when a network grows with its machine? In compute time, "
+    "each rank is a node with one area of the published size: the mean time of deliver, update and "
+    "collocate follows from the full network and the profile's kernels, and its scatter is assumed. The "
+    "simulated "
     "network has fewer neurons that fire more often, so that a third of the spikes of full areas travel in "
     "every cycle. These spikes are real, and so are the messages. Times are seconds per simulated second, "
     "mean over ranks. Waiting includes the wait for overlapped exchanges."
@@ -40,7 +41,7 @@ HISTOGRAMS = (
     "Compute time per cycle of all ranks (simulated), that of windows divided by their length, each "
     "histogram scaled to its highest bin; triangles: modes. Line: the slowest rank alone. "
     f"Shaded: where {percent(LEVEL)} of the slowest would lie if times were independent and normal "
-    "(modelled: Lober et al. 2026, eq 12). Inside it are: "
+    "(modelled: Lober et al. 2026, eq 12). It contains: "
 )
 OF_PROFILE = "of the profile"
 NONE = missing("no conventional run of these ranks")
@@ -64,13 +65,13 @@ def read(sweep: Sweep) -> Findings:
 
 
 def _correlation(m: Measured) -> tuple[bool, float]:
-    """Is the serial correlation of compute times left to the profile, and which is it if not?"""
+    """The serial correlation of compute times, and whether it is left to the profile."""
     asked = m.planned.machine.correlation
     return asked is None, float(asked or 0)
 
 
 def _columns() -> list[Column]:
-    """What tells the rows apart."""
+    """The columns that distinguish the rows."""
     return [
         Column("machine", "machine", "given"),
         Column("correlation", "serial correlation", "given", 2),
@@ -98,7 +99,7 @@ def _reductions(found: list[Place]) -> Table:
         if p.configuration.schedule == "conventional":
             continue
         base = partner(found, p, "conventional")
-        waits = p.configuration.schedule == "structure_aware"  # of which the theory speaks
+        waits = p.configuration.schedule == "structure_aware"  # that the theory is about
         ratio = p.configuration.delay_ratio
         rows.append({
             **_cells(p),
@@ -118,12 +119,12 @@ def _reductions(found: list[Place]) -> Table:
         Column("irregular_theory", "irregular accesses, theory", "modelled"),
         Column("run_time_percent", "run time (%)", "simulated"),
     ]
-    title = "By how much less than the conventional schedule, %; below 0 where it is more"
+    title = "Reduction against the conventional schedule, %; below 0 if it is an increase"
     return Table(columns, rows, title, "reductions")
 
 
 def _irregular(p: Place) -> float | Quantity:
-    """Reduction of irregular accesses in per cent for areas of the size whose compute times were taken."""
+    """Reduction of irregular accesses in per cent, for areas of the size whose compute times were used."""
     machine = p.runs[0].planned.machine
     neurons, indegree = (machine.compute_of.get(f"preset.{n}") for n in ("neurons_per_area", "indegree"))
     if neurons is None or indegree is None:
@@ -225,12 +226,12 @@ def _cycle_times(last: list[tuple[Place, Measured]]) -> Table:
         Column("ratio", "CV of windows / CV", "simulated"),
         Column("ratio_theory", "1/√D", "modelled"),
     ]
-    note = "These are runs of the first seed. Their times are drawn after the profile."
+    note = "These are runs of the first seed. Their times are drawn from the profile."
     return Table(columns, rows, "Compute times at the most ranks", "cycle_times", [note])
 
 
 def _headline(less: Table) -> dict | None:
-    """The structure-aware row of most ranks that has a partner; the first correlation there."""
+    """The structure-aware row with a partner on the most ranks, at the first correlation."""
     rows = [r for r in less.rows if r["waiting_theory"] != "" and r["waiting_percent"]]
     return max(rows, key=lambda r: r["ranks"], default=None)
 
@@ -238,7 +239,7 @@ def _headline(less: Table) -> dict | None:
 def _sentence(less: Table) -> str:
     row = _headline(less)
     if row is None:
-        return "Nothing to compare yet: no conventional and structure-aware run of as many ranks."
+        return "Nothing to compare yet: no conventional and structure-aware run on the same number of ranks."
     values = {name: row[name] for name in ("waiting_percent", "exchange_percent", "deliver_percent")}
     words = {name: _change(cell) for name, cell in values.items()}
     theory = row["irregular_theory"]

@@ -1,14 +1,15 @@
-"""Where the waiting of a run comes from: lasting differences, jitter, drift, rare long cycles, the rest.
+"""Why ranks waited in a run: lasting differences, jitter, drift, rare long cycles, and the rest.
 
 Waiting is E[max over ranks] - mean, and maxima do not add: jitter hides part of a lasting difference. So each
 part is what it adds to the waiting when it joins the others, averaged over all orders of joining (Shapley
 1953); no order is preferred, and the parts add up to what the compute times imply. A coalition of parts is
 the measured trace with the other parts scaled to 0 (`split`). What was measured beyond that (a late wake-up,
 the barrier itself) is `barrier`. What all ranks share makes nobody wait, but costs time: its mean beyond its
-median. Transport is the exchange of data, timed apart.
+median. Transport is the exchange of data, which is timed separately.
 
-Intervals: a part is the mean of a series over meetings, into which goes how each meeting moves the rank
-effects, with the error of `series`; it is evaluated again at the ends of the interval of the drift share.
+Intervals: a part is the mean of a series over meetings, which includes how each meeting moves the rank
+effects, with the error of `series`; the part is evaluated again at the ends of the interval of the drift
+share.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from . import series
 from .observed import Observed, observed
 from .split import Split, added_up
 
-USUAL_RATIO = 10  # D where the run does not say
+USUAL_RATIO = 10  # D if the run does not state one
 PARTS = ("persistent", "jitter", "drift", "rare")
 COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinations(PARTS, n)]
 
@@ -40,7 +41,7 @@ class Budget:
     common_mode: Quantity  # time it costs; it makes nobody wait
     transport: Quantity | None  # None where exchanges were not timed
     efficiency: dict[str, float] | None  # of POP; None as before
-    delay_ratio: int  # D that tells jitter from drift, in cycles
+    delay_ratio: int  # D that separates jitter from drift, in cycles
     drift_share: float  # of the variance of means over D cycles
     warnings: tuple[str, ...] = ()
 
@@ -48,7 +49,7 @@ class Budget:
 def budget(given, delay_ratio: int | None = None) -> Budget:
     """The budget of a `Run`, of compute times [rank, cycle] in s, or of an `Observed`.
 
-    `delay_ratio` is the D that tells jitter from drift: that of the run's description, else 10; it is
+    `delay_ratio` is the D that separates jitter from drift: that of the run's description, else 10; it is
     rounded up to a multiple of the cycles between two meetings. Raises BadInput as `observed` does.
     """
     run = observed(given)
@@ -87,8 +88,8 @@ def efficiency(run: Observed) -> dict[str, float]:
     """The efficiencies of POP (Performance Optimisation and Productivity, its standard metrics), 0 to 1.
 
     Load balance: mean over maximum of the ranks' computing. Serialisation: that maximum over the run time on
-    a network that takes no time, which here is the sum of the slowest ranks' times. Transfer: that run time
-    over the measured one. Their product is the parallel efficiency, mean computing over run time.
+    an ideal network that takes no time, which here is the sum of the slowest ranks' times. Transfer: that run
+    time over the measured one. Their product is the parallel efficiency, mean computing over run time.
     """
     totals = run.compute.sum(axis=1, dtype=np.float64)
     ideal = float(run.per_meeting(run.compute).max(axis=0).sum(dtype=np.float64))
@@ -124,9 +125,9 @@ def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> tuple
 
 
 def _slopes(split: Split, share: float, found: dict) -> dict:
-    """By how much the waiting of each coalition grows with the effect of each rank, [rank].
+    """How much the waiting of each coalition grows with the effect of each rank, [rank].
 
-    The effect is in the coalition or not, and out of e, which is scaled with the windows.
+    The effect may be in the coalition, and it is taken out of e, which is scaled with the windows.
     """
     slopes = {}
     for members, last in found.items():
@@ -152,9 +153,10 @@ def _joining(name: str, values: dict):
 def _part(
     mean: series.Mean, meetings: int, shifts=(0.0,), never_negative=False, kind: str = "modelled"
 ) -> Quantity:
-    """The total; its interval is that of the mean, wider by `shifts`, and not below 0 unless the value is.
+    """The total; its interval is that of the mean, widened by `shifts`, and not below 0 unless the value is.
 
-    The two add up, not in squares: where drift is absent, the end of the drift share's interval is the truth.
+    The two widths are added, not their squares: without drift, the end of the drift share's interval is the
+    truth.
     """
     low, high = mean.interval()
     low, high = low + min(0.0, *shifts), high + max(0.0, *shifts)
@@ -164,7 +166,7 @@ def _part(
 
 
 def _common_mode(split: Split) -> Quantity:
-    """The mean beyond the median of what all ranks share; 0 where independent ranks explain as much."""
+    """Mean minus median of what all ranks share; 0 if independent ranks would explain as much."""
     parts, deviation = split.components, split.shared - split.components.mean
     variance, cycles = float(deviation.var()), len(deviation)
     if not variance > 0:

@@ -1,16 +1,17 @@
-"""What cycle times are made of: y[m, w] = mean + a_m + g_w + e[m, w].
+"""The components of cycle times: y[m, w] = mean + a_m + g_w + e[m, w].
 
 a_m is the persistent effect of a rank, g_w what all ranks share (it makes nobody wait), e stationary with an
 autocorrelation and independent between ranks. y are sums over the steps of a plan; times in s.
 
 - V, the spread that makes ranks wait: the variance across ranks within a step, mean over steps. g drops out,
   and drift is not lost to the estimated means, so V is unbiased whatever the serial correlation.
-- a_m: deviations of the rank means, drawn together by the positive-part James-Stein factor
-  1 - (M-3)/(M-1) SE^2 / var (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n:
-  ranks that differ no more than drifting equals would are taken for equals.
-- g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, drawn together
-  accordingly. Where Var g is not surely above 0, g_w is 0 but in single long steps in which all ranks are
-  late together, where it is all of the deviation: one stall of the machine would pass for a tail of all.
+- a_m: deviations of the rank means, shrunk by the positive-part James-Stein factor 1 - (M-3)/(M-1) SE^2 / var
+  (1 - SE^2 / var for up to 3 ranks), SE^2 being the long-run variance over n: ranks that differ no more than
+  drifting equal ranks would are treated as equal.
+- g: the variance of the mean over ranks is Var g + V_e / M; g_w is that mean's deviation, shrunk accordingly.
+  If Var g is not certainly above 0, g_w is 0 except in single long steps in which all ranks are late
+  together, where it is the whole deviation: otherwise one stall of the machine would pass for a long tail of
+  every rank.
 """
 
 from dataclasses import dataclass
@@ -96,12 +97,12 @@ class Components:
 
     @property
     def varies(self) -> bool:
-        """Is there any spread across ranks?"""
+        """Tells whether there is any spread across ranks."""
         return self.across > self._rounding
 
     @property
     def fluctuates(self) -> bool:
-        """Does what differs between ranks change from step to step?"""
+        """Tells whether the differences between ranks change from step to step."""
         return self.autocovariance[0] > self._rounding
 
     @property
@@ -143,11 +144,11 @@ class Components:
 
     @property
     def stalls(self) -> np.ndarray:
-        """Which steps are far too long because all ranks are late together? [step]
+        """The steps, boolean [step], that are far too long because all ranks are late together.
 
-        Every rank is then within its own longest share u of all steps. u is such that independent ranks would
-        rarely all be so at once even in one step, whatever their distributions and serial correlations:
-        steps u^M = CHANCE.
+        Every rank is then within its own longest share u of all steps. u is chosen so that independent ranks,
+        whatever their distributions and serial correlations, would rarely all be so in even one step: steps
+        u^M = CHANCE.
         """
         late = self.step_means - np.median(self.step_means)
         found = late > FAR * (self.across / self.ranks) ** 0.5
@@ -159,7 +160,7 @@ class Components:
 
     @property
     def common(self) -> float:
-        """Variance of g in s^2; 0 where it is no larger than what chance makes of independent ranks."""
+        """Variance of g in s^2; 0 if it is no larger than chance gives for independent ranks."""
         return self.shared.value if self.shared.value > SURE * self.shared.error else 0.0
 
     @cached_property
@@ -174,7 +175,7 @@ class Components:
     def residual(self, rank: int) -> np.ndarray:
         """The fluctuation e of a rank, [step], scaled so that independent ranks with effects have variance V.
 
-        It holds the part of the deviation of the rank's mean that does not count as persistent.
+        It includes the part of the deviation of the rank's mean that does not count as persistent.
         """
         rest = (1 - self.shrinkage) * (self.rank_means[rank] - self.mean)
         return rest + self.scale * self.own_course(rank)
@@ -210,6 +211,6 @@ class Components:
 
     @cached_property
     def scale(self) -> float:
-        """The factor that makes own courses vary as much as the times about their means do across ranks."""
+        """The factor that makes own courses vary across ranks as much as the times about their means do."""
         found = float(self.own_squares.mean())
         return float(np.sqrt(self.own_variances.mean() / found)) if found > 0 else 1.0

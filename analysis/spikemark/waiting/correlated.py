@@ -1,10 +1,10 @@
 """`correlated`: unequal ranks whose times drift and are distributed as measured.
 
 Where all ranks meet and leave together, waiting is E[max] of independent times a_m + e_m, by quadrature,
-minus their mean. The variance of sums over D cycles is that of the measured sums, which is
-D sigma_e^2 (1 + 2 sum_{k<D} (1 - k/D) rho_k). Else the process is drawn and goes through the plan: the e_m
-that were measured, each begun at a random cycle, plus a_m. That keeps their autocorrelation and distribution,
-modes and phases too, and makes ranks independent.
+minus their mean. The variance of sums over D cycles is that of the measured sums, which is D sigma_e^2 (1 + 2
+sum_{k<D} (1 - k/D) rho_k). Else the process is drawn and goes through the plan: the e_m that were measured,
+each begun at a random cycle, plus a_m. That keeps their autocorrelation and distribution, including modes and
+phases, and makes ranks independent.
 
 Other numbers of ranks: fewer are a random choice of the fitted ones; further ones have effects
 of their own and an e like that of fitted ranks (`further`).
@@ -25,7 +25,7 @@ from .source import Source
 
 SEED, MOST_VALUES, MOST_RUNS = 1, 1_000_000, 8
 LEAST = 1e-4
-NUDGE = 1.02  # by which residuals are stretched to see what that does
+NUDGE = 1.02  # by which residuals are stretched to see the effect
 
 
 class Correlated(Predictor):
@@ -51,7 +51,7 @@ class Correlated(Predictor):
         if plan.ranks > parts.ranks:
             return self.of_sets(self._sets(parts, plan), overhead, plan)
         found = self.waits(_draws(parts, plan), plan)
-        # the run as measured tells how well one run knows the expectation, the others the expectation
+        # the measured run shows how well one run knows the expectation; the others give the expectation
         first = found.series[0].ravel()
         course = series.mean(first + overhead[: len(first)])
         runs = self.source.cycles / self.source.length(plan)
@@ -117,7 +117,7 @@ def _pooled(parts: Components) -> Distribution:
 
 
 def _bins(parts: Components) -> tuple[float, float, float]:
-    """A spread, which is above 0 even where ranks never change, and the lowest and highest residual."""
+    """A spread, which is above 0 even if ranks never change, and the lowest and highest residual."""
     return max(parts.own**0.5, LEAST * parts.across**0.5), *parts.residual_range
 
 
@@ -150,8 +150,8 @@ def _moved(
 def _draws(parts: Components, plan: Plan) -> np.ndarray:
     """Runs of the fitted process, [run, rank, step]: mean + a_m + e_m. The first has the e_m as measured.
 
-    In the others each e_m begins at a random cycle, so that ranks are independent but keep their own course.
-    What all ranks share stays: nobody waits for it, but with a lag it matters how long a window lasts.
+    In the others, each e_m begins at a random cycle, so that ranks are independent but keep their own course.
+    What all ranks share stays: nobody waits for it, but with a lag the length of a window matters.
     """
     rng, ranks = np.random.default_rng(SEED), plan.ranks
     order = _order(parts, plan)
@@ -164,7 +164,7 @@ def _draws(parts: Components, plan: Plan) -> np.ndarray:
         )
         for place, rank in enumerate(chosen):
             moved = 0 if run == 0 else rng.integers(parts.steps)
-            _begun_later(residuals[rank], moved, parts.rank_effects[rank], found[run, place])
+            further.begun_later(residuals[rank], moved, parts.rank_effects[rank], found[run, place])
     found += (parts.mean + parts.common_course).astype(found.dtype)
     return found
 
@@ -177,16 +177,10 @@ def _drawn(parts: Components, residuals: list, plan: Plan, cast: Cast, draw: int
     begin = np.append(begin, (cast.begin * parts.steps).astype(int))
     effects = np.append(parts.rank_effects[fitted], plan.step * cast.effects)
     for place, rank in enumerate(np.append(fitted, cast.like)):
-        _begun_later(residuals[rank], begin[place], effects[place], found[place])
+        further.begun_later(residuals[rank], begin[place], effects[place], found[place])
     return found + (parts.mean + parts.common_course).astype(found.dtype)
 
 
-def _begun_later(course: np.ndarray, begin: int, level: float, out: np.ndarray) -> None:
-    """Writes `level` + `course` [step], begun at another step as by `np.roll`, into `out`."""
-    np.add(level, course[len(course) - begin :], out=out[:begin], casting="same_kind")
-    np.add(level, course[: len(course) - begin], out=out[begin:], casting="same_kind")
-
-
 def _order(parts: Components, plan: Plan) -> np.ndarray:
-    """The order of the ranks: by their means, as their numbers mean nothing unless they form groups."""
+    """The order of the ranks: by their means, since their numbers have no meaning unless they form groups."""
     return np.argsort(parts.rank_means) if plan.step == plan.window else np.arange(parts.ranks)

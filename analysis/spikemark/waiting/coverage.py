@@ -1,7 +1,7 @@
-"""How often the intervals of the predictors hold the true expected waiting, on processes that are planted.
+"""How often the intervals of the predictors contain the true expected waiting, for planted processes.
 
 `study` asks for other schedules, `study_of_ranks` for more ranks than were measured; `page` makes
-docs/coverage.md of both.
+docs/coverage.md from both.
 """
 
 import zlib
@@ -12,11 +12,12 @@ from itertools import product
 import numpy as np
 
 from spikemark.network.meetings import Plan, plan
+from spikemark.quantities.quantity import LEVEL
 
 from . import PREDICTORS, planted
 from .planted import PLANTED, RANKS, Planted
 
-NOMINAL, WANTED = 0.95, 0.92
+NOMINAL, WANTED = LEVEL, 0.92
 CYCLES_OF_TRUTH = 2_000_000  # of each rank
 ASKED = [("conventional", 1), ("structure_aware", 10), ("overlapped", 10)]
 
@@ -24,9 +25,9 @@ MEASURED, TIMES = (4, 8, 16), (2, 4)
 SPREADS = {"equal ranks": 0.0, "unequal ranks": planted.SD_S}
 CORRELATION, CYCLES, SCHEDULE, DELAY_RATIO = 0.8, 4000, "structure_aware", 10
 
-HEAD = """# How often the intervals hold
+HEAD = """# How often the intervals contain the truth
 
-How far can you trust the intervals of the predictors? `correlated` and `replay` are meant to hold the true
+How far can you trust the intervals of the predictors? `correlated` and `replay` should contain the true
 waiting in at least {wanted:.0f} % of cases. Each row of the tables below is one test of that.
 `spikemark coverage --trials {trials} --write docs/coverage.md` wrote this page; 500 trials take
 about {minutes} minutes of one core.
@@ -34,25 +35,25 @@ about {minutes} minutes of one core.
 Runs of {ranks} ranks are drawn from processes whose expected waiting is known from a long simulation. Each
 predictor is fitted on the conventional run and asked for the waiting of a conventional, a structure-aware
 (D = 10) and an overlapped (D = 10, lag 1) run of as many cycles. The table gives the share of trials in which
-the {nominal:.0f} % interval holds the truth, and in parentheses the mean error of the prediction.
+the {nominal:.0f} % interval contains the truth, and in parentheses the mean error of the prediction.
 With {trials} trials a share is known to about ± {error:.1f} percentage points.
 
 `iid` is the theory as published, and its interval only says how well the spread of the cycle times is known.
-It is expected to hold where that theory does: for equal ranks with normal cycle times, and either no serial
-correlation or a schedule that does not sum over cycles. Everywhere else it is expected to miss, and it does.
-`correlated` and `replay` are expected to hold everywhere. An exclamation mark shows where they stay below
-the goal.
+It is expected to contain the truth where that theory holds: for equal ranks with normal cycle times, and
+either no serial correlation or a schedule that does not sum over cycles. Everywhere else it is expected to
+miss, and it does. `correlated` and `replay` are expected to contain it everywhere. An exclamation mark shows
+where they stay below the goal.
 
 """
 MINUTES = 15
 FURTHER = """
 ## More ranks than were measured
 
-Do the intervals also hold for ranks that were not measured? All ranks are drawn from AR(1) {correlation:g}
-with {cycles} cycles. The persistent effects of the unequal ranks are as large as their fluctuations from
-cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting of all ranks,
-structure-aware with D = 10, which is known by quadrature. The last two columns give the mean width of the
-interval over the truth.
+Do the intervals also contain the truth for ranks that were not measured? All ranks are drawn from AR(1)
+{correlation:g} with {cycles} cycles. The persistent effects of the unequal ranks are as large as their
+fluctuations from cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting
+of all ranks, structure-aware with D = 10, which is known by quadrature. The last two columns give the mean
+width of the interval over the truth.
 
 """
 
@@ -65,8 +66,7 @@ class Covered:
     cycles: int
     plan: Plan
     predictor: str
-    truth_s: float  # expected waiting over a run, mean over trials
-    held: float  # share of the intervals that hold it
+    held: float  # share of the intervals that contain it
     bias: float  # mean prediction / truth - 1
     width: float  # mean width of an interval / truth
 
@@ -77,12 +77,12 @@ def study(
     seed: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Covered]:
-    """Fit and predict `trials` runs of each process; `say` is told which one is at work."""
+    """Fits and predicts `trials` runs of each process; `say` receives the name of each process."""
     plans = [plan(schedule, ratio, RANKS) for schedule, ratio in ASKED]
     found = []
     for number, case in enumerate(cases):
         say(f"{number + 1} of {len(cases)}: {case.name}")
-        named = zlib.crc32(case.name.encode())  # the same draws, whichever other processes are studied
+        named = zlib.crc32(case.name.encode())  # the draws do not depend on which other processes are studied
         truths = planted.expected_waiting_s(case, plans, CYCLES_OF_TRUTH // case.cycles)
         results = {(name, i): [] for name in PREDICTORS for i in range(len(plans))}
         for trial in range(trials):
@@ -102,7 +102,7 @@ def covered(what: str, cycles: int, wanted: Plan, predictor: str, trials: np.nda
     value, low, high, truth = trials.T
     held = float(((low <= truth) & (truth <= high)).mean())
     bias, width = float((value / truth).mean() - 1), float(((high - low) / truth).mean())
-    return Covered(what, cycles, wanted, predictor, float(truth.mean()), held, bias, width)
+    return Covered(what, cycles, wanted, predictor, held, bias, width)
 
 
 def study_of_ranks(
@@ -114,7 +114,7 @@ def study_of_ranks(
     """The same for more ranks than were measured, where all ranks are planted.
 
     A trial draws the effects of all ranks, normal with a given spread. The predictors see the first
-    `measured` ones and are asked for `TIMES` as many.
+    `measured` ranks and are asked about `TIMES` as many.
     """
     found = []
     for (name, spread), fitted_ranks in product(SPREADS.items(), measured):

@@ -1,6 +1,6 @@
-"""The distribution of a time as measured, heavy tails and several modes included, and the slowest of many.
+"""The measured distribution of a time, including heavy tails and several modes, and of the slowest of many.
 
-The empirical distribution in fine bins, not smoothed: the product of the empirical distributions of
+It is the empirical distribution in fine bins, not smoothed: the product of the empirical distributions of
 independent ranks is the distribution of their maximum without bias, whatever their serial correlation.
 """
 

@@ -1,7 +1,7 @@
 """What a conventional run says about its cycle times: parameters of `components`, with intervals.
 
-Every interval is that of the mean of one series (`series`): for a parameter that is no mean, the series is by
-how much each cycle moves the estimate.
+Every interval is that of the mean of one series (`series`): for a parameter that is not a mean, the series
+says how much each cycle moves the estimate.
 """
 
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models.modes import modes
-from spikemark.quantities.quantity import Quantity, missing, with_half
+from spikemark.quantities.quantity import LEVEL, Quantity, missing, student, with_half
 
 from . import series
 from .components import Components
 
 NONE = "none found"
-FEWEST_INDEPENDENT = 100  # times, of which fewer wander so slowly that they imitate modes
+FEWEST_INDEPENDENT = 100  # fewer times wander so slowly that they imitate modes
 MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 
 
@@ -23,7 +23,7 @@ MOST_SEARCHED = 1_000_000  # times of all ranks in which modes are searched
 class Estimates:
     """Parameters of cycle times.
 
-    `rho_1` is missing where the times do not vary, the minor mode where they have one mode.
+    `rho_1` is missing if the times do not vary, and the minor mode if they have only one mode.
     """
 
     mean_s: Quantity
@@ -36,11 +36,11 @@ class Estimates:
     minor_factor: Quantity  # mean time of the minor mode over that of the major one
 
 
-def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
+def estimates(parts: Components, level: float = LEVEL) -> Estimates:
     """The parameters of the components of single cycles, with intervals of the given level."""
     own = series.mean(parts.step_variances)
     error, degrees = parts.rank_mean_known
-    half = series.quantile(degrees, level) * error
+    half = student(degrees, level) * error
     share, factor = _modes(parts, level)
     return Estimates(
         mean_s=_estimate(series.mean(parts.step_means), level, "s"),
@@ -55,7 +55,7 @@ def estimates(parts: Components, level: float = series.LEVEL) -> Estimates:
 
 
 def _estimate(known: series.Mean, level: float, unit: str = "", value: float | None = None) -> Quantity:
-    half = series.quantile(known.degrees, level) * known.error
+    half = student(known.degrees, level) * known.error
     return with_half(known.value if value is None else value, half, unit, "measured")
 
 

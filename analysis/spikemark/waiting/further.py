@@ -1,10 +1,10 @@
-"""Ranks beyond the measured ones: how many may be asked for, what they are like, what is unknown about them.
+"""Ranks beyond the measured ones: how many are allowed, what they are like, and what is unknown about them.
 
 Their effects are normal about the mean of all ranks, with the variance of the measured rank means less what
-noise adds to it. How well few ranks show that mean and that variance is drawn as well, so that sets of
-further ranks differ by all that is not known of them. They fluctuate as measured ranks do, begun at another
-time; what all ranks share stays in its place. Waiting is computed for `DRAWS` sets, chosen so that the set
-that a machine really has makes ranks wait less than the first or more than the last in 5 % of cases.
+noise adds to it. The draws also reflect how uncertain that mean and that variance are with few ranks, so sets
+of further ranks differ by everything that is not known about them. They fluctuate as measured ranks do, begun
+at another time; what all ranks share stays in its place. Waiting is computed for `DRAWS` sets, chosen so that
+the set that a machine really has makes ranks wait less than the first or more than the last in 5 % of cases.
 """
 
 from collections.abc import Iterator
@@ -20,24 +20,24 @@ from spikemark.models.statistics import lump
 from .components import Components
 from .split import Split
 
-MOST_TIMES = 4  # so many times the measured ranks is as far as `coverage` compares with known truth
-FEWEST = 4  # measured ones, to know how ranks differ
+MOST_TIMES = 4  # `coverage` compares with known truth up to this multiple of the measured ranks
+FEWEST = 4  # fewest measured ranks that show how ranks differ
 DRAWS, CANDIDATES = 20, 2000
 GUMBEL, ROUNDING = 6**0.5 / np.pi, 1e-9  # scale of a Gumbel variable over its SD
 MOST_VALUES = 16_000_000  # held at a time
 
 
 def check(ranks: int, measured: int) -> None:
-    """Raises BadInput where so many ranks are more than the measured ones can speak for."""
+    """Raises BadInput for more ranks than the measured ones can represent."""
     if ranks > measured < FEWEST:
         raise BadInput(
-            f"ranks={ranks}: the run has {measured}; for more it needs at least {FEWEST}, which tell how"
-            " ranks differ"
+            f"ranks={ranks}: the run has {measured}; a prediction for more ranks needs at least {FEWEST}, "
+            "which show how ranks differ"
         )
     if ranks > MOST_TIMES * measured:
         raise BadInput(
-            f"ranks={ranks}: at most {MOST_TIMES * measured}, {MOST_TIMES} times those of the run;"
-            " beyond, no prediction has been compared with the truth"
+            f"ranks={ranks}: at most {MOST_TIMES * measured}, {MOST_TIMES} times those of the run; beyond "
+            "that, no prediction has been compared with the truth"
         )
 
 
@@ -62,7 +62,7 @@ class Further:
 
     @cached_property
     def parts(self) -> Components:
-        """The components without rare long cycles, which would count as lasting differences."""
+        """The components without rare long cycles, since those would count as lasting differences."""
         return Split(self.compute, 2).components
 
     def casts(self, ranks: int, spread_s: float) -> list[Cast]:
@@ -102,10 +102,16 @@ class Further:
             batch[:, :measured] = steps
             for times, cast in zip(batch[:, measured:], casts[some.start : some.stop], strict=True):
                 for place, like in enumerate(cast.like):
-                    at, level = int(cast.begin[place] * number), course + step * cast.effects[place]
-                    np.add(own[like, number - at :], level[:at], out=times[place, :at], casting="same_kind")
-                    np.add(own[like, : number - at], level[at:], out=times[place, at:], casting="same_kind")
+                    level = course + step * cast.effects[place]
+                    begun_later(own[like], int(cast.begin[place] * number), level, times[place])
             yield np.maximum(batch, 0, out=batch)
+
+
+def begun_later(course: np.ndarray, begin: int, level: float | np.ndarray, out: np.ndarray) -> None:
+    """Writes `level` + `course` [step], begun at another step as by `np.roll`, into `out`."""
+    level = np.broadcast_to(level, course.shape)
+    np.add(level[:begin], course[len(course) - begin :], out=out[:begin], casting="same_kind")
+    np.add(level[begin:], course[: len(course) - begin], out=out[begin:], casting="same_kind")
 
 
 def batches(values: int) -> list[range]:

@@ -1,7 +1,9 @@
 """`iid`: the published theory (Lober et al. 2026, eqs 2-12).
 
 All cycles of all ranks are draws from ONE normal distribution. The interval says how well the spread of the
-cycle times is known, allowing for serial correlation; it does not allow for the theory being wrong.
+cycle times is known, allowing for serial correlation; it does not allow for errors of the theory. Mean and
+standard deviation are those of models.waiting_iid; to their waiting comes what the barrier itself cost in the
+fitted run, as with every predictor.
 """
 
 import numpy as np
@@ -13,7 +15,7 @@ from . import series
 from .predictor import Expected, Predictor, met
 from .source import Source
 
-NUDGE = 1.05  # by which the spread is changed to see what waiting makes of it
+NUDGE = 1.05  # by which the spread is changed to see how waiting responds
 SEED, RUNS, MOST_VALUES, FEWEST_WINDOWS = 1, 8, 2_000_000, 500
 
 
@@ -29,12 +31,13 @@ class Iid(Predictor):
         squares = np.zeros(fitted.cycles)
         for times in fitted.compute:
             squares += (times - self.mean_s) ** 2
-        self.variance = series.mean(squares / fitted.ranks)  # of cycle times, s^2
+        apart = fitted.compute.size / (fitted.compute.size - 1)  # an unbiased variance, as IidWaiting.fit has
+        self.variance = series.mean(apart * squares / fitted.ranks)  # of cycle times, s^2
         self.sd_s = self.variance.value**0.5
         self.overhead = series.mean(fitted.overhead_s)
 
     def expected(self, plan: Plan) -> Expected:
-        """Waiting by eq 10 where all ranks meet and leave together, else from drawn cycle times."""
+        """Waiting by eq 10 if all ranks meet and leave together, else from drawn cycle times."""
         if plan.lockstep:
             published = IidWaiting(self.mean_s, self.sd_s, self.source.ranks, self.source.cycles)
             value, power, drawing = published.predict(plan.window, plan.ranks).waiting_s, 1.0, 0.0

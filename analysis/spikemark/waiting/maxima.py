@@ -3,7 +3,7 @@
 Eq 12 rests on P(max <= x) = F(x)^M for M independent ranks. Ranks that are slow together have a maximum like
 that of fewer ranks. The number that fits is the extremal coefficient of the ranks (Schlather and Tawn 2003,
 doi 10.1093/biomet/90.1.139): every time is replaced by the share V of its own rank's times that are not
-longer, which takes lasting differences between ranks and the shape of their distributions out. The largest V
+longer, which removes lasting differences between ranks and the shape of their distributions. The largest V
 of a window then has the distribution v^M for M independent ranks, so -ln V has the mean 1 / M.
 """
 
@@ -12,7 +12,7 @@ from scipy import stats
 
 from spikemark.core.errors import BadInput
 from spikemark.models import statistics
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, student
 
 from . import series
 
@@ -23,9 +23,9 @@ MOST_VALUES = 5000  # of the series whose mean is taken
 def independent_ranks(times: np.ndarray) -> Quantity:
     """How many independent ranks have maxima like those of `times` [rank, window], any unit.
 
-    1 means that the ranks vary as one. The interval is that of the mean of -ln V, a series in time, and holds
-    for correlated windows, too. Raises BadInput for one rank, for fewer than FEWEST_WINDOWS windows and for a
-    rank whose times do not vary.
+    1 means that the ranks vary as one. The interval is that of the mean of -ln V, a series in time, and is
+    also valid for correlated windows. Raises BadInput for one rank, for fewer than FEWEST_WINDOWS windows and
+    for a rank whose times do not vary.
     """
     array = statistics.times(times)
     ranks, windows = array.shape
@@ -40,7 +40,7 @@ def independent_ranks(times: np.ndarray) -> Quantity:
         np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
     batch = max(1, windows // MOST_VALUES)  # means of neighbours: as good for the mean, and faster
     mean = series.mean(statistics.lump(-np.log(largest / windows), batch) / batch)
-    half = series.quantile(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
+    half = student(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
     value = 1 / mean.value
     low, high = (float(value * np.exp(end)) for end in (-half, half))
     return Quantity(value, low, high, kind="modelled")

@@ -1,4 +1,4 @@
-"""A run whose ranks all meet at a barrier every so many cycles: how long it computed, waited, exchanged."""
+"""A run whose ranks regularly all meet at a barrier: how long it computed, waited and exchanged."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.records import run_files
-from spikemark.records.record import Run
+from spikemark.records.record import BARRIER, Run
 
-from .source import cautions, check_range, compute_times
+from .source import cautions, check_range, check_waiting, compute_times
 
 FEWEST_MEETINGS = 20
 
@@ -18,7 +18,7 @@ FEWEST_MEETINGS = 20
 class Observed:
     """Times in seconds; waiting and exchange are means over ranks, summed over the cycles of a meeting.
 
-    Both are None for plain arrays, whose waiting is what their compute times imply.
+    Both are None for plain arrays, whose waiting follows from their compute times.
     """
 
     compute: np.ndarray  # c[rank, cycle], whole meetings only
@@ -40,8 +40,8 @@ class Observed:
 def observed(given: "Run | np.ndarray | Observed") -> Observed:
     """What was observed of a run, or of compute times [rank, cycle] in s of ranks that meet in every cycle.
 
-    Raises BadInput where waiting was not timed, where ranks do not all meet at one barrier (a lag, meetings
-    of groups), for one rank, and for too few meetings.
+    Raises BadInput if waiting was not timed, if ranks do not all meet at one barrier (with a lag, or in
+    groups), for one rank, and for too few meetings.
     """
     if isinstance(given, Observed):
         return given
@@ -49,16 +49,13 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         return _checked(Observed(np.asarray(given), 1), "cycle times")
     path, lanes = given.path, [lane for lane in given.record.lanes if lane.ranks > 1]
     if given.record.ranks == 1:
-        raise BadInput(f"{path}: ranks=1: nobody to wait for; a budget needs at least 2")
+        raise BadInput(f"{path}: ranks=1: there is nobody to wait for; a budget needs at least 2")
     if len(lanes) != 1 or lanes[0].ranks != given.record.ranks or lanes[0].lag:
         raise BadInput(
             f"{path}: schedule={given.schedule}: a budget needs a run in which all ranks meet at one barrier,"
             " as in conventional, placement_only and structure_aware"
         )
-    if given.record.timing.phases["synchronise"].mean_s is None:
-        raise BadInput(
-            f"{path}: record.barrier=false: waiting was not timed; a budget needs record.barrier=true"
-        )
+    check_waiting(given, "a budget")
     window = lanes[0].period
     whole = given.record.timing.cycles // window * window
     compute = compute_times(given)[:, :whole]
@@ -69,7 +66,7 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         sums[-1:] += mean[whole:].sum()  # a last, shorter window
         return sums
 
-    waiting, exchange = per_meeting("synchronise"), per_meeting("exchange")
+    waiting, exchange = per_meeting(BARRIER), per_meeting("exchange")
     found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
     return _checked(found, str(path / run_files.CYCLES))
 

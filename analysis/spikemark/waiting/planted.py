@@ -20,7 +20,7 @@ Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # of runs, cycles 
 
 @dataclass(frozen=True)
 class Planted:
-    """A process and the cycles of a run, of which strong correlation needs more."""
+    """A process, and the number of cycles of a run; strong correlation needs more cycles."""
 
     name: str
     draw: Draw
@@ -90,7 +90,7 @@ def unequal_ranks(effects: np.ndarray, correlation: float, rng: np.random.Genera
 
 
 def expected_waiting_of_ranks_s(effects: np.ndarray, correlation: float, window: int) -> float:
-    """Waiting in one window of `unequal_ranks` that all meet after it, mean over ranks, by quadrature."""
+    """Waiting of `unequal_ranks` that all meet after one window, mean over ranks, by quadrature."""
     rho = correlation ** np.arange(window + 1)
     sd = SD_S * window * serial.lumped_cv_ratio(rho, window)
     means = window * (effects - effects.mean())

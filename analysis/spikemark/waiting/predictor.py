@@ -12,12 +12,11 @@ from spikemark.models import recursion
 from spikemark.models.recursion import Waits
 from spikemark.network.meetings import Plan, plan
 from spikemark.network.schedules import called
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import LEVEL, Quantity, student
 from spikemark.records.record import Run
 
 from . import further, series
 from .further import Further
-from .series import LEVEL
 from .source import Source, source
 
 
@@ -25,7 +24,7 @@ from .source import Source, source
 class Expected:
     """Waiting over all cycles in s, as a mean over ranks, and its standard error with its degrees of freedom.
 
-    `others_s` says by how much less and more it may be because of ranks that were not measured.
+    `others_s` says how much less and more it may be because of ranks that were not measured.
     """
 
     value_s: float
@@ -49,12 +48,12 @@ class Expected:
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Interval of a positive quantity.
 
-        Where the error is in proportion to the value, the estimate is log-normal about the truth. With the
+        If the error is in proportion to the value, the estimate is log-normal about the truth. With the
         relative error s, its logarithm lies s^2 / 2 too low on average.
         """
         less, more = self.others_s
         if not self.value_s > 0:
-            return 0.0, max(0.0, series.quantile(self.degrees, level) * self.error_s) + more
+            return 0.0, max(0.0, student(self.degrees, level) * self.error_s) + more
         slope = self.error_s / self.value_s if self.slope is None else self.slope
         low, high = (self.value_s + self.error_s * z for z in series.ends(self.degrees, slope, level))
         return max(low - less, 0.0), high + more
@@ -64,8 +63,8 @@ class Expected:
 class Prediction:
     """Times in seconds over `cycles` cycles, as many as were asked for, else as were fitted.
 
-    `waiting` is the mean over ranks, what `timing.phases.synchronise.mean_s` (with a lag `overlap_wait`) of a
-    record measures; its interval holds the expectation. `runtime_s` adds computing and exchanging.
+    `waiting` is the mean over ranks, as `timing.phases.synchronise.mean_s` (with a lag, `overlap_wait`) of a
+    record measures it; its interval is for the expectation. `runtime_s` adds computing and exchanging.
     """
 
     waiting: Quantity
@@ -95,7 +94,10 @@ def asked(run: Run) -> dict[str, Any]:
 
 
 def met(compute: np.ndarray, plan: Plan, exchange_s: float = 0.0) -> Waits:
-    """How ranks wait that meet as planned; `compute` [..., rank, step] in s: sums over the plan's steps."""
+    """Says how ranks that meet as planned wait.
+
+    `compute` [..., rank, step] in s: sums over the plan's steps.
+    """
     return recursion.waits(compute, plan.lag, exchange_s, plan.group, plan.window // plan.step)
 
 
@@ -119,7 +121,7 @@ class Predictor(ABC):
 
     @classmethod
     def fit(cls, run) -> "Predictor":
-        """Fit to a `Run`, a list of runs of one machine, cycle times [rank, cycle] in s, or a `Source`."""
+        """Fits to a `Run`, a list of runs of one machine, cycle times [rank, cycle] in s, or a `Source`."""
         return cls(source(run))
 
     def predict(
@@ -134,9 +136,10 @@ class Predictor(ABC):
         """Waiting and run time under another schedule, D, number of ranks or lag.
 
         `ranks` defaults to the fitted ones, `lag` to that of the schedule; for `group_period` see
-        `meetings.plan`. `cycles` are those of the run asked about, which matter with a lag: the first ones
-        wait less, and the end is waited for. Raises BadInput for a schedule or numbers that do not exist, for
-        fewer cycles than D needs, and for more ranks than the fitted ones can speak for (`further.check`).
+        `meetings.plan`. `cycles` is the length of the predicted run, which matters with a lag: ranks wait
+        less in the first cycles, and wait for each other at the end. Raises BadInput for an unknown schedule,
+        impossible numbers, fewer cycles than D needs, and more ranks than the fitted ones can represent
+        (`further.check`).
         """
         ranks = self.source.ranks if ranks is None else ranks
         wanted = plan(schedule, delay_ratio, ranks, lag, group_period)
@@ -155,19 +158,15 @@ class Predictor(ABC):
         """Ranks that were not measured."""
         return Further(self.source.compute)
 
-    def spoken_for(self, plan: Plan) -> float:
-        """The factor by which an error grows because further ranks only repeat what the measured ones did."""
-        return max(plan.ranks / self.source.ranks, 1.0) ** 0.5
-
     def waits(self, compute: np.ndarray, plan: Plan) -> Waits:
-        """The waiting of `compute` [..., rank, step] in s, cut into runs as long as asked for: [..., run]."""
+        """The waiting of `compute` [..., rank, step] in s, cut into runs of the wanted length: [..., run]."""
         steps = self.source.stretch(plan) * plan.window // plan.step
         return met(cut(compute, steps), plan, self.source.exchange_s)
 
     def of_sets(self, batches: Iterable[np.ndarray], overhead: np.ndarray, plan: Plan) -> Expected:
         """Waiting from times [set, rank, step] in s with several sets of further ranks, in batches of sets.
 
-        The error is that of the first set; how the waiting differs between the sets is added to it.
+        The error is that of the first set, plus the differences between the sets.
         """
         found = [self.waits(batch, plan) for batch in batches]
         windows, runs = self.source.cycles / plan.window, self.source.cycles / self.source.length(plan)
@@ -177,7 +176,8 @@ class Predictor(ABC):
         ]
         value, others = further.middle(np.concatenate(waiting) + overhead.mean() * windows)
         course = found[0].series[0].ravel()
-        known, times = series.mean(course + overhead[: len(course)]), self.spoken_for(plan)
+        known = series.mean(course + overhead[: len(course)])
+        times = max(plan.ranks / self.source.ranks, 1.0) ** 0.5  # further ranks repeat the measured ones
         drain_error = found[0].drain_error[0].mean() / found[0].drain.shape[-1] ** 0.5
         return Expected.of(value, known, times * windows, [times * runs * drain_error], others_s=others)
 

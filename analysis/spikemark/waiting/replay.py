@@ -1,8 +1,8 @@
 """`replay`: the measured traces meet as planned, without any distribution.
 
-For fewer ranks, where all meet and leave together, it takes the exact mean over all choices of them; with a
-lag or in groups a few such choices are drawn. For more, it takes the measured ranks and further ones, whose
-traces are measured ones begun at another time, with effects of their own (`further`).
+For fewer ranks that all meet and leave together, it uses the exact mean over all choices of ranks; with a lag
+or in groups, a few such choices are drawn. For more ranks, it adds further ones to the measured ones. Their
+traces are measured traces begun at another time, with their own effects (`further`).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ SEED, CHOICES = 1, 4
 
 
 class Replay(Predictor):
-    """The traces themselves: long phases survive, and so does what ranks share."""
+    """Predicts from the traces themselves, which preserves long phases and what ranks have in common."""
 
     name = "replay"
     summary = "the cycle times of the run, summed and compared"
@@ -47,7 +47,7 @@ class Replay(Predictor):
             return [self.waits(times, plan)]
         if plan.lockstep:
             return [_of_all_choices(times, plan.ranks)]
-        if plan.step == plan.window:  # no groups: the numbers of the ranks mean nothing
+        if plan.step == plan.window:  # without groups the numbers of the ranks have no meaning
             times = times[np.argsort(times.mean(axis=1, dtype=np.float64))]
         draws = (np.random.default_rng([SEED, draw]) for draw in range(CHOICES))
         chosen = (np.sort(rng.choice(len(times), plan.ranks, replace=False)) for rng in draws)

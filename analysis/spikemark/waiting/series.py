@@ -1,4 +1,4 @@
-"""How well the mean of ONE stationary, serially correlated series is known.
+"""How precisely the mean of ONE stationary, serially correlated series is known.
 
 The variance of the mean is that of the stationary bootstrap (Politis, Romano 1994), which has a closed form
 in the autocovariances R_k (their lemma 1), so nothing is drawn: with blocks of mean length b, p = 1 / b,
@@ -6,12 +6,12 @@ in the autocovariances R_k (their lemma 1), so nothing is drawn: with blocks of 
     n var = R_0 + 2 sum_k ((1 - k/n) (1 - p)^k + k/n (1 - p)^(n-k)) R_k.
 
 b is the length of Politis and White (2004, corrected 2009), but not below `TIMES` decay times T of the
-autocorrelation, so that strong correlation is not taken for independence, and not above n / `FEWEST`, so that
-there are blocks to compare. Three corrections make up for finite blocks and their number; `spikemark
-coverage` shows what comes of them. Blocks cut correlations: what decays with T loses a share T / (b + T).
-The mean is taken from the same data, which costs a share 2 b / n. And the variance is itself estimated:
-intervals use Student's t with n / (2 b + kurtosis - 3) degrees of freedom: long blocks count more than short
-ones, and rare large values make few of them matter.
+autocorrelation, so that strong correlation is not mistaken for independence, and not above n / `FEWEST`, so
+that there are blocks to compare. Three corrections make up for finite blocks and their number; `spikemark
+coverage` shows their effect. Blocks cut correlations: what decays with T loses a share T / (b + T). The mean
+is taken from the same data, which costs a share 2 b / n. And the variance is itself estimated: intervals use
+Student's t with n / (2 b + kurtosis - 3) degrees of freedom: long blocks count more than short ones, and rare
+large values make few of them matter.
 
 Last, the error may depend on the mean: where most elements are near the largest one, a series that happens
 to have a large mean happens to vary little, and an interval of that error misses a lower truth. `slope`
@@ -26,14 +26,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage, special
+from scipy import ndimage
 
 from spikemark.models import serial
+from spikemark.quantities.quantity import LEVEL, student
 
-LEVEL = 0.95
 TIMES = 10.0
 FEWEST, FEWEST_DEGREES = 8, 3.0
-WINDOW = 5.0
 NEGLIGIBLE = 40.0
 NEAR, TILT, STEEPEST, MANY = 4.0, 0.5, 1.0, 400.0
 LEAST = 0.01  # of the variance of single elements, where noise makes the long-run variance less
@@ -56,15 +55,10 @@ class Mean:
 
 def ends(degrees: float, slope: float, level: float = LEVEL) -> tuple[float, float]:
     """The ends of a two-sided interval, in standard errors from the estimate."""
-    half = quantile(degrees, level)
+    half = student(degrees, level)
     if abs(slope) < 1e-6:
         return -half, half
     return tuple(float(np.expm1(slope * (z + slope / 2)) / slope) for z in (-half, half))
-
-
-def quantile(degrees: float, level: float = LEVEL) -> float:
-    """Half width, in standard errors, of a two-sided interval."""
-    return float(special.stdtrit(degrees, (1 + level) / 2))
 
 
 Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -73,8 +67,8 @@ Weighted = Callable[[np.ndarray], tuple[float, np.ndarray]]
 def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
     """Mean of `series` [element], at least two elements in the order of time.
 
-    If the series says how elements move an estimate, `weighted` gives that estimate and that series, of mean
-    0, for weights of the elements, of mean 1.
+    If the series says how elements move an estimate, `weighted` takes weights of the elements, of mean 1, and
+    gives that estimate and that series, of mean 0.
     """
     x = np.asarray(series, dtype=np.float64)
     n = len(x)
@@ -90,7 +84,7 @@ def mean(series: np.ndarray, weighted: Weighted | None = None) -> Mean:
 
 
 def slope(x: np.ndarray, block: float, weighted: Weighted | None) -> float:
-    """By how much the error changes where the mean of `x` [element] changes by 1."""
+    """How much the error changes when the mean of `x` [element] changes by 1."""
     covariance = autocovariance(x)
     width = int(np.clip(NEAR * decay_time(covariance / covariance[0]), 1, max(len(x) // FEWEST, 1)))
     about = ndimage.uniform_filter1d(x - x.mean(), width, mode="nearest")
@@ -125,7 +119,7 @@ def error(covariance: np.ndarray) -> tuple[float, float]:
     decay = decay_time(rho)
     most = n / FEWEST
     block = max(min(max(_politis_white(rho), 1 + TIMES * decay), most), 1.0)
-    lost = decay  # at most: of shorter blocks, in series that are too short for longer ones, nobody knows
+    lost = decay  # at most: nothing is known about shorter blocks in series too short for longer ones
     if block > 1:
         lost = min(decay / (block - 1), max(decay, 1 / TIMES))
     return bootstrapped(covariance, block) * ((1 + lost) / (1 - 2 * min(block, most) / n)) ** 0.5, block
@@ -146,12 +140,10 @@ def decay_time(rho: np.ndarray) -> float:
     """Mean lag of the autocorrelation [lag], times its share of the long-run variance; 0 without any.
 
     About T where it decays as exp(-k / T). Lags count up to the one at which their sum is largest, within
-    Sokal's automatic window, see `serial`: beyond, what the mean took from the series is negative, and would
+    serial.sokal_window: beyond, what the mean took from the series is negative, and would
     hide T.
     """
-    tau = 2 * np.cumsum(rho) - 1
-    inside = np.arange(len(rho)) >= WINDOW * tau
-    within = int(np.argmax(inside)) if inside.any() else len(rho) - 1
+    tau, within = serial.sokal_window(rho)
     last = int(np.argmax(tau[: within + 1]))
     if last == 0:
         return 0.0

@@ -131,9 +131,9 @@ def budget_content(found: Budget) -> dict[str, Any]:
 
 
 def outcomes(found: dict[str, list[Outcome]]) -> Table:
-    """One line per change: waiting by every predictor, and the run time by the last one.
+    """One line per change: the waiting by every predictor, and the run time by the last one.
 
-    Times in microseconds per cycle; the notes say what the changes do.
+    Times are in microseconds per cycle; the notes say what the changes do.
     """
     *_, last = found
     columns = [
@@ -181,7 +181,7 @@ def _content(one: Outcome) -> dict[str, Any]:
 
 
 def _us(time: Quantity, cycles: int = 1) -> Quantity:
-    """A time in s over so many cycles as microseconds per cycle, to 0.1 ns: the rest is rounding."""
+    """A time in s over several cycles as microseconds per cycle, rounded to 0.1 ns."""
     value, low, high = (
         None if x is None else round(MICRO * x / cycles, 4) for x in (time.value, time.low, time.high)
     )

@@ -1,4 +1,4 @@
-"""What predictors of waiting are fitted on: cycle times of conventional runs, and what a meeting costs."""
+"""What predictors of waiting are fitted on: cycle times of conventional runs, and the cost of a meeting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 from spikemark.records import run_files
-from spikemark.records.record import COMPUTE_PHASES, Run
+from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
-SETUP = ("network", "inject", "placement")  # of a description: what makes cycle times what they are
+SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
 
 
 @dataclass(frozen=True)
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s` is the measured waiting beyond the one that the compute times imply: what a barrier takes
-    once the last rank has come. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
+    `overhead_s` is the measured waiting beyond what the compute times imply: the time that a barrier takes
+    once the last rank has arrived. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
     `run_cycles` are those of one run where several were joined; 0 stands for all.
     """
 
@@ -61,9 +61,9 @@ class Source:
         return plan.cycles or self.run_cycles or self.cycles
 
     def stretch(self, plan: Plan) -> int:
-        """Windows after which the fitted ranks are taken to begin level again; with a lag that matters.
+        """Windows after which the fitted ranks are assumed to begin level again, which matters with a lag.
 
-        As many as a run under the plan has, but not more than a fitted one.
+        These are as many as a run under the plan has, but no more than a fitted run has.
         """
         if not plan.lag:
             return self.windows(plan)
@@ -73,13 +73,19 @@ class Source:
         return self.cycles // plan.window
 
     def overhead(self, plan: Plan) -> np.ndarray:
-        """What one meeting costs, from the cycles of each window, [window]; 0 with a lag: no barrier."""
+        """What one meeting costs, from the cycles of each window, [window].
+
+        0 with a lag, since there is no barrier.
+        """
         if plan.lag:
             return np.zeros(self.windows(plan))
         return lump(self.overhead_s, plan.window) / plan.window
 
     def transport_s(self, plan: Plan) -> float:
-        """Time in exchanges over the run, each as long as in the fitted run; with a lag 0: it is hidden."""
+        """Time in exchanges over the run, each as long as in the fitted run.
+
+        0 with a lag, since it is hidden.
+        """
         return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
 
 
@@ -88,7 +94,7 @@ def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
     (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given
-    twice, and for times that are no finite numbers >= 0.
+    twice, and for times that are not finite numbers >= 0.
     """
     if isinstance(given, Source):
         return given
@@ -109,16 +115,21 @@ def _of_run(run: Run) -> Source:
             f"{path}: schedule={run.schedule}: a fit needs a run in which all ranks exchange in every cycle,"
             " as conventional or placement_only do"
         )
-    if run.record.timing.phases["synchronise"].mean_s is None:
-        raise BadInput(
-            f"{path}: record.barrier=false: waiting was not timed; a fit needs a run with record.barrier=true"
-        )
+    check_waiting(run, "a fit")
     times = compute_times(run)
     _check(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
-    measured = run.phase("synchronise").mean(axis=0, dtype=np.float64)
+    measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
     return Source(times, measured - implied, exchange, cautions(run))
+
+
+def check_waiting(run: Run, what: str) -> None:
+    """Raises BadInput, naming what needs it, where waiting at the barrier was not timed."""
+    if run.record.timing.phases[BARRIER].mean_s is None:
+        raise BadInput(
+            f"{run.path}: record.barrier=false: waiting was not timed; {what} needs record.barrier=true"
+        )
 
 
 def compute_times(run: Run) -> np.ndarray:
@@ -127,9 +138,9 @@ def compute_times(run: Run) -> np.ndarray:
 
 
 def cautions(run: Run) -> tuple[str, ...]:
-    """Warnings of the record that matter to everything made of its times."""
+    """Warnings of the record that concern everything computed from its times."""
     if run.record.kind == "simulated":
-        return (f"{run.path}: simulated: these are times of a machine that SimGrid simulates",)
+        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
@@ -170,14 +181,14 @@ def _check(times: np.ndarray, what: str) -> None:
     if times.ndim != 2 or times.size == 0:
         raise BadInput(f"{what}: shape {list(times.shape)}; expected [rank, cycle], neither of them empty")
     if len(times) < 2:
-        raise BadInput(f"{what}: ranks=1: nobody to wait for; a fit needs at least 2")
+        raise BadInput(f"{what}: ranks=1: there is nobody to wait for; a fit needs at least 2")
     if times.shape[1] < FEWEST_WINDOWS:
         raise BadInput(f"{what}: cycles={times.shape[1]}: a fit needs at least {FEWEST_WINDOWS}")
     check_range(times, what)
 
 
 def check_range(times: np.ndarray, what: str) -> None:
-    """Raises BadInput for compute times that are no finite numbers >= 0."""
+    """Raises BadInput for compute times that are not finite numbers >= 0."""
     lowest, highest = times.min(), times.max()
     if not (lowest >= 0 and highest < np.inf):
         raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")

@@ -1,4 +1,4 @@
-"""Cycle times split into what lasts, what averages out, what does not, rare long cycles, what all share.
+"""Cycle times split into lasting differences, jitter, drift, rare long cycles and what all ranks share.
 
 Rare long cycles of a rank are those above its median by more than RARE times the distance from the median to
 the quantile 0.84 (one SD of a normal), not counting what all ranks are above theirs. `rare` is that excess;
@@ -13,12 +13,12 @@ windows of D cycles and V(k) the variance across ranks of means of e over k cycl
 
 jitter is what D-fold lumping averages away as 1/sqrt(D), drift what it does not. These are the variance
 components of a one-way layout with random effects of windows (Searle, Casella, McCulloch 1992). So jitter and
-drift are a matter of D: drift that changes within a window counts as jitter in part.
+drift depend on D: drift that changes within a window partly counts as jitter.
 
 A counterfactual keeps the traces and scales their deviations from the window means by h_jitter and the window
-means by sqrt(h_drift^2 r + h_jitter^2 (1 - r)), r = V_drift / V(D). Both variances come out as asked, at one
-cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the window means
-are scaled up by the variance that went into the estimates of the effects.
+means by sqrt(h_drift^2 r + h_jitter^2 (1 - r)), r = V_drift / V(D). Both variances are then as required, at
+one cycle and at D cycles, long phases stay, and nothing changes for h = 1. Without the effects, the window
+means are scaled up by the variance that went into the estimates of the effects.
 """
 
 from dataclasses import dataclass
@@ -41,16 +41,16 @@ class Split:
 
     @cached_property
     def rare(self) -> np.ndarray:
-        """What rare long cycles take beyond what is usual for their rank, [rank, cycle]."""
+        """The time of rare long cycles beyond what is usual for their rank, [rank, cycle]."""
         median, upper = np.quantile(self.compute, [0.5, 0.84], axis=1, keepdims=True)
         beyond = self.compute - median
         beyond -= np.maximum(beyond.min(axis=0), 0)  # all ranks were slow
-        long = (beyond > RARE * (upper - median)) & (upper > median)  # equal times have no spread to go by
+        long = (beyond > RARE * (upper - median)) & (upper > median)  # equal times have no spread
         return np.where(long, beyond, 0).astype(self.compute.dtype)
 
     @cached_property
     def regular(self) -> np.ndarray:
-        """What is left without rare long cycles, [rank, cycle]."""
+        """The times without rare long cycles, [rank, cycle]."""
         return self.compute - self.rare
 
     @cached_property
@@ -127,7 +127,7 @@ class Split:
 
     @cached_property
     def pieces(self) -> tuple[np.ndarray, ...]:
-        """What `weights` weigh: e, its window means, and rare long cycles.
+        """The pieces that `weights` apply to: e, its window means, and rare long cycles.
 
         Each is [rank, cycle] and adds up to 0 over ranks.
         """

@@ -30,11 +30,11 @@ SLOWEST = 0.02
 
 @dataclass(frozen=True)
 class Situation:
-    """Cycle times, and how the ranks are to meet.
+    """Cycle times, and how the ranks meet.
 
-    `told_apart` is the D that tells jitter from drift, `share` the drift share (`split`) where it is not to
-    be the estimate. `half_s` is by how much an interval of the waiting over the run must be wider on either
-    side, because parts of the times that were changed are known less well than the changed times show.
+    `told_apart` is the D that separates jitter from drift. `share` is the drift share (`split`), or None for
+    its estimate. `half_s` widens the interval of the waiting over the run on either side, because the parts
+    of the times that were changed are known less well than the changed times show.
     """
 
     source: Source
@@ -42,7 +42,7 @@ class Situation:
     delay_ratio: int = 1
     told_apart: int = 10
     share: float | None = None
-    times_ranks: int = 1  # times the measured ones
+    times_ranks: int = 1  # multiple of the measured ranks
     half_s: float = 0.0
 
     @property
@@ -76,9 +76,9 @@ class Situation:
     def with_times(self, times: np.ndarray, loose: Callable[[np.ndarray], np.ndarray]) -> "Situation":
         """With other times [rank, cycle].
 
-        Noise in the rank effects was changed as the effects were, not as the fluctuations it comes from.
-        `loose` makes of how often each rank is the last, less the mean, by how much the waiting grows with
-        that noise of each rank; what comes of it goes into `half_s`.
+        The change also scaled the noise in the rank effects, which should have been scaled as fluctuations.
+        `loose` receives how often each rank is last, less the mean, and returns how much the waiting grows
+        with the noise of each rank; this widens `half_s`.
         """
         ranks, cycles = self.source.ranks, self.source.cycles
         slowest = np.argmax(lump(times, self.window), axis=0)
@@ -97,7 +97,7 @@ def replace_slowest(now: Situation) -> Situation:
     """The slowest 2 % of the ranks, at least one, become as fast as the others are on average."""
     if now.times_ranks > 1:
         raise BadInput(
-            f"ranks={now.ranks}: the slowest are known of the {now.source.ranks} ranks of the run only"
+            f"ranks={now.ranks}: the slowest are known only among the {now.source.ranks} measured ranks"
         )
     effects, ranks = now.split.effects, now.source.ranks
     out = np.zeros(ranks, dtype=bool)
@@ -108,12 +108,12 @@ def replace_slowest(now: Situation) -> Situation:
 
 
 def level_ranks(now: Situation) -> Situation:
-    """No lasting differences between ranks, as with areas of equal work."""
+    """Ranks no longer differ lastingly, as if all areas had equal work."""
     return now.scaled(0.0, 1.0, 1.0)
 
 
 def no_rare_cycles(now: Situation) -> Situation:
-    """Cycles of a rank far beyond its usual ones take as long as these."""
+    """Cycles that take far longer than is usual for their rank take the usual time."""
     return now.scaled(1.0, 1.0, 1.0, 0.0)
 
 
@@ -131,7 +131,7 @@ def halve_latency(now: Situation) -> Situation:
 
 
 def double_ranks(now: Situation) -> Situation:
-    """Twice the ranks, each with as much to compute as before."""
+    """There are twice as many ranks, each with as much to compute as before."""
     further.check(2 * now.ranks, now.source.ranks)
     return replace(now, times_ranks=2 * now.times_ranks)
 
@@ -149,7 +149,9 @@ CHANGES: dict[str, Callable[[Situation], Situation]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a change makes of the run: waiting and run time in s over the run; computing is taken as known.
+    """What the run would be after a change: waiting and run time in s over the run.
+
+    Computing is taken as known.
 
     The interval of the waiting allows for what the change itself does not know. Waiting is missing, and
     `prediction` None, where the change was refused.
@@ -161,28 +163,30 @@ class Outcome:
 
     @property
     def refused(self) -> str | None:
-        """Why nothing can be said of the change; None where something can."""
+        """Why the change was refused; None if it was not."""
         return self.waiting.reason
 
     @property
     def runtime(self) -> Quantity:
-        """Run time in s, without interval for what is not waiting."""
+        """Run time in s; only the waiting in it has an interval."""
         rest = self.prediction.runtime_s - self.prediction.waiting_s
         value, (low, high) = self.waiting.value, self.waiting.interval
         return replace(self.waiting, value=rest + value, low=rest + low, high=rest + high)
 
 
 def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
-    """Where conventional runs of one setup stand; raises BadInput as `source` does.
+    """The situation of conventional runs of one setup; raises BadInput as `source` does.
 
-    Jitter is told from drift by the D of their description, as in a budget.
+    The D of their description separates jitter from drift, as in a budget.
     """
     own = runs[0].delay_ratio if runs else 1
     return Situation(source(runs), schedule, delay_ratio, told_apart=own if own > 1 else USUAL_RATIO)
 
 
 def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDICTOR) -> list[Outcome]:
-    """The base, called `base`, and one outcome per name; `+` joins changes made one after the other.
+    """The outcome of the unchanged run, called `base`, and one per name.
+
+    `+` joins changes made one after the other.
 
     Changes outside the range in which predictions have been compared with the truth are refused. Raises
     BadInput for unknown names.

@@ -87,7 +87,6 @@ def test_population_rate_over_time():
     fired[100] = True  # in a last bin that is cut off
     rate = activity.population_rate(recorded(fired), 5.0)  # 10 steps
     np.testing.assert_allclose(rate.hz, [100] + [0] * 9)
-    assert rate.start_ms[-1] == 45
     rate = activity.population_rate(recorded(fired), 5.0, ["A-E", "A-I"])
     assert (rate.hz[0], rate.neurons) == (150, 400)
 

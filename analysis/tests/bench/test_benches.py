@@ -64,7 +64,7 @@ def test_two_at_once_would_lose_times_of_each_other(run, tmp_path, bench):
         status, output, errors = run(bench)
     assert (status, output) == (2, "")
     assert errors == (
-        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is at work here; wait for it or stop it\n"
+        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is running here; wait for it or stop it\n"
     )
     called = tmp_path / "called"
     assert not called.exists() or 'out"' not in called.read_text()  # it may list the kernels

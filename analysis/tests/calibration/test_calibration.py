@@ -79,7 +79,7 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
 
 def test_a_round_runs_the_kernels_that_are_read(monkeypatch):
     """The pattern and the names of bench_kernels belong together."""
-    command = [places.bench_kernels(), "--benchmark_list_tests=true"]
+    command = [places.program("bench_kernels"), "--benchmark_list_tests=true"]
     command += [f"--benchmark_filter={kernel_times._pattern(SIZES)}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     parts = [kernels.NAME.fullmatch(name) for name in listed]
@@ -140,7 +140,7 @@ def test_an_empty_cycle_is_the_median_of_its_compute_phases(tmp_path):
     cycles[0, 3, 1] = 1  # an interrupt
     np.save(folder / "cycles.npy", cycles)
     assert cycle_time.seconds(record.load(folder)) == pytest.approx(3.5e-6)
-    found = cycle_time.values([cycle_time.Round(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
+    found = cycle_time.values([(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
     assert found["kernels.one_core.cycle"].value == pytest.approx(1000)
     assert found["kernels.full_node.cycle"].value == pytest.approx(2010)
 
@@ -250,32 +250,22 @@ def test_what_is_written_is_a_profile():
     assert "# Warning: busy\n# Unknown: power.idle: no meter\n" in text
 
 
-@pytest.fixture
-def calibrate(spikemark, monkeypatch):
-    """The command, with nothing to measure: (status, output, errors)."""
-
-    def never(*arguments):
-        raise AssertionError("measured")
-
-    monkeypatch.setattr(messages, "exchanges", never)
-    return partial(spikemark, "calibrate", "--quick")
-
-
-def test_bad_input_is_refused_before_anything_is_measured(calibrate, tmp_path, monkeypatch):
+def test_bad_input_is_refused_before_anything_is_measured(refusal, tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "exchanges", lambda *_: pytest.fail("measured"))
+    calibrate = partial(refusal, "calibrate", "--quick")
     there = tmp_path / "there.yaml"
     there.write_text("mine")
-    assert calibrate("--out", there)[::2] == (2, f"spikemark: {there}: exists; --force replaces it\n")
+    assert calibrate("--out", there) == f"{there}: exists; --force replaces it"
     assert there.read_text() == "mine"
     for name in ("Über", "a/b", "-x", ""):
-        status, _, errors = calibrate("--name", name)
-        assert status == 2 and errors.startswith(f"spikemark: --name: {name!r}; allowed: lower-case")
-    status, _, errors = calibrate("--name", "other", "--out", tmp_path / "new.yaml")
-    assert status == 2 and "the file of machine other is called other.yaml" in errors
+        assert calibrate("--name", name).startswith(f"--name: {name!r}; allowed: lower-case")
+    errors = calibrate("--name", "other", "--out", tmp_path / "new.yaml")
+    assert "the file of machine other is called other.yaml" in errors
     for program in ("bench_kernels", "bench_exchange", "bench_messages"):
         with monkeypatch.context() as patched:
-            patched.setattr(places, program, lambda name=program: places._program(name, "nowhere"))
-            status, _, errors = calibrate("--out", tmp_path / "new.yaml")
-        assert status == 2 and errors.startswith(f"spikemark: {program}: ") and "`make build`" in errors
+            patched.setitem(places.ELSEWHERE, program, ("nowhere", "with `make build`"))
+            errors = calibrate("--out", tmp_path / "new.yaml")
+        assert errors.startswith(f"{program}: ") and "`make build`" in errors
     assert [p.name for p in tmp_path.iterdir()] == ["there.yaml"]
 
 

@@ -57,18 +57,3 @@ def test_what_is_assumed_can_be_shown(spikemark):
 def test_schema_and_list_as_json(spikemark):
     assert json.loads(spikemark("machine", "--schema")[1]) == json.loads(json.dumps(machines.json_schema()))
     assert [p["name"] for p in json.loads(spikemark("machine", "--json")[1])] == machines.names()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["nowhere"], "machine 'nowhere' not found: give the path of a .yaml file or one of "),
-        (["nowhere.yaml"], "nowhere.yaml: not found"),
-        (["--filled"], "--filled: only with the name of a profile"),
-        (["grace", "--schema"], "--schema: the schema is the same for all profiles"),
-    ],
-)
-def test_bad_input_gets_one_line(spikemark, arguments, complaint):
-    status, output, errors = spikemark("machine", *arguments)
-    assert (status, output) == (2, "")
-    assert complaint in errors and errors.count("\n") == 1

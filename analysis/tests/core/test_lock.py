@@ -14,7 +14,7 @@ def test_a_second_command_is_refused_until_the_first_ends(tmp_path):
     with locked(folder):
         with pytest.raises(BadInput) as refusal, locked(folder):
             pass
-        line = f"{folder}: another sweep or benchmark is at work here; wait for it or stop it"
+        line = f"{folder}: another sweep or benchmark is running here; wait for it or stop it"
         assert str(refusal.value) == line
         with locked(tmp_path / "other"):
             pass
@@ -34,7 +34,7 @@ def test_a_folder_in_which_nothing_was_kept_is_gone(tmp_path):
 def test_a_program_that_inherits_the_lock_holds_the_folder(tmp_path):
     with locked(tmp_path) as lock:
         held = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
-    with pytest.raises(BadInput, match="at work here"), locked(tmp_path):
+    with pytest.raises(BadInput, match="running here"), locked(tmp_path):
         pass
     held.kill()
     held.wait()

@@ -78,7 +78,7 @@ BAD_YAML = {
     "infinite": ("a: [1, .inf]", "a.1: inf is not allowed"),
     "not a number": ("a: .nan", "a: nan is not allowed"),
     "half a character": ('a: "\\ud800"', "half a character"),
-    "half a character in a key": ('"\\ud800": 1', "is not allowed: keys are text"),
+    "half a character in a key": ('"\\ud800": 1', "is not allowed: keys must be text"),
     "list as key": ("{[1]: 2}", "not YAML"),
     "endless": ("[" * 3000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),

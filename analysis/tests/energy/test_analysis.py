@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from planted_power import T0, Planted, energy_fields, write_csv, write_own
 
-from spikemark.cli import main
 from spikemark.core.errors import BadInput
 from spikemark.energy import analysis, levels, show
 from spikemark.energy.power_model import PowerModel
@@ -33,13 +32,6 @@ def bare(tmp_path):
     """A run without energy."""
     PLANTED.run(tmp_path / "bare")
     return tmp_path / "bare"
-
-
-def spikemark(capsys, *arguments) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as done:
-        main.main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return done.value.code, out, err
 
 
 @pytest.mark.parametrize("unit", ["J", "W"])
@@ -80,15 +72,15 @@ def test_a_silent_run_has_no_energy_per_event(bare):
 
 
 class TestWithout:
-    def test_one_line_says_what_could_be_done(self, bare, capsys):
-        status, out, err = spikemark(capsys, "energy", bare)
+    def test_one_line_says_what_could_be_done(self, bare, spikemark):
+        status, out, err = spikemark("energy", bare)
         assert (status, err) == (0, "")
         (line,) = out.splitlines()
         assert line.startswith(f"{bare}: no energy: energy was not asked for")
         assert "record.energy=true" in line and "--power FILE.csv" in line
 
-    def test_json_has_null_and_the_reason(self, bare, capsys):
-        status, out, _ = spikemark(capsys, "energy", bare, "--json")
+    def test_json_has_null_and_the_reason(self, bare, spikemark):
+        status, out, _ = spikemark("energy", bare, "--json")
         content = json.loads(out)
         assert status == 0 and content["kind"] is None and content["advice"]
         for name in ("gross_j", "idle_w", "idle_j", "net_j", "mean_w", "gross_delay_js", "net_delay_js"):
@@ -96,9 +88,9 @@ class TestWithout:
         assert all(e["gross_uj"]["value"] is None for e in content["per_event"])
         assert content["per_event"][0]["events"] > 0
 
-    def test_the_reason_is_that_of_the_record(self, tmp_path, capsys):
+    def test_the_reason_is_that_of_the_record(self, tmp_path, spikemark):
         PLANTED.run(tmp_path / "run", energy_reason="powercap: denied")
-        assert "no energy: powercap: denied" in spikemark(capsys, "energy", tmp_path / "run")[1]
+        assert "no energy: powercap: denied" in spikemark("energy", tmp_path / "run")[1]
 
     def test_readings_that_end_too_early(self, own):
         path = own / "energy.csv"
@@ -106,14 +98,10 @@ class TestWithout:
         found = analysis.of_run(record.load(own))
         assert found.kind is None and "end before the measured part" in found.net_j.reason
 
-    def test_options_of_a_file_need_the_file(self, bare, capsys):
-        status, _, err = spikemark(capsys, "energy", bare, "--offset", "3")
-        assert status == 2 and err == "spikemark: --offset: only with --power FILE.csv\n"
-
-    @pytest.mark.parametrize("option", [("--align", "knee"), ("--at-wall", "0"), ("--channel", "a")])
-    def test_every_option_of_a_file_needs_it(self, bare, capsys, option):
-        status, _, err = spikemark(capsys, "energy", bare, *option)
-        assert (status, err) == (2, f"spikemark: {option[0]}: only with --power FILE.csv\n")
+    @pytest.mark.parametrize("option", ["--offset 3", "--align knee", "--at-wall 0", "--channel a"])
+    def test_every_option_of_a_file_needs_it(self, bare, refusal, option):
+        name, value = option.split()
+        assert refusal("energy", bare, name, value) == f"{name}: only with --power FILE.csv"
 
     @pytest.mark.parametrize("unit", ["J", "W"])
     def test_readings_around_the_run_are_none_of_it(self, tmp_path, unit):
@@ -136,22 +124,21 @@ BAD_OWN = {
 
 
 @pytest.mark.parametrize("case", BAD_OWN)
-def test_spoiled_readings_get_one_line(own, case, capsys):
+def test_spoiled_readings_get_one_line(own, case, refusal):
     change, words = BAD_OWN[case]
     path = own / "energy.csv"
     path.write_text(change(path.read_text()))
-    status, _, err = spikemark(capsys, "energy", own)
-    assert status == 2 and words in err and err.count("\n") == 1 and str(path) in err
+    line = refusal("energy", own)
+    assert words in line and str(path) in line
 
 
-def test_lost_readings_are_named(own, capsys):
+def test_lost_readings_are_named(own, refusal):
     (own / "energy.csv").unlink()
-    status, _, err = spikemark(capsys, "energy", own)
-    assert status == 2 and "energy.csv: not found" in err
+    assert "energy.csv: not found" in refusal("energy", own)
 
 
-def test_the_table_and_the_json_say_the_same(own, capsys):
-    status, out, _ = spikemark(capsys, "energy", own)
+def test_the_table_and_the_json_say_the_same(own, spikemark):
+    status, out, _ = spikemark("energy", own)
     assert status == 0
     assert out.index("gross energy") < out.index("net energy")
     assert "EE HPC WG: below level 1" in out and "10.0 Hz" in out
@@ -159,7 +146,7 @@ def test_the_table_and_the_json_say_the_same(own, capsys):
     means = re.findall(r"(pause|warm-up|measured part|pause after) ([\d.]+) W[, ]", out)
     assert [name for name, _ in means] == ["pause", "warm-up", "measured part", "pause after"]
     assert [float(watts) for _, watts in means] == pytest.approx([200, 320, 320, 200], rel=0.01)
-    content = json.loads(spikemark(capsys, "energy", own, "--json")[1])
+    content = json.loads(spikemark("energy", own, "--json")[1])
     assert content["kind"] == "measured" and content["source"] == "powercap"
     assert content["gross_j"]["value"] == pytest.approx(2 * PLANTED.gross_j, rel=1e-3)
     assert content["phases"]["measured"] == [0, pytest.approx(PLANTED.measured_s)]
@@ -169,14 +156,13 @@ def test_the_table_and_the_json_say_the_same(own, capsys):
     assert sum(c["gross_j"] for c in content["channels"]) == pytest.approx(content["gross_j"]["value"])
 
 
-def test_a_file_from_outside(bare, tmp_path, capsys):
+def test_a_file_from_outside(bare, tmp_path, spikemark, refusal):
     times = PLANTED.times(0.5)
     path = write_csv(tmp_path / "p.csv", times, {"a [W]": PLANTED.watts(times), "b_kw": 0 * times + 0.01})
-    status, _, err = spikemark(capsys, "energy", bare, "--power", path)
-    assert status == 2 and "do not overlap" in err
-    one = json.loads(spikemark(capsys, "energy", bare, "--power", path, "--align", "knee", "--channel", "a",
+    assert "do not overlap" in refusal("energy", bare, "--power", path)
+    one = json.loads(spikemark("energy", bare, "--power", path, "--align", "knee", "--channel", "a",
                                "--json")[1])  # fmt: skip
-    both = json.loads(spikemark(capsys, "energy", bare, "--power", path, "--offset", T0, "--json")[1])
+    both = json.loads(spikemark("energy", bare, "--power", path, "--offset", T0, "--json")[1])
     assert one["gross_j"]["value"] == pytest.approx(PLANTED.gross_j, rel=0.02)
     assert both["gross_j"]["value"] == pytest.approx(PLANTED.gross_j + 10 * PLANTED.measured_s, rel=0.01)
     assert np.ptp(one["idle_w"]["interval"]) == pytest.approx(1)  # steady, in whole watts

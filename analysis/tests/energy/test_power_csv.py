@@ -144,13 +144,13 @@ BAD = {
     "time,power [MW]\n0,1\n1,2\n": r"line 1: column 'power \[MW\]' has no unit of power",
     "time,voltage [V]\n0,1\n1,2\n": "line 1: column 'voltage \\[V\\]' has no unit of power",
     "time,a [W],node power\n0,1,2\n1,2,2\n": "column 'node power' has no unit",
-    "time,p [W],p [W]\n0,1,2\n1,2,2\n": r"column 'p \[W\]' stands twice",
+    "time,p [W],p [W]\n0,1,2\n1,2,2\n": r"column 'p \[W\]' occurs twice",
     "time,power [W]\n0,1\n2,2\n1,3\n": "line 4: time '1' lies before that of the line above; allowed: in",
     "time,power [W]\n0,1\n1,2\n1,3\n": "line 4: time '1' stands twice",
     "time,power [W]\n0,1\n1,-2\n2,1\n": r"line 3: power \[W\] '-2'; allowed: a number >= 0",
     "time,power [W]\n0,1\n1,\n2,1\n": r"line 3: power \[W\] ''; allowed",
     "time,power [W]\n0,1\n1,nan\n2,1\n": r"line 3: power \[W\] 'nan'",
-    "time,power [W]\n0,1\nlater,2\n": "line 3: time 'later'; allowed: a number, or a time as 2026",
+    "time,power [W]\n0,1\nlater,2\n": "line 3: time 'later'; allowed: a number, or a time such as 2026",
     "time,power [W]\n0,1\ninf,2\n": "line 3: time 'inf'",
     "time,power [W]\n0,1\n1,2,3\n": "line 3: 3 fields; the first line has 2",
     "time,power [W]\n0,1\n": "1 readings; at least two",
@@ -186,7 +186,7 @@ def test_nodes_without_a_channel_are_named(tmp_path):
     two = Planted().run(tmp_path / "run", host__nodes=2)
     path = file(tmp_path)
     (note,) = [n for n in outside.source(two, path).notes if "nodes" in n]
-    assert note.startswith("the run had 2 nodes, the file has power of 1:")
+    assert note.startswith("the run had 2 nodes, but the file has the power of 1:")
     path = file(tmp_path, columns=("a [W]", "b [W]"))
     assert not [n for n in outside.source(two, path).notes if "nodes" in n]
 
@@ -220,7 +220,10 @@ class TestAlignment:
 
     def test_a_clock_that_is_a_little_wrong_is_noticed(self, tmp_path, run):
         source = outside.source(run, file(tmp_path, offset=3.0))
-        (found,) = (re.match(r"power steps up (\S+) s after the clocks", note) for note in source.notes[1:])
+        (found,) = (
+            re.match(r"power steps up (\S+) s after the run began according to the clocks", note)
+            for note in source.notes[1:]
+        )
         assert float(found[1]) == pytest.approx(3, abs=0.25)
 
     def test_part_of_a_run_is_not_enough(self, tmp_path, run):

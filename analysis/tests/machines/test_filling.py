@@ -18,15 +18,14 @@ NEEDED = (
 )
 
 
-def calibrated(name="measured-here", clock=4.0, bandwidth=40.0, cores=2, **others) -> machines.Profile:
+def calibrated(name="measured-here") -> machines.Profile:
     """A reference in which every time is a different power of two."""
     values = {
-        "node.clock": clock, "node.bandwidth": bandwidth, "node.bandwidth_core": 25, "node.cores": cores,
+        "node.clock": 4.0, "node.bandwidth": 40.0, "node.bandwidth_core": 25, "node.cores": 2,
         "node.line": 64, "jitter.cv": 0.1, "jitter.correlation_time": 3.0, "jitter.minor_share": 0.05,
         "jitter.minor_factor": 2,
         **{f"kernels.one_core.{t}": 2.0**i for i, t in enumerate(TIMES)},
         **{f"kernels.full_node.{t}": 2.0 ** (i + 6) for i, t in enumerate(TIMES)},
-        **others,
     }  # fmt: skip
     return bare(name, **values)
 

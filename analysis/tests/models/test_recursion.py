@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from synthetic import compute_times, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import order_statistics, statistics
+from spikemark.models import order_statistics
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import Lane, evaluate, lanes_of
+from spikemark.models.statistics import lump
 from spikemark.records import record
 
 MONTE_CARLO_D = 10
@@ -52,8 +53,9 @@ def test_one_lane_follows_the_recursion(ranks, windows, period, lag, exchange_s,
 def test_without_a_lag_it_is_waiting_for_the_slowest(window):
     c = compute_times(4, 100, 1e-3, 0.1, 0.5, 0.05, seed=3)
     course = evaluate(c, [Lane(window)])
-    assert course.waiting_per_cycle_s == pytest.approx(statistics.waiting_per_cycle_s(c, window))
-    assert course.end_s == pytest.approx(statistics.runtime_s(c, window))
+    slowest = lump(c, window).max(axis=0).sum()  # L26, eqs 3-4
+    assert course.waiting_per_cycle_s == pytest.approx((slowest - c.sum(axis=1).mean()) / 100)
+    assert course.end_s == pytest.approx(slowest)
 
 
 def test_ranks_alone_and_empty_lists_make_nobody_wait():
@@ -89,7 +91,8 @@ def test_monte_carlo_table(correlation, conventional, structure_aware, overlappe
     """M = 128, D = 10, CV 0.1: excess over the mean compute time, of which the table has two digits."""
     c = Truth(1.0, 0.1, correlation).draw(np.random.default_rng(5), 128, 8000)
     d = MONTE_CARLO_D
-    found = [evaluate(c, [lane]).excess for lane in (Lane(1), Lane(d), Lane(d // 2, 1))]
+    ends = [evaluate(c, [lane]).end_s.max() for lane in (Lane(1), Lane(d), Lane(d // 2, 1))]
+    found = [end / (8000 * c.mean()) - 1 for end in ends]
     assert found == pytest.approx([conventional, structure_aware, overlapped], rel=0.05, abs=0.001)
     assert found[0] == pytest.approx(0.1 * order_statistics.expected_maximum(128), rel=0.05)
 
@@ -98,7 +101,7 @@ def test_lanes_of_a_run(tmp_path):
     run = record.load(write_run(tmp_path / "run", schedule="structure_aware", ranks=2, cycles=100))
     lanes = lanes_of(run)
     assert [(lane.period, lane.lag) for lane in lanes] == [(1, 0), (10, 0)]
-    measured = statistics.measured_waiting_per_cycle_s(run).mean()
+    measured = run.waiting().mean()
     assert evaluate(run.compute(), lanes).waiting_per_cycle_s == pytest.approx(measured, rel=1e-4)
 
 

@@ -19,8 +19,9 @@ def ar1_times(phi: float, ranks: int = 4, cycles: int = 50_000) -> np.ndarray:
 
 def test_agrees_with_statsmodels():
     compute = ar1_times(0.7, ranks=3, cycles=501)
-    for row, rank in zip(serial.autocorrelation(compute, 50), compute, strict=True):
-        np.testing.assert_allclose(row, acf(rank, nlags=50, fft=False), atol=1e-12)
+    for rank in compute:
+        rho = serial.pooled_autocorrelation(rank[None], 50)
+        np.testing.assert_allclose(rho, acf(rank, nlags=50, fft=False), atol=1e-12)
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
@@ -30,17 +31,6 @@ def test_planted_correlation_is_found(phi):
     np.testing.assert_allclose(rho[:6], phi ** np.arange(6), atol=0.02)
     time = (1 + phi) / (1 - phi)
     assert serial.integrated_time(rho) == pytest.approx(time, rel=0.1)
-    np.testing.assert_allclose(serial.effective_sample_size(compute), compute.shape[1] / time, rtol=0.25)
-
-
-@pytest.mark.parametrize("phi", [0.0, 0.9])
-def test_effective_sample_size_gives_the_spread_of_the_mean(phi):
-    compute = ar1_times(phi, ranks=400, cycles=2000)
-    compute = compute - compute_times(400, 2000, 50e-6, 0.0, 0.0, 0.2, 3)  # the same rank means again
-    expected = 5e-6 / np.sqrt(2000 * (1 - phi) / (1 + phi))
-    assert compute.mean(axis=1).std() == pytest.approx(expected, rel=0.1)
-    sizes = serial.effective_sample_size(compute)
-    assert 5e-6 / np.sqrt(np.median(sizes)) == pytest.approx(expected, rel=0.1)
 
 
 def test_published_ratios_of_equally_correlated_cycles(data):
@@ -76,17 +66,17 @@ def test_rank_differences_do_not_pass_for_correlation():
     )
 )
 def test_autocorrelation_is_bounded_and_starts_at_one(compute):
-    rho = serial.autocorrelation(compute)
-    varies = np.ptp(compute, axis=1) > 0
-    assert np.isnan(rho[~varies]).all()
-    np.testing.assert_allclose(rho[varies, 0], 1)
-    assert (abs(rho[varies]) <= 1 + 1e-9).all()
+    rho = serial.pooled_autocorrelation(compute)
+    if (np.ptp(compute, axis=1) > 0).any():
+        assert rho[0] == pytest.approx(1)
+        assert (abs(rho) <= 1 + 1e-9).all()
+    else:
+        assert np.isnan(rho).all()
 
 
 def test_constant_times_have_no_correlation():
     compute = np.full((2, 100), 0.1)
     assert np.isnan(serial.pooled_autocorrelation(compute)).all()
-    assert np.isnan(serial.effective_sample_size(compute)).all()
 
 
 def test_short_runs_leave_long_windows_out():
@@ -98,7 +88,7 @@ def test_bad_input():
     with pytest.raises(BadInput, match="max_lag=10: allowed are 0 to 9"):
         serial.autocovariance(compute, 10)
     with pytest.raises(BadInput, match="shape"):
-        serial.autocorrelation(np.ones(10))
+        serial.pooled_autocorrelation(np.ones(10))
     with pytest.raises(BadInput, match="window=0"):
         serial.lumped_cv_ratio(np.ones(3), 0)
     with pytest.raises(BadInput, match="shape"):

@@ -4,9 +4,11 @@ import re
 from collections import defaultdict
 
 import pytest
+from small_network import describe
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import assign
 from spikemark.network import fields
 from spikemark.network.description import Description, read
 
@@ -46,29 +48,20 @@ def test_all_fields_of_the_format_are_known():
 @pytest.mark.parametrize(
     ("place", "complaint"),
     [
-        ((), "wieght: unknown field; allowed: format_version, seed, time"),
-        (("time",), "time: wieght: unknown field; allowed: resolution_ms, cycle_ms, warmup_ms"),
-        (("network", "populations", 0), "network.populations.0: wieght: unknown field; allowed: name, size"),
-        (("network", "projections", 0), "network.projections.0: wieght: unknown field; allowed: source"),
-        (("network", "projections", 0, "delay"), "delay: wieght: unknown field; allowed: distribution"),
-        (("network", "projections", 0, "weight"), "wieght: unknown field; allowed: mean, sd, classes"),
+        ("", "wieght: unknown field; allowed: format_version, seed, time"),
+        ("time", "time: wieght: unknown field; allowed: resolution_ms, cycle_ms, warmup_ms"),
+        ("network.populations.0", "network.populations.0: wieght: unknown field; allowed: name, size"),
+        ("network.projections.0", "network.projections.0: wieght: unknown field; allowed: source"),
+        ("network.projections.0.delay", "delay: wieght: unknown field; allowed: distribution"),
+        ("network.projections.0.weight", "wieght: unknown field; allowed: mean, sd, classes"),
     ],
 )
 def test_a_misspelt_field_is_named(place, complaint):
-    population = {"name": "a", "size": 100, "neuron": {"model": "ignore_and_fire"}}
-    projection = {
-        "source": "a",
-        "target": "a",
-        "indegree": 5,
-        "delay": {"mean": 1.0},
-        "weight": {"mean": 2.0},
-    }
-    asked = {"time": {}, "network": {"populations": [population], "projections": [projection]}}
+    asked = describe(areas=1)
+    for projection in asked["network"]["projections"]:
+        projection["weight"] = {"mean": 2.0}
     read(asked)
-    at = asked
-    for part in place:
-        at = at[part]
-    at["wieght"] = 3
+    assign(asked, f"{place}.wieght".lstrip("."), 3)
     with pytest.raises(BadInput) as error:
         read(asked)
     assert complaint in str(error.value) and "\n" not in str(error.value)

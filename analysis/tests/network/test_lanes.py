@@ -21,15 +21,10 @@ def test_automatic_delay_ratio_is_exact_in_all_lanes_that_use_it():
         {"name": "near", "group": "area"}, {"name": "back", "from": "area1", "to": "area0", **lane},
         {"name": "far", **lane},
     ]}  # fmt: skip
-    description["network"]["projections"].append(
-        {
-            "source": "area1",
-            "target": "area0",
-            "indegree": 3,
-            "delay": {"distribution": "constant", "mean": 1.2},
-        }
-    )
-    description["network"]["projections"][1]["source"] = "area2"
+    back = {"distribution": "constant", "mean": 1.2}
+    projections = description["network"]["projections"]
+    projections.append({"source": "area1", "target": "area0", "indegree": 3, "delay": back})
+    projections[1]["source"] = "area2"
     assert periods(description) == {"near": 1, "back": 5, "far": 5}
 
 

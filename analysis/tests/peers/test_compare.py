@@ -6,16 +6,12 @@ import pandas as pd
 import pytest
 from fake_peers import QUICK, Fake, busy_machine, experiment, figures, quiet_machine
 
-from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
 from spikemark.peers import content, show, table
 from spikemark.peers.compare import compare
 
-
-@pytest.fixture(autouse=True)
-def cores(monkeypatch):
-    monkeypatch.setattr(launch, "available_cores", lambda: 4)
+pytestmark = pytest.mark.usefixtures("four_cores")
 
 
 class Setting:
@@ -50,7 +46,7 @@ def setting(tmp_path):
 
 
 def factor(found, threads, quantity):
-    return next(e for e in found.content.factors if (e.threads, e.quantity) == (threads, quantity))
+    return next(e for e in found.factors if (e.threads, e.quantity) == (threads, quantity))
 
 
 def test_a_comparison_gives_factors_and_keeps_everything(setting):
@@ -59,9 +55,9 @@ def test_a_comparison_gives_factors_and_keeps_everything(setting):
     assert factor(found, 1, "speed").median == pytest.approx(5)
     assert factor(found, 2, "speed").median == pytest.approx(10)
     assert factor(found, 1, "bytes_per_synapse").median == pytest.approx(4)
-    scaling = {e.program: e.median for e in found.content.scaling}
+    scaling = {e.program: e.median for e in found.scaling}
     assert scaling == {"miniapp": pytest.approx(2), "peer": pytest.approx(1)}
-    assert json.loads((setting.folder / "out" / "peers.json").read_text()) == found.content.model_dump()
+    assert json.loads((setting.folder / "out" / "peers.json").read_text()) == found.model_dump()
     trials = table.contract().validate(setting.table())
     assert len(trials) == len(setting.raw()) == 20
     assert (trials["attempts"] == 1).all() and not trials["disturbed"].any()
@@ -83,7 +79,7 @@ def test_what_is_measured_stays(setting):
     before = setting.raw()
     found = setting.compare(repetitions=3)
     assert {name: setting.raw()[name] for name in before} == before
-    assert found.content.measured == 12
+    assert found.measured == 12
     assert "12 runs, 4 to measure" in setting.lines[-5]
     assert len(setting.miniapp.calls) == len(setting.peer.calls) == 6
 
@@ -119,9 +115,9 @@ def test_disturbed_runs_are_repeated_then_kept_and_flagged(setting):
     assert trials["disturbed"].all()
     assert (trials["foreign_load"] > QUICK.foreign_limit).all()
     assert len(setting.raw()) == 2 * QUICK.attempts
-    assert found.content.disturbed == 2
+    assert found.disturbed == 2
     assert factor(found, 1, "speed").disturbed == 1
-    (line,) = show.disturbances(found.content)
+    (line,) = show.disturbances(found)
     assert line.startswith("Disturbed (*), others kept more than")
     assert line.count("1 thread: 1 of 1 round") == 2
     assert (
@@ -158,7 +154,7 @@ def test_different_rates_are_no_comparison(setting):
     found = setting.compare(repetitions=1, threads=[1])
     (complaint,) = found.complaints
     assert complaint.startswith("no comparison with peer on 1 threads: mean rates differ")
-    assert all(entry.median is None for entry in found.content.factors)
+    assert all(entry.median is None for entry in found.factors)
 
 
 def test_a_failed_run_is_named_and_tried_again_by_the_next_call(setting):
@@ -210,7 +206,7 @@ def test_nothing_measured_is_still_a_table(setting):
     for program in (setting.miniapp, setting.peer):
         program.says = lambda threads, call: "broken"
     found = setting.compare(repetitions=1)
-    assert found.content.measured == 0
+    assert found.measured == 0
     assert list(setting.table().columns) == list(table.contract().columns)
     assert len(found.complaints) == 4 + 2
 
@@ -224,20 +220,20 @@ def test_a_damaged_result_is_named(setting):
 
 
 def test_two_comparisons_do_not_share_a_folder(setting):
-    with locked(setting.folder / "out"), pytest.raises(BadInput, match="at work here"):
+    with locked(setting.folder / "out"), pytest.raises(BadInput, match="running here"):
         setting.compare()
 
 
 def factors(found) -> set[str]:
     """The cells of the columns of factors."""
-    shown = show.table(found.content)
+    shown = show.table(found)
     heads = [head for head, _ in shown.heads]
     return {row[heads.index(show.AHEAD)] for row in shown.cells}
 
 
 def test_one_round_has_no_interval(setting):
     found = setting.compare(repetitions=1)
-    assert "no intervals: that takes two rounds" in show.notes(found.content)
+    assert "no intervals: they need at least two rounds" in show.notes(found)
     assert "5.00" in factors(found)
     assert "5.00 (5.00)" in factors(setting.compare(repetitions=2))
 
@@ -248,15 +244,15 @@ def test_the_table_shows_every_program_quantity_and_note(setting):
         threads=threads, note="has no ring", baseline_bytes=4000
     )
     found = setting.compare(repetitions=2)
-    shown = show.table(found.content)
+    shown = show.table(found)
     assert [column.head for column in shown.columns] == ["", "threads", "Mini", "Peer", show.AHEAD]
     expected = [(f"{q.title} ({q.unit})", n) for q in table.COMPARED for n in (1, 2)]
     assert [(row["what"], row["threads"]) for row in shown.rows] == [*expected, ("speed, over 1 thread", 2)]
-    notes = show.notes(found.content)
+    notes = show.notes(found)
     assert "Peer: has no ring" in notes
-    assert "Peer: 1.00 B / synapse of its memory is there before the network is built" in notes
+    assert "Peer: 1.00 B / synapse of its memory exists before the network is built" in notes
 
 
 def test_what_a_comparison_found_is_read_back(setting):
     found = setting.compare(repetitions=2)
-    assert content.read(found.path / content.FILE) == found.content
+    assert content.read(setting.folder / "out" / content.FILE) == found

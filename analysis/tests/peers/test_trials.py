@@ -6,16 +6,12 @@ import pytest
 from fake_peers import Fake, experiment
 from small_network import describe
 
-from spikemark.core import launch
 from spikemark.core.errors import BadInput
 from spikemark.peers.trials import events_per_spike, plan
 
+pytestmark = pytest.mark.usefixtures("four_cores")
+
 PROGRAMS = (Fake("miniapp"), Fake("one"), Fake("two"))
-
-
-@pytest.fixture(autouse=True)
-def cores(monkeypatch):
-    monkeypatch.setattr(launch, "available_cores", lambda: 4)
 
 
 def test_every_round_has_every_program_with_every_number_of_threads(tmp_path):
@@ -83,7 +79,7 @@ def test_only_programs_that_have_the_neurons_are_compared(tmp_path):
     found = plan(experiment(tmp_path), (*PROGRAMS[:2], picky))
     assert [program.name for program in found.programs] == ["miniapp", "one"]
     assert {trial.program for trial in found.trials} == {"miniapp", "one"}
-    with pytest.raises(BadInput, match="ignore_and_fire: no peer has the like"):
+    with pytest.raises(BadInput, match="ignore_and_fire: no peer has such neurons"):
         plan(experiment(tmp_path), (PROGRAMS[0], picky))
 
 

@@ -54,8 +54,7 @@ def test_a_barrier_takes_a_latency_for_every_doubling():
 
 def test_tables_of_the_profile_come_first():
     rows = ((8, 4, 10.0), (8, 4096, 40.0), (32, 4, 30.0), (32, 4096, 120.0))
-    values = {**Machine().values, "interconnect.tables.alltoall": Value(rows, "us", "literature")}
-    known = net(Machine(values=values))
+    known = net(Machine().with_(interconnect__tables__alltoall=Value(rows, "us", "literature")))
     assert known.alltoall(dense(8, 4)) == pytest.approx(10e-6)
     assert known.alltoall(dense(32, 4096)) == pytest.approx(120e-6)
     assert known.alltoall(dense(16, 4)) == pytest.approx(1e-6 * np.sqrt(300))

@@ -1,6 +1,7 @@
 """Loads and compute times of ranks: against the access model, closed forms, and what must not matter."""
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from spikemark.models import access
 from spikemark.prediction import cache, phases, rates
 from spikemark.prediction.intervals import predicted
 from spikemark.prediction.loads import Loads
+from spikemark.prediction.predict import predict
 from spikemark.presets import mam, mam_benchmark, microcircuit
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40, delay_ratio=5)
@@ -66,8 +68,6 @@ def test_one_thread_by_hand():
     assert found.deliver_s[0] == pytest.approx(1e-9 * spikes * (40 + 2 + 40), rel=1e-3)
     assert found.update_s[0] == pytest.approx(1e-9 * neurons)
     assert found.collocate_s[0] == pytest.approx(1e-9 * 5 / 4 * spikes, rel=1e-3)
-    assert found.low_s[0] < found.compute_s[0] < found.high_s[0]
-    assert found.kind == "measured"
 
 
 def test_a_full_node_is_slower_and_half_of_it_is_between():
@@ -94,35 +94,29 @@ def test_equal_ranks_take_equal_times_and_a_larger_area_longer():
 
 def test_a_cycle_takes_its_time_whatever_is_in_it():
     plain = Machine()
-    known = Machine(values=plain.values | {
-        "kernels.one_core.cycle": Value(1000, "ns"), "kernels.full_node.cycle": Value(4000, "ns"),
-    })  # fmt: skip
+    half = plain.with_(kernels__one_core__cycle=Value(1000, "ns"))
+    known = half.with_(kernels__full_node__cycle=Value(4000, "ns"))
     for ranks, threads, beside in (1, 1, 1e-6), (16, 1, 4e-6), (4, 1, 1.6e-6), (1, 16, 4e-6):
         before, after = (phases.phase_times(NETWORK, m, ranks, threads) for m in (plain, known))
         assert after.update_s - before.update_s == pytest.approx(beside)
         assert after.deliver_s == pytest.approx(before.deliver_s)
         assert phases.NO_CYCLE in before.assumptions and phases.NO_CYCLE not in after.assumptions
-    half = Machine(values=plain.values | {"kernels.one_core.cycle": Value(1000, "ns")})
     assert phases.NO_CYCLE not in phases.phase_times(NETWORK, half, 1, 1).assumptions
     assert phases.NO_CYCLE in phases.phase_times(NETWORK, half, 4, 1).assumptions
 
 
 def test_times_scale_with_the_kernels():
     one = phases.phase_times(NETWORK, Machine(), 8, 1)
-    doubled = dict(Machine().values)
-    for path, v in doubled.items():
-        if path.startswith("kernels"):
-            doubled[path] = type(v)(2 * v.value, v.unit)
-    two = phases.phase_times(NETWORK, Machine(values=doubled), 8, 1)
+    doubled = {p: replace(v, value=2 * v.value) for p, v in Machine().values.items() if "kernels" in p}
+    two = phases.phase_times(NETWORK, Machine(values=Machine().values | doubled), 8, 1)
     assert two.compute_s == pytest.approx(2 * one.compute_s)
 
 
 def test_the_kind_is_the_worst_of_those_that_matter():
-    values = dict(Machine().values)
-    v = values["kernels.full_node.t_next"]
-    values["kernels.full_node.t_next"] = type(v)(v.value, v.unit, "assumed")
-    assert phases.phase_times(NETWORK, Machine(values=values), 16, 1).kind == "assumed"
-    assert phases.phase_times(NETWORK, Machine(values=values), 1, 1).kind == "measured"  # is not used
+    machine = Machine().with_(kernels__full_node__t_next=Value(2, "ns", "assumed"))
+    full, one = (predict(NETWORK, machine, ranks, 1) for ranks in (16, 1))
+    assert full.figures["deliver"].kind == "assumed"
+    assert one.figures["deliver"].kind == "measured"  # it is not used there
 
 
 def test_a_ring_beyond_the_second_cache_costs_more():
@@ -139,7 +133,7 @@ def test_a_ring_beyond_the_second_cache_costs_more():
     clocks = missed * cache.MISS + far * cache.FAR
     assert more(large, Machine()) == pytest.approx(clocks / cache.CLOCK_HZ)
     assert more(large, Machine().with_(node__l3=None)) == pytest.approx(missed * cache.MISS / cache.CLOCK_HZ)
-    quick = Machine(values={**Machine().values, "node.clock": Value(7.3, "GHz")})
+    quick = Machine().with_(node__clock=Value(7.3, "GHz"))
     assert more(large, quick) == pytest.approx(more(large, Machine()) / 2)
     assert more(large, Machine().with_(node__l2=None, node__l3=None)) == 0  # no cache is known
     one = Machine().with_(node__cores=1)
@@ -166,7 +160,7 @@ def test_published_rates_and_rates_as_asked():
     found = rates.of(network, preset="microcircuit")
     assert found.hz[0] == microcircuit.RATES.hz["L23E"] and "Potjans" in found.source
     assert (rates.of(network, 4.0).hz == 4).all()
-    with pytest.raises(BadInput, match="rate: population 'L23E' fires at no rate of its own"):
+    with pytest.raises(BadInput, match="rate: population 'L23E' has no rate of its own"):
         rates.of(network)
     with pytest.raises(BadInput, match="rate=-1: rates in Hz from 0 to 10000"):
         rates.of(network, -1.0)

@@ -88,10 +88,8 @@ def test_what_the_profile_lacks_is_unknown_with_the_reason():
 
 
 def test_kinds_follow_what_a_figure_depends_on():
-    values = dict(Machine().values)
-    for path, kind in (("jitter.cv", "assumed"), ("power.idle", "literature")):
-        values[path] = Value(values[path].value, values[path].unit, kind)
-    found = predict(NETWORK, Machine(values=values), 8, 16)
+    guessed = {"jitter__cv": Value(0.1, "1", "assumed"), "power__idle": Value(100, "W", "literature")}
+    found = predict(NETWORK, Machine().with_(**guessed), 8, 16)
     kinds = {name: figure.kind for name, figure in found.figures.items()}
     assert kinds["deliver"] == "measured" and kinds["memory_gb"] == "counted"
     assert kinds["waiting"] == kinds["real_time_factor"] == kinds["energy_j"] == "assumed"

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from spikemark.core.errors import BadInput
 from spikemark.presets import dpsnn, dpsnn_cells, dpsnn_columns
 
 STATES = list(dpsnn_cells.EFFICACY_MV)
@@ -169,33 +168,3 @@ def test_full_is_the_published_run():
     assert sum(p["size"] for p in grid["network"]["populations"]) == 720_000
     assert synapses(grid) == pytest.approx(0.8e9, rel=0.02)  # Pastorelli et al. 2019, table 2
     assert homogeneous["time"]["simulate_ms"] == grid["time"]["simulate_ms"] == 10_000
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"state": "up"}, "state='up': Input should be 'aw' or 'sw'"),
-        ({"kernel": "flat"}, "kernel='flat': Input should be 'exponential' or 'gaussian'"),
-        ({"columns": "24"}, "columns='24': width x height"),
-        ({"columns": "0x3"}, "columns='0x3'"),
-        ({"columns": "200x200"}, "columns='200x200': width x height, as 24x24, of at most 10000 columns"),
-        ({"columns": "4x4", "neurons": 100}, "neurons=100: with columns, neurons_per_column says how many"),
-        ({"neurons_per_column": 100}, "neurons_per_column=100: only with columns"),
-        (
-            {"columns": "90x90", "neurons_per_column": 1_000_000},
-            "neurons_per_column=1000000: 8100000000 neurons",
-        ),
-        ({"neurons": 4}, "neurons=4"),
-        ({"scale": 0.0001}, r"scale=0\.0001: at least 5 neurons"),
-        ({"reach": 0}, "reach=0"),
-        ({"stimulation": -1}, "stimulation=-1"),
-        ({"weight_classes": 1}, "weight_classes=1: 0, or at least 2"),
-        ({"resolution_ms": 2}, "resolution_ms=2"),
-        ({"resolution_ms": 0.3}, r"resolution_ms=0\.3: a whole number of steps in 1 ms"),
-        ({"full": 1}, "full=1: true or false"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(BadInput, match=message) as caught:
-        dpsnn.describe(**options)
-    assert "\n" not in str(caught.value)

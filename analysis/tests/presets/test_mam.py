@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from short_run import activity
 
-from spikemark.core.errors import BadInput
 from spikemark.presets import mam, mam_areas
 
 
@@ -133,20 +132,3 @@ def test_ground_state_of_the_default_network(tmp_path):
     assert of_area.max() > 1.3 * found.mean_hz
     assert of_area.min() > 0.3 * found.mean_hz
     assert found.per_bin.max() < 4 * found.per_bin.mean()  # asynchronous
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scale": 0}, "scale=0"),
-        ({"scale": 2}, "scale=2"),
-        ({"indegree_scale": -0.5}, r"indegree_scale=-0\.5"),
-        ({"full": "yes"}, "full='yes': true or false"),
-        ({"from_": 3}, "from_=3"),
-        ({"seed": -1}, "seed=-1"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(BadInput, match=message) as caught:
-        mam.describe(**options)
-    assert "\n" not in str(caught.value)

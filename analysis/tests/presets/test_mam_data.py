@@ -28,32 +28,27 @@ def made_up() -> dict:
             return neurons[area][kind] * {"23E": 7.0, "5E": 5.0, "6E": 7.0}.get(sender, 0.0)
         return 0.0
 
-    inputs = {
-        area: {
-            kind: {
-                **{s: {sender: synapses(area, kind, s, sender) for sender in KINDS} for s in STRUCTURE},
-                "external": {"external": 1500 * neurons[area][kind]},
+    def table(value, external) -> dict:
+        """Values by area and kind of the target, then of the source."""
+        return {
+            area: {
+                kind: {
+                    **{s: {sender: value(area, kind, s, sender) for sender in KINDS} for s in STRUCTURE},
+                    "external": {"external": external(area, kind)},
+                }
+                for kind in KINDS
             }
-            for kind in KINDS
+            for area in STRUCTURE
         }
-        for area in STRUCTURE
-    }
-    weights = {
-        area: {
-            kind: {
-                **{s: {sender: 88.0 if "E" in sender else -966.0 for sender in KINDS} for s in STRUCTURE},
-                "external": {"external": 88.0},
-            }
-            for kind in KINDS
-        }
-        for area in STRUCTURE
-    }
+
     return {
         "area_list": list(STRUCTURE),
         "structure": STRUCTURE,
         "neuron_numbers": neurons,
-        "synapses": inputs,
-        "synapse_weights_mean": weights,
+        "synapses": table(synapses, lambda area, kind: 1500 * neurons[area][kind]),
+        "synapse_weights_mean": table(
+            lambda *sender: 88.0 if "E" in sender[-1] else -966.0, lambda area, kind: 88.0
+        ),
         "distances": {"V1": {"V1": 0.0, "TH": 35.0}, "TH": {"V1": 35.0, "TH": 0.0}},
     }
 

@@ -120,9 +120,37 @@ def test_placement_is_left_to_the_schedule():
     assert "placement" not in mam_benchmark.describe()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+BAD = {
+    "dpsnn": [
+        ({"state": "up"}, "state='up': Input should be 'aw' or 'sw'"),
+        ({"kernel": "flat"}, "kernel='flat': Input should be 'exponential' or 'gaussian'"),
+        ({"columns": "24"}, "columns='24': width x height"),
+        ({"columns": "0x3"}, "columns='0x3'"),
+        ({"columns": "200x200"}, "columns='200x200': width x height, as 24x24, of at most 10000 columns"),
+        ({"columns": "4x4", "neurons": 100}, "neurons=100: with columns, neurons_per_column says how many"),
+        ({"neurons_per_column": 100}, "neurons_per_column=100: only with columns"),
+        (
+            {"columns": "90x90", "neurons_per_column": 1_000_000},
+            "neurons_per_column=1000000: 8100000000 neurons",
+        ),
+        ({"neurons": 4}, "neurons=4"),
+        ({"scale": 0.0001}, r"scale=0\.0001: at least 5 neurons"),
+        ({"reach": 0}, "reach=0"),
+        ({"stimulation": -1}, "stimulation=-1"),
+        ({"weight_classes": 1}, "weight_classes=1: 0, or at least 2"),
+        ({"resolution_ms": 2}, "resolution_ms=2"),
+        ({"resolution_ms": 0.3}, r"resolution_ms=0\.3: a whole number of steps in 1 ms"),
+        ({"full": 1}, "full=1: true or false"),
+    ],
+    "mam": [
+        ({"scale": 0}, "scale=0"),
+        ({"scale": 2}, "scale=2"),
+        ({"indegree_scale": -0.5}, r"indegree_scale=-0\.5"),
+        ({"full": "yes"}, "full='yes': true or false"),
+        ({"from_": 3}, "from_=3"),
+        ({"seed": -1}, "seed=-1"),
+    ],
+    "mam-benchmark": [
         ({"areas": 0}, "areas=0"),
         ({"areas": "some"}, "areas='some'"),
         ({"neurons_per_area": -1}, "neurons_per_area=-1"),
@@ -159,10 +187,44 @@ def test_placement_is_left_to_the_schedule():
         ({"seed": 2**53 + 1}, "seed="),
         ({"simulate_ms": 0}, "simulate_ms=0"),
     ],
+    "microcircuit": [
+        ({"scale": 0}, "scale=0"),
+        ({"scale": 1.1}, r"scale=1\.1"),
+        ({"scale": True}, "scale=True"),
+        ({"indegree_scale": 2}, "indegree_scale=2"),
+        ({"full": 1}, "full=1: true or false"),
+        ({"simulate_ms": -1}, "simulate_ms=-1"),
+    ],
+    "music-cells": [
+        ({"applications": "A"}, "applications='A': 'A' is not a chain; allowed are names with arrows"),
+        ({"applications": "A->B,"}, "applications='A->B,': '' is not a chain"),
+        ({"applications": "A=>B"}, "'A=>B' is not a chain"),
+        ({"applications": "A->2"}, "'A->2' is not a chain"),
+        ({"applications": "A<->B,B->A"}, "B->A twice; allowed is one connection"),
+        ({"applications": "A<->A"}, "A->A twice"),
+        ({"applications": "->".join(f"A{i}" for i in range(34))}, "33 connections .* at most 32"),
+        ({"communication": "pigeon"}, "communication='pigeon': allowed are collective or point-to-point"),
+        ({"np": 0}, "np=0"),
+        ({"np": 17}, "granularity=8: A has 17 processes, as 1 x 17 patches; allowed are at least 17"),
+        ({"scale": 1e-5}, "granularity=8: 64 tiles for 10 cells of A; allowed are at most 3"),
+        ({"granularity": 64}, "granularity=64: 4096 tiles for 2048 cells"),
+        ({"granularity": 64, "full": True}, "granularity=64: with structure=0.0 33554432 pairs"),
+        ({"structure": 1.5}, "structure=1.5"),
+        ({"cells": "2k"}, "cells='2k': Input should be '1k' or '10k'"),
+        ({"scale": 0}, "scale=0"),
+        ({"rate": True}, "rate=True"),
+        ({"delay": 0}, "delay=0"),
+        ({"full": "yes"}, "full='yes': true or false"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"), [(name, *case) for name, cases in BAD.items() for case in cases]
 )
-def test_bad_options(options, message):
+def test_bad_options(name, options, message):
     with pytest.raises(BadInput, match=message) as caught:
-        mam_benchmark.describe(**options)
+        PRESETS[name].describe(**options)
     assert "\n" not in str(caught.value)
 
 

@@ -55,6 +55,8 @@ def test_columns_of_words_are_told_from_columns_of_numbers():
 def test_the_same_numbers_reach_json_markdown_and_the_terminal():
     content = json.loads(json.dumps(TABLE.content()))
     assert content["rows"][0]["waiting_us"] == {"value": 12.34, "low": 11.0, "high": 14.0}
+    single = Table(COLUMNS, [{"waiting_us": Quantity(2.0)}]).content()["rows"][0]["waiting_us"]
+    assert single == {"value": 2.0, "low": None, "high": None}  # one shape, whatever is known
     assert content["rows"][1]["waiting_us"] is None and "not timed" in content["missing"][0]
     assert content["rows"][0]["range"] == [1.0, 2.0]
     stream = io.StringIO()

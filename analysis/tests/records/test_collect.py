@@ -5,37 +5,22 @@ import json
 
 import pandas as pd
 import pytest
-from synthetic import write_run
+from swept import planned, write
 
 from spikemark.core.errors import BadInput
 from spikemark.records import collect
 from spikemark.records.gather import gather
 from spikemark.records.matching import difference, load_planned
-from spikemark.records.results import Results
-from spikemark.running import sweeps
-from spikemark.running.experiments import Experiment, expand
-
-OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
-PRESET = {"name": "mam-benchmark", "options": OPTIONS}
 
 
 @pytest.fixture
 def measured(tmp_path):
     """Results with six records: three ways to run each of two seeds; and the runs of the plan."""
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
-    chosen = Experiment(name="x", title="x", preset=PRESET, grid=grid, ranks=2, seeds=[1, 2], shuffle_seed=1)
-    results, runs = Results(tmp_path), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = planned(tmp_path, grid=grid, seeds=[1, 2])
     for run in runs:
         write(results, run)
     return results, runs
-
-
-def write(results, run, **options):
-    description = run.description
-    options = {"ranks": run.ranks, "seed": run.seed, "cycles": 100, **options}
-    ways = {name: description[name] for name in ("schedule", "delay_ratio")}
-    return write_run(results.run(run.id), description=description, **ways, **options)
 
 
 def test_one_row_per_run(measured):
@@ -66,11 +51,7 @@ def test_one_row_per_run_and_phase(measured):
 
 def test_what_was_not_measured_is_missing_with_a_reason(measured):
     results, runs = measured
-    description = {**runs[0].description, "record": {"barrier": False}}
-    ways = {name: description[name] for name in ("schedule", "delay_ratio")}
-    write_run(
-        results.run(runs[0].id), description=description, ranks=2, seed=runs[0].seed, cycles=100, **ways
-    )
+    write(results, runs[0], description={**runs[0].description, "record": {"barrier": False}})
     collection = collect.collect(gather(results.path))
     row = collection.runs.set_index("id").loc[runs[0].id]
     assert pd.isna(row["phase_synchronise_mean_s"])

@@ -3,18 +3,13 @@
 import json
 
 import pytest
-from synthetic import write_run
+import swept
 
-from spikemark.cli import main
 from spikemark.core.errors import BadInput
 from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
 from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
-from spikemark.running import sweeps
-from spikemark.running.experiments import Experiment, expand
-
-OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
 
 
 def exported(results, only=()):
@@ -24,25 +19,9 @@ def exported(results, only=()):
 
 def results_of(folder, grid, **experiment) -> Results:
     """Synthetic records of all runs of a grid."""
-    preset = {"name": "mam-benchmark", "options": OPTIONS}
-    chosen = Experiment(
-        **{
-            "name": "x",
-            "title": "x",
-            "preset": preset,
-            "grid": grid,
-            "ranks": 1,
-            "shuffle_seed": 1,
-            **experiment,
-        }
-    )
-    results, runs = Results(folder), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = swept.planned(folder, grid=grid, **{"ranks": 1, **experiment})
     for run in runs:
-        described = run.description
-        ways = {name: described[name] for name in ("schedule", "delay_ratio")}
-        how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100}
-        write_run(results.run(run.id), description=described, **ways, **how)
+        swept.write(results, run)
     return results
 
 
@@ -105,7 +84,9 @@ def test_what_is_no_number_stands_in_the_call_path(tmp_path):
 def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
     results = results_of(tmp_path, grid, ranks=[1, 2])
-    with pytest.raises(BadInput, match="of 4: schedule=conventional at 2, schedule=structure_aware at 4"):
+    with pytest.raises(
+        BadInput, match="of 4 points: schedule=conventional at 2, schedule=structure_aware at 4"
+    ):
         exported(results)
     parameters, found = read(exported(results, ("schedule=structure_aware",))[0])
     assert parameters == ["ranks", "D"]
@@ -123,7 +104,7 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
     grid = [{"record.barrier": True, "ranks": 1}, {"record.barrier": False, "ranks": 2}]
     results = results_of(tmp_path, grid)
-    with pytest.raises(BadInput, match="measured at the same points"):
+    with pytest.raises(BadInput, match="to be measured at the same points"):
         exported(results)
     results = results_of(tmp_path / "b", [{"ranks": [1, 2]}])
     path = results.run(results.read_plan().runs[0].id) / "record.json"
@@ -162,23 +143,16 @@ def test_phase_without_a_time_has_no_line(tmp_path):
     assert ("simulate->synchronise", "time") not in found
 
 
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, spikemark, refusal):
     results = results_of(tmp_path, [{}], ranks=[1, 2])
-
-    def spikemark(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main.main(["export", str(tmp_path), *map(str, arguments)])
-        return end.value.code, *capsys.readouterr()
-
     text, _ = exported(results)
-    assert spikemark("--format", "extra-p") == (0, text, "")
-    assert spikemark("--format", "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
+    command = ("export", tmp_path, "--format")
+    assert spikemark(*command, "extra-p") == (0, text, "")
+    assert spikemark(*command, "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
-    status, output, errors = spikemark("--format", "csv")
-    assert (status, output) == (2, "")
-    assert errors == "spikemark: --format: 'csv' is not allowed: one of extra-p\n"
+    assert refusal(*command, "csv") == "--format: 'csv' is not allowed: one of extra-p"
     (results.run(results.read_plan().runs[0].id) / "record.json").write_text("{")
-    status, output, errors = spikemark("--format", "extra-p")
+    status, output, errors = spikemark(*command, "extra-p")
     assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (1, 1, 1)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from small_network import describe
-from synthetic import PHASES, RANK_COLUMNS, write_run
+from synthetic import PHASES, RANK_COLUMNS, overlap, write_run
 
 from spikemark.core.errors import BadInput
 from spikemark.records import record
@@ -54,6 +54,27 @@ def test_reads_what_was_written(tmp_path, schedule):
 
 def test_one_rank_has_a_window_too(tmp_path):
     assert record.load(write_run(tmp_path, schedule="structure_aware", ranks=1, delay_ratio=5)).window == 5
+
+
+def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
+    """An overlapped run has a phase synchronise of 0: nobody waited there."""
+    plain = record.load(write_run(tmp_path, schedule="overlapped", ranks=3, cycles=100))
+    assert plain.waiting_phases == ("synchronise",) and plain.waits == "at the barrier"
+    waited = plain.spent_s("waiting")
+    assert waited > 0 and waited == plain.record.timing.phases["synchronise"].mean_s
+    overlap(tmp_path)
+    run = record.load(tmp_path)
+    assert run.waiting_phases == ("overlap_wait",) and "transport" in run.waits
+    assert run.spent_s("waiting") == waited
+    np.testing.assert_allclose(run.waiting().sum(axis=1).mean(), waited, rtol=1e-4)
+    edit(tmp_path, lambda r: r["lanes"][0].update(ranks=3))  # which meet at a barrier
+    both = record.load(tmp_path)
+    assert both.waiting_phases == ("synchronise", "overlap_wait") and both.spent_s("waiting") == waited
+    nothing = {"mean_s": None, "max_s": None, "reason": "record.barrier is false"}
+    edit(tmp_path, lambda r: r["timing"]["phases"].update(synchronise=nothing))
+    assert record.load(tmp_path).spent_s("exchange", "waiting") is None
+    edit(tmp_path, lambda r: r["lanes"][0].update(ranks=1))
+    assert record.load(tmp_path).spent_s("waiting") == waited  # no lane has a barrier that was not timed
 
 
 def test_delay_ratio_auto_is_read_from_the_lanes(run_dir):
@@ -242,39 +263,20 @@ def test_external_events_add_up(run_dir):
     assert "external_events adds up to 0; record.json has totals.external_events=5" in refused(run_dir)
 
 
-def _drop_line(lines):
-    return lines[:-1]
-
-
-def _cut_line(lines):
-    return [*lines[:-1], lines[-1].rsplit(",", 2)[0]]
-
-
-def _word(lines):
-    return [*lines[:-1], "2,many" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _negative(lines):
-    return [*lines[:-1], "2,-5" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _other_count(lines):
-    return [*lines[:-1], "2,1" + lines[-1][lines[-1].index(",", 2) :]]
-
-
-def _nothing(lines):
-    return []
+def last(start: str):
+    """Puts `start` in the place of the rank and the neurons of the last line."""
+    return lambda lines: [*lines[:-1], start + lines[-1][lines[-1].index(",", 2) :]]
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (_drop_line, "rank=[0, 1]; record.json has ranks 0 to 2"),
-        (_cut_line, "truncated"),
-        (_word, "neurons=many: allowed is a whole number >= 0"),
-        (_negative, "neurons=-5: allowed is a whole number >= 0"),
-        (_other_count, "neurons adds up to"),
-        (_nothing, "not a table"),
+        (lambda lines: lines[:-1], "rank=[0, 1]; record.json has ranks 0 to 2"),
+        (lambda lines: [*lines[:-1], lines[-1].rsplit(",", 2)[0]], "truncated"),
+        (last("2,many"), "neurons=many: allowed is a whole number >= 0"),
+        (last("2,-5"), "neurons=-5: allowed is a whole number >= 0"),
+        (last("2,1"), "neurons adds up to"),
+        (lambda lines: [], "not a table"),
     ],
 )
 def test_broken_rank_tables(run_dir, change, complaint):

@@ -137,11 +137,11 @@ def test_many_populations_are_folded_and_it_is_said():
     assert fold(recorded(few, few, 1)) == ({n: [n] for n in few}, "")
     groups, words = fold(recorded([f"{n}{i}" for n in few for i in "EI"], [n for n in few for _ in "EI"], 1))
     assert groups == {n: [f"{n}E", f"{n}I"] for n in few}
-    assert words == "The populations of an area are taken together (24 populations)."
+    assert words == "The populations of an area are merged (24 populations)."
     many = [f"p{i}" for i in range(20)]
     groups, words = fold(recorded(many, many, np.arange(20)))
     assert list(groups) == [*many[9:], "9 others"] and groups["9 others"] == many[:9]
-    assert words == "The 9 populations that fire least are taken together."
+    assert words == "The 9 populations that fire least are merged."
 
 
 def test_up_states_and_a_rhythm_are_told(tmp_path):
@@ -191,7 +191,7 @@ def test_the_picture_of_many_spikes_stays_small(tmp_path):
         p["neuron"]["rate_hz"] = 200
     shown, _ = found(tmp_path, [member(description=description)], [1 / 40] * 40)
     assert 20_000 < len(shown.figures[0].svg.encode()) < LIMIT_BYTES
-    assert "The 29 populations that fire least are taken together." in shown.figures[0].caption
+    assert "The 29 populations that fire least are merged." in shown.figures[0].caption
 
 
 def test_without_spikes_one_line_says_how_to_get_them(tmp_path):

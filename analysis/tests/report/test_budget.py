@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from html_page import page
-from planned import grid, run, view_of
+from planned import grid, run, view_of, write_experiment
+from synthetic import overlap
 
 from spikemark.quantities.words import number
+from spikemark.records.cases import look
+from spikemark.records.gather import gather
 from spikemark.report.sections import SECTIONS, budget, validation, waiting
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.whatif import CHANGES
@@ -71,6 +74,21 @@ def test_predictions_stand_beside_what_was_measured(view):
     for row, line in zip(rows, table.cells, strict=True):
         assert number(np.exp(np.log(row.measured).mean())) in line
     assert {head for head, _ in table.heads} >= {*PREDICTORS, *(f"{name}, error" for name in PREDICTORS)}
+
+
+def test_ranks_that_overlap_wait_equally_long_in_both_sections(tmp_path):
+    """They have no barrier: their phase synchronise is 0, and that is not their waiting."""
+    runs = [run(schedule, d, 4, 1, **UNEQUAL) for schedule, d in (("conventional", 1), ("overlapped", 10))]
+    folder = write_experiment(tmp_path, runs)
+    for path in (folder / "runs").iterdir():
+        if "overlapped" in (path / "record.json").read_text():
+            overlap(path)
+    view = look(gather(folder))
+    (waited,) = waiting.section(view).figures[0].table.rows[1:]
+    (predicted,) = validation.section(view).tables[0].rows
+    assert waited["waiting"] == predicted["waiting"] > 0
+    assert waited["waits"] == predicted["waits"] == "for messages under way, with their transport"
+    assert not waited["expected"] and "no theory of overlap" in waited["expected"].mark
 
 
 def test_without_cycles_or_partners_it_is_missing_with_a_reason(tmp_path):

@@ -40,7 +40,7 @@ def test_planted_misses_are_found(tmp_path):
     found = section_of(tmp_path, meters)
     assert found.missing == []
     words = found.text[-1]
-    assert f"has {number(0.8)} (" in words and f"every synapse {number(0.05)} (" in words
+    assert f"causes {number(0.8)} (" in words and f"every synapse causes {number(0.05)} (" in words
     assert len(found.figures[0].table.cells) == 4
     assert {row[4] for row in found.figures[0].table.cells} == {"PAPI_L3_TCM"}
 

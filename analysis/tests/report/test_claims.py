@@ -171,7 +171,10 @@ def test_rare_long_cycles_are_named_with_what_they_do(tmp_path):
 def test_waiting_that_compute_times_do_not_imply_is_named(tmp_path):
     runs = pairs([({"cv": 0.2}, {"cv": 0.2})] * 2)
     found = misfit(with_waiting(tmp_path, runs, lambda times: None, factor=5).case, 2)
-    assert found.factor == pytest.approx(0.2, rel=0.1) and "no wait for a slower rank" in found.reason
+    assert (
+        found.factor == pytest.approx(0.2, rel=0.1)
+        and "not spent on waiting for a slower rank" in found.reason
+    )
 
 
 def test_ranks_that_differ_lastingly_are_named(tmp_path):

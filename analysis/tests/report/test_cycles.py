@@ -45,7 +45,7 @@ def test_independent_cycles_follow_the_theory(independent):
             assert value(found) == pytest.approx(value(theory), rel=tolerance.get(name, 0.03)), name
     assert value(rows["shift of the mean"][3]) == 10 and rows["CV over that of cycles"][3] == "0.316"
     text = " ".join(cycle_times.section(independent).text)
-    assert "a shift by 10.0, a spread of 0.3" in text and "(section 2.4.1) report" in text
+    assert "a shift by 10.0, a spread of 0.3" in text and "(section 2.4.1) also report" in text
 
 
 def test_correlated_cycles_keep_their_spread(tmp_path):

@@ -69,7 +69,7 @@ def test_without_a_pause_gross_energy_is_drawn(tmp_path):
     planted = Planted(idle_s=0, warmup_s=0)
     none = {"timing__idle_before_s": None, "timing__idle_after_s": None}
     power, events = section(experiment(tmp_path, planted=planted, **none)).figures
-    assert "No idle power: no idle pause" in power.caption and "Gross energy" in events.caption
+    assert "Idle power is missing: no idle pause" in power.caption and "Gross energy" in events.caption
     assert [row[0] for row in power.table.cells] == ["timed part"]
 
 

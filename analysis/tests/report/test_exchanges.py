@@ -24,7 +24,7 @@ def section(tmp_path, *contents):
 
 def test_without_times_the_page_says_how_to_get_them(tmp_path):
     found = section(tmp_path)
-    assert found.missing == ["Exchanges on their own, on here: run `spikemark bench --exchange`."]
+    assert found.missing == ["Exchanges on their own, on here: missing; run `spikemark bench --exchange`."]
     assert not (found.figures or found.tables or found.text)
     assert exchanges.section in SECTIONS
 
@@ -72,7 +72,7 @@ def test_only_crowded_times_are_shown_with_a_warning(tmp_path):
     [
         ({"targets": ("ring",)}, "no exchange was measured with targets `all`"),
         ({"skews": (5.0,)}, "no exchange was measured with targets `all`"),
-        ({"sizes": (4, 12, 36)}, "no size was measured with its 2, 5, 10-fold"),
+        ({"sizes": (4, 12, 36)}, "for no size was its 2, 5, 10-fold measured too"),
     ],
 )
 def test_what_cannot_be_drawn_is_named(tmp_path, options, words):

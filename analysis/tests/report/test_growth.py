@@ -112,7 +112,7 @@ def test_what_grows_like_its_work_is_not_named_and_what_grows_by_more_is(tmp_pat
     section = growth.section(view_of(tmp_path, small + large))
     (box,) = section.boxes
     assert box.tone == "wary" and box.text.startswith("Neurons doubled.")
-    assert box.text.endswith("Times that did: deliver per synaptic event ×1.50 (1 of 1).")
+    assert box.text.endswith("Times that grew more than the work: deliver per synaptic event ×1.50 (1 of 1).")
     (times,) = rows(section, "time")
     assert times["deliver / synaptic event"].startswith("1.50 (")
     assert times["deliver / synaptic event"].endswith(f"){NARROW}{MARK}")
@@ -128,7 +128,9 @@ def test_what_grows_like_its_work_is_not_named_and_what_grows_by_more_is(tmp_pat
 def test_noise_hides_a_small_growth(tmp_path):
     noisy = repeated((0.5, 1.0, 2.0)) + repeated((1.1, 0.6, 2.5), ranks=4)
     (box,) = growth.section(view_of(tmp_path, noisy)).boxes
-    assert "Times that did: none; for" in box.text and "repetitions cannot tell" in box.text
+    assert (
+        "Times that grew more than the work: none; for" in box.text and "repetitions cannot tell" in box.text
+    )
 
 
 def test_one_pair_has_factors_but_proves_nothing(tmp_path):
@@ -136,7 +138,7 @@ def test_one_pair_has_factors_but_proves_nothing(tmp_path):
     section = growth.section(view_of(tmp_path, runs))
     (times,) = rows(section, "time")
     assert "(" not in times["deliver / synaptic event"] and MARK not in "".join(times.values())
-    assert "Times that did: none" in section.boxes[0].text
+    assert "Times that grew more than the work: none" in section.boxes[0].text
 
 
 def test_ranks_spread_the_synapses_over_more_lists(tmp_path):
@@ -160,7 +162,7 @@ def test_more_ranks_than_cores_give_counts_and_no_times(tmp_path):
     section = growth.section(view_of(tmp_path, runs))
     assert [table.title for table in section.tables] == ["Factors of work and memory"]
     assert section.missing == ["Times of ranks 2 → 4 are not shown: more ranks × threads than cores."]
-    assert "Times that did" not in section.boxes[0].text
+    assert "Times that grew more than the work" not in section.boxes[0].text
     words = page(tmp_path / "page", runs).text
     assert "not in the figures: 3 runs with more ranks × threads than cores" in words
 

@@ -60,7 +60,7 @@ CASES = {
     ),
     "slower": (pair(QUICK, SLOW), "slower", ["slower by a factor of"], []),
     "more waiting": (
-        pair(STEADY, JITTERY), None, ["Waiting rose by", "expects a fall by 68\u202f%"], [],
+        pair(STEADY, JITTERY), None, ["Waiting rose by", "expects a fall of 68\u202f%"], [],
     ),
     "a difference within the spread": (
         each("mean_s", [(20e-6, 24e-6), (24e-6, 20e-6), (22e-6, 22.5e-6)]), "open",

@@ -188,7 +188,7 @@ def test_runs_without_a_partner_are_in_the_bars_only_and_said_to_be(tmp_path):
     runs[0]["state"] = ABSENT
     words = page(tmp_path, runs).text
     assert "1 run has no partner in the other schedule" in words
-    assert "geometric mean of 2 of 3 runs, those with a partner" in words
+    assert "geometric mean of the 2 of 3 runs that have a partner" in words
 
 
 def test_terms_with_an_index_are_typeset(whole):

@@ -33,7 +33,7 @@ MISSING = {
     "nothing run": ["Nothing to report yet: 0 of 6 runs are complete, 6 not run yet", "no run is complete"],
     "all failed": ["6 failed", "mpirun ended with status 1"],
     "first run only": ["1 of 6 runs are complete", "nothing to compare"],
-    "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have one rank only"],
+    "one rank": ["one rank waits for nobody", "Maxima over ranks: the runs have only one rank"],
     "no conventional": ["has no run of the conventional schedule", "Serial correlation: no conventional run"],
     "no cycles": ["not recorded (record.cycles is false)", "no conventional run with recorded cycle times"],
     "no barrier": ["Waiting was not timed on its own", "record.barrier is false"],

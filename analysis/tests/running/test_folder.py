@@ -32,9 +32,9 @@ def new(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "more", "complaint"),
     [
-        ("simulated", ["notes.txt"], "holds 'notes.txt', which belongs to no run"),
-        ("measured", ["notes.txt"], "holds 'notes.txt', which belongs to no run"),
-        ("measured", ["ranks.csv", "cycles.npy"], "holds a measured run"),
+        ("simulated", ["notes.txt"], "contains 'notes.txt', which belongs to no run"),
+        ("measured", ["notes.txt"], "contains 'notes.txt', which belongs to no run"),
+        ("measured", ["ranks.csv", "cycles.npy"], "contains a measured run"),
     ],
 )
 def test_a_measured_run_and_files_of_others_stay(tmp_path, new, kind, more, complaint):
@@ -50,7 +50,7 @@ def test_a_measured_run_and_files_of_others_stay(tmp_path, new, kind, more, comp
 def test_a_record_that_does_not_say_what_it_is_stays(tmp_path, record):
     out = write(tmp_path / "out", "simulated")
     (out / "record.json").write_text(record)
-    with pytest.raises(BadInput, match="holds a measured run"):
+    with pytest.raises(BadInput, match="contains a measured run"):
         folder.check(out)
 
 
@@ -60,7 +60,7 @@ def test_what_is_no_folder_or_no_whole_run_stays(tmp_path, new):
     (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     (tmp_path / "part").mkdir()
     (tmp_path / "part" / "cycles.npy").write_text("")
-    for name, complaint in (("file", "no folder"), ("link", "no folder"), ("nowhere", "no folder"),
+    for name, complaint in (("file", "not a folder"), ("link", "not a folder"), ("nowhere", "not a folder"),
                             ("part", "without its record.json")):  # fmt: skip
         with pytest.raises(BadInput, match=complaint):
             folder.put(new, tmp_path / name)

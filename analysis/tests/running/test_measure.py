@@ -7,16 +7,16 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+import swept
 
 from spikemark.core.errors import BadInput
 from spikemark.records import run_files
 from spikemark.records.gather import gather
 from spikemark.records.results import Results
-from spikemark.running import sweeps
 from spikemark.running.carry_out import RunFailed
-from spikemark.running.experiments import Experiment, expand
 from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 
@@ -29,19 +29,8 @@ echo '{{"status": "{status}", "ranks": {ranks}, "threads": 1}}' > "$3/record.jso
 
 def plan(folder, time_limit_s=60):
     """A results folder with the plan of one run on two ranks, and its id."""
-    chosen = Experiment(
-        name="x",
-        title="x",
-        preset={"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10}},
-        grid=[{"schedule": "conventional"}],
-        ranks=2,
-        shuffle_seed=1,
-        time_limit_s=time_limit_s,
-    )
-    results = Results(folder)
-    runs = expand(chosen)
-    sweeps.plan(chosen, runs, results)
-    return results, runs[0].id
+    results, (run,) = swept.planned(folder, time_limit_s=time_limit_s)
+    return results, run.id
 
 
 @pytest.fixture
@@ -139,54 +128,38 @@ def test_unknown_run(planned):
         measure(planned[0], "none")
 
 
-def no_miniapp(results, run, monkeypatch):
-    monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
-
-
-def no_description(results, run, monkeypatch):
-    results.description(run).unlink()
-
-
-def list_as_description(results, run, monkeypatch):
-    results.description(run).write_text("[]")
-
-
-def cut_description(results, run, monkeypatch):
-    results.description(run).write_text(results.description(run).read_text()[:100])
-
-
-def foreign_file(results, run, monkeypatch):
-    results.run(run).mkdir(parents=True)
-    (results.run(run) / "notes.txt").write_text("mine")
-
-
-def measured(results, run, monkeypatch):
-    results.run(run).mkdir(parents=True)
-    (results.run(run) / "record.json").write_text("{}")
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 REFUSALS = {
-    no_miniapp: "/nowhere/miniapp is not an executable file",
-    no_description: r"\.json: not found",
-    list_as_description: "not a run description",
-    cut_description: "truncated or not JSON",
-    foreign_file: r"holds 'notes\.txt'",
-    measured: "measured already; move or delete",
-    None: "'bogus' is not allowed: one of mpirun, srun",
+    "no miniapp": (
+        lambda results, run: os.environ.update(SPIKEMARK_MINIAPP="/nowhere/miniapp"),
+        "/nowhere/miniapp is not an executable file",
+    ),
+    "no description": (lambda results, run: results.description(run).unlink(), r"\.json: not found"),
+    "a list": (lambda results, run: put(results.description(run), "[]"), "not a run description"),
+    "cut": (lambda results, run: put(results.description(run), '{"time": {'), "truncated or not JSON"),
+    "a file": (lambda results, run: put(results.run(run) / "notes.txt", "mine"), r"holds 'notes\.txt'"),
+    "measured": (
+        lambda results, run: put(results.run(run) / "record.json", "{}"),
+        "measured already; move or delete",
+    ),
+    "launcher": (lambda results, run: None, "'bogus' is not allowed: one of mpirun, srun"),
 }
 
 
 @pytest.mark.parametrize("fault", REFUSALS)
-def test_what_cannot_start_changes_nothing(fault, planned, miniapp, monkeypatch):
+def test_what_cannot_start_changes_nothing(fault, planned, miniapp):
     results, run = planned
+    plant, complaint = REFUSALS[fault]
     miniapp(WRITE.format(status="complete", ranks=2))
-    results.failure(run).parent.mkdir()
-    results.failure(run).write_text("an earlier reason")
-    if fault:
-        fault(results, run, monkeypatch)
+    put(results.failure(run), "an earlier reason")
+    plant(results, run)
     before = tree(results)
-    with pytest.raises(BadInput, match=REFUSALS[fault]) as refusal:
-        measure(results, run, "mpirun" if fault else "bogus")
+    with pytest.raises(BadInput, match=complaint) as refusal:
+        measure(results, run, "bogus" if fault == "launcher" else "mpirun")
     assert "\n" not in str(refusal.value)
     assert tree(results) == before
 
@@ -306,13 +279,12 @@ def test_good_plan(tmp_path):
 @pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
 def test_progress_survives_any_record(planned, record):
     results, run = planned
-    entries = [{"id": run, "label": "this run"}]
     stream = io.StringIO()
-    with Progress(results, entries, stream) as progress:
+    with Progress(results, results.read_plan().runs, stream) as progress:
         results.run(run).mkdir(parents=True)
         (results.run(run) / "record.json").write_bytes(record)
         progress.look()
-    assert stream.getvalue() == "[1/1] this run  real-time factor unreadable\n"
+    assert stream.getvalue() == "[1/1] conventional ranks=2 seed=1  real-time factor unreadable\n"
 
 
 def test_plan_replaces_what_is_no_plan(tmp_path):

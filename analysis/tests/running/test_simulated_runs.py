@@ -2,9 +2,11 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
+import swept
 from fake_simulation import write
 from html_page import Page
 from pydantic import ValidationError
@@ -12,7 +14,7 @@ from synthetic import write_run
 
 from spikemark import report
 from spikemark.core.errors import BadInput
-from spikemark.records import collect
+from spikemark.records import collect, record
 from spikemark.records.experiment_fields import one_line
 from spikemark.records.gather import gather
 from spikemark.records.results import Results
@@ -29,25 +31,22 @@ OVERSUBSCRIBED = "oversubscribed: 4 ranks x 1 threads on 2 cores of a node; time
 
 def experiment(machine: dict | None = None, **changes) -> Experiment:
     content = {
-        "name": "x",
-        "title": "x",
         "machine": {"profile": "jureca-dc", **(machine or {})},
-        "preset": {
-            "name": "mam-benchmark",
-            "options": {"areas": 2, "neurons_per_area": 50, "indegree": 10, "warmup_ms": 0},
-        },
-        "set": {"time.simulate_ms": 20},
+        "set": {"time.simulate_ms": 20, "time.warmup_ms": 0},
         "grid": [{"schedule": ["conventional", "structure_aware"], "delay_ratio": 10}],
         "ranks": 4,
         "seeds": [1, 2],
-        "shuffle_seed": 1,
     }
-    return Experiment.model_validate({**content, **changes})
+    return Experiment.model_validate({**swept.PLAIN, **content, **changes})
+
+
+def at_hand() -> Experiment:
+    """The same on the machine at hand."""
+    return experiment().model_copy(update={"machine": None})
 
 
 def planned(folder: Path, chosen: Experiment) -> tuple[Results, list[str]]:
-    results, runs = Results(folder), expand(chosen)
-    sweeps.plan(chosen, runs, results)
+    results, runs = swept.planned(folder, chosen)
     return results, [run.id for run in runs]
 
 
@@ -66,7 +65,7 @@ def test_identity_follows_the_values_of_the_profile(fake):
     assert {run.id for run in expand(experiment())} == before
     fake.latency = 2.0
     assert not before & {run.id for run in expand(experiment())}
-    plain = expand(experiment().model_copy(update={"machine": None}))
+    plain = expand(at_hand())
     assert not before & {run.id for run in plain}
 
 
@@ -75,7 +74,7 @@ def test_compute_times_may_be_those_of_a_larger_network(fake, tmp_path):
     results, ids = planned(tmp_path, chosen)
     simulate(results, ids[0])
     (call,) = fake.calls
-    assert {p["size"] for p in call["description"]["network"]["populations"]} == {50}
+    assert {p["size"] for p in call["description"]["network"]["populations"]} == {60}
     assert {p["size"] for p in call["compute_of"]["network"]["populations"]} == {5000}
     assert call["compute_of"]["schedule"] == call["description"]["schedule"]
 
@@ -89,26 +88,23 @@ def test_results_lie_under_the_name_of_the_profile(fake):
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    ("machine", "grid", "named"),
     [
-        ({"machine": {"profile": "jureca-dc", "compute": "guess"}}, "machine.compute: 'guess'"),
-        (
-            {"machine": {"profile": "jureca-dc", "nodes": 3}},
-            "unknown field 'machine.nodes': allowed are profile",
-        ),
-        ({"machine": {"profile": "jureca-dc", "cv": True}}, "machine.cv: True"),
-        ({"machine": {"profile": "jureca-dc", "correlation": 1}}, "machine.correlation: 1"),
-        ({"grid": [{"machine.speed": 1}]}, "'machine.speed' cannot be set: allowed are machine.profile"),
-        ({"machine": None, "grid": [{"machine.cv": 1}]}, "'machine.cv' cannot be set"),
-        (
-            {"machine": {"profile": "jureca-dc", "compute_of": {"ranks": 3}}},
-            "'ranks' cannot be set",
-        ),
+        ({"compute": "guess"}, {}, "machine.compute: 'guess'"),
+        ({"nodes": 3}, {}, "unknown field 'machine.nodes': allowed are profile"),
+        ({"cv": True}, {}, "machine.cv: True"),
+        ({"correlation": 1}, {}, "machine.correlation: 1"),
+        ({}, {"machine.speed": 1}, "'machine.speed' cannot be set: allowed are machine.profile"),
+        (None, {"machine.cv": 1}, "'machine.cv' cannot be set"),
+        ({"compute_of": {"ranks": 3}}, {}, "'ranks' cannot be set"),
     ],
 )
-def test_bad_input_names_the_field(changes, named):
+def test_bad_input_names_the_field(machine, grid, named):
+    content = experiment().model_dump(exclude={"description"}) | ({"grid": [grid]} if grid else {})
     with pytest.raises(ValidationError) as error:
-        Experiment.model_validate({**experiment().model_dump(exclude={"description"}), **changes})
+        Experiment.model_validate(
+            content | {"machine": None if machine is None else {"profile": "jureca-dc", **machine}}
+        )
     assert named in one_line(error.value)
 
 
@@ -164,7 +160,7 @@ def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
     results, ids = planned(tmp_path / "simulated", experiment())
     with pytest.raises(BadInput, match="planned on the simulated machine jureca-dc"):
         measure(results, ids[0])
-    results, ids = planned(tmp_path / "measured", experiment().model_copy(update={"machine": None}))
+    results, ids = planned(tmp_path / "measured", at_hand())
     with pytest.raises(BadInput, match="planned on the machine at hand"):
         simulate(results, ids[0])
 
@@ -172,8 +168,7 @@ def test_a_run_is_only_carried_out_where_it_is_planned(fake, tmp_path):
 @pytest.mark.parametrize("simulated", [True, False])
 def test_the_command_carries_out_a_run_where_it_is_planned(simulated, fake, spikemark, tmp_path, monkeypatch):
     monkeypatch.setenv("SPIKEMARK_MINIAPP", "/nowhere/miniapp")
-    chosen = experiment() if simulated else experiment().model_copy(update={"machine": None})
-    results, ids = planned(tmp_path, chosen)
+    results, ids = planned(tmp_path, experiment() if simulated else at_hand())
     status, output, errors = spikemark("run", results.path, ids[0])
     if simulated:
         assert (status, output, errors) == (0, f"{results.run(ids[0])}\n", "")
@@ -195,12 +190,8 @@ def test_what_is_missing_is_said_once_before_anything_is_simulated(
 
 
 def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
-    import time
-
-    from spikemark.running.simulation import run as simulation
-
     results, ids = planned(tmp_path, experiment(time_limit_s=0.2))
-    monkeypatch.setattr(simulation, "simulate", lambda *_, **__: time.sleep(60))
+    monkeypatch.setattr("spikemark.running.simulation.run.simulate", lambda *_, **__: time.sleep(60))
     with pytest.raises(RunFailed, match=r"time limit of 0\.2 s"):
         simulate(results, ids[0])
 
@@ -208,8 +199,7 @@ def test_a_simulation_ends_at_the_time_limit(fake, tmp_path, monkeypatch):
 @pytest.mark.parametrize("simulated", [True, False])
 def test_measured_and_simulated_records_do_not_mix(simulated, fake, tmp_path):
     """A record of the other kind in the place of a run is named and left out."""
-    chosen = experiment() if simulated else experiment().model_copy(update={"machine": None})
-    results, ids = planned(tmp_path, chosen)
+    results, ids = planned(tmp_path, experiment() if simulated else at_hand())
     runs = [results.read_plan().run(id) for id in ids]
     for run in runs:
         description = results.read_description(run.id)
@@ -227,15 +217,16 @@ def page(fake, tmp_path) -> Page:
     results, ids = planned(tmp_path / "jureca-dc", experiment())
     for id in ids:
         path = simulate(results, id)
-        record = json.loads((path / "record.json").read_text())
-        (path / "record.json").write_text(json.dumps({**record, "warnings": [OVERSUBSCRIBED]}))
+        content = json.loads((path / "record.json").read_text())
+        (path / "record.json").write_text(json.dumps({**content, "warnings": [OVERSUBSCRIBED]}))
     headline = str(report.build(gather(results.path), results.report))
     assert "On the simulated machine" in headline and "measured" not in headline
     return Page(results.report.read_text(encoding="utf-8"))
 
 
 def test_the_page_says_simulated_and_nowhere_measured(page):
-    assert not re.search(r"\b[Mm]easured\b", page.text)
+    shown, glossary = page.text.split("given (kind of number)")  # which explains every kind on every page
+    assert not re.search(r"\b[Mm]easured\b", shown) and "measured (kind of number)" in glossary
     assert "simulated: spikes and messages are those of the real program" in page.text
     assert "profile jureca-dc" in page.text
     assert page.loads == []
@@ -256,14 +247,11 @@ def test_more_ranks_than_cores_here_do_not_matter(page):
 
 def test_progress_tells_the_cost(fake, tmp_path, capsys):
     results, ids = planned(tmp_path, experiment())
-    entries = [run.model_dump() for run in results.read_plan().runs]
-    with Progress(results, entries) as progress:
+    with Progress(results, results.read_plan().runs) as progress:
         simulate(results, ids[0])
         progress.look()
     assert "simulated in 2.5 s" in capsys.readouterr().out
 
 
 def test_a_record_from_before_the_field_is_measured(tmp_path):
-    from spikemark.records import record
-
     assert record.load(write_run(tmp_path / "run")).record.kind == "measured"

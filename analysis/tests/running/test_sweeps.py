@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import swept
 import yaml
-from synthetic import write_run
 
 from spikemark import studies
 from spikemark.records.results import Results
@@ -41,24 +41,14 @@ def planted(tmp_path, monkeypatch) -> tuple[str, Results]:
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("SPIKEMARK_MINIAPP", str(program))
-    content = {
-        "name": "planted",
-        "title": "Planted runs",
-        "preset": {"name": "mam-benchmark", "options": {"areas": 2, "neurons_per_area": 60, "indegree": 10}},
-        "set": {"time.simulate_ms": 10},
-        "grid": [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": 10}],
-        "ranks": 2,
-        "seeds": [1, 2],
-        "shuffle_seed": 1,
-    }
+    grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": 10}]
+    content = {**swept.PLAIN, "name": "planted", "title": "Planted runs", "grid": grid, "seeds": [1, 2]}
     path = tmp_path / "planted.yaml"
     path.write_text(yaml.safe_dump(content))
     chosen = experiments.load(path)
     results, runs = sweeps.folder(chosen, "here", tmp_path / "results"), experiments.expand(chosen)
     for run in runs:
-        ways = {name: run.description[name] for name in ("schedule", "delay_ratio")}
-        how = {"ranks": run.ranks, "seed": run.seed, "cycles": 100}
-        write_run(results.run(run.id), description=run.description, **ways, **how)
+        swept.write(results, run)
     return str(path), results
 
 

@@ -45,7 +45,7 @@ class TestEveryStudy:
     def test_simulated_runs_are_never_called_measured(self, study, tmp_path):
         done, page = carried_out(study, tmp_path, RUNS, on_machine=True)
         says_simulated(done)
-        own = page.text.replace(done.sweep.title, "").replace("not measured on this machine: run", "")
+        own = page.text.replace(done.sweep.title, "").replace("not measured on this machine; run", "")
         assert "this machine" not in own.lower()
 
 

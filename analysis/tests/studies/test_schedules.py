@@ -32,7 +32,7 @@ def test_factor_of_waiting_is_paired():
 
 
 def test_interval_of_the_factor_covers():
-    """Planted ratio 2 of means of independent exponential blocks: 95 % intervals hold it about as often."""
+    """Planted ratio 2 of means of independent exponential blocks, which 95 % intervals contain as often."""
     rng = np.random.default_rng(7)
     held = 0
     for _ in range(400):

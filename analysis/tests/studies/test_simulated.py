@@ -11,6 +11,7 @@ from studied import carried_out, says_simulated
 from spikemark.models import access
 from spikemark.published import papers
 from spikemark.studies import STUDIES, interconnect, overlap, weak_scaling
+from spikemark.studies.runs import NO_BARRIER
 
 SCHEDULES = (("conventional", 1), ("structure_aware", 10), ("overlapped", 10))
 COMPUTE_OF = {"preset.neurons_per_area": 129_068, "preset.indegree": 5842}
@@ -50,6 +51,17 @@ def test_weak_scaling_phases_add_up(weak):
     for row in weak[0]["weak_scaling"].rows:
         parts = [row[f"{name}_s"].value for name in ("deliver", "update", "collocate", "waiting", "exchange")]
         assert sum(parts) == pytest.approx(row["real_time_factor"].value, rel=0.05)
+
+
+def test_waiting_that_was_not_timed_is_missing_and_not_zero(fake, tmp_path):
+    description = describe(areas=2)
+    description["record"]["barrier"] = False
+    runs = grid((2,), SCHEDULES[:2], description=description)
+    done, _ = carried_out(STUDIES["weak-scaling"], tmp_path, runs, True, None)
+    tables = {table.name: table.rows for table in done.findings.tables}
+    assert {row["waiting_s"] for row in tables["weak_scaling"]} == {NO_BARRIER}
+    assert all(row["exchange_s"].value > 0 for row in tables["weak_scaling"])
+    assert NO_BARRIER in [row["waiting_percent"] for row in tables["reductions"]]
 
 
 def test_weak_scaling_fits_lines_and_cycle_times(weak):

@@ -84,7 +84,11 @@ def test_other_spikes_are_named(results):
     record = json.loads(copy.read_text())
     copy.write_text(json.dumps(record | {"checksum": "0" * 16}))
     (box,) = simulation_check.read(gather(results)).parts[0].boxes
-    assert box.tone == "bad" and "Other spikes than in the real run: conventional D=1 ranks=2" in box.text
+    assert (
+        box.tone == "bad"
+        and "These simulated runs have other spikes than their real runs: conventional D=1 ranks=2"
+        in box.text
+    )
 
 
 def test_what_was_not_simulated_is_missing(results):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from synthetic import write_run
+from synthetic import overlap, write_run
 
 from spikemark.core.errors import BadInput
 
@@ -67,17 +67,8 @@ def simulated(results: Path, machine: dict | None = None) -> Path:
         line["machine"] = {"profile": "jureca-dc", **(machine or {}), **own}
         path = results / "runs" / line["id"] / "record.json"
         if path.is_file():
-            record = json.loads(path.read_text()) | {"kind": "simulated"}
-            if record["description"]["schedule"] == "overlapped":
-                record["lanes"] = _overlapped(record)
-            path.write_text(json.dumps(record))
+            if line["fields"]["schedule"] == "overlapped":
+                overlap(path.parent)
+            path.write_text(json.dumps(json.loads(path.read_text()) | {"kind": "simulated"}))
     (results / "plan.json").write_text(json.dumps(plan))
     return results
-
-
-def _overlapped(record: dict) -> list[dict]:
-    (world,) = record["lanes"]
-    lag = record["description"].get("lag", 1)
-    near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
-    far = {**world, "name": "far", "lag": lag, "period": record["description"]["delay_ratio"] // (lag + 1)}
-    return [near, far]

@@ -5,6 +5,8 @@ from pathlib import Path
 import yaml
 from small_machine import VALUES
 
+from spikemark.core.fields import assign
+
 TEXTS = {"interconnect.topology": "fat_tree", "interconnect.selector": "ompi"}
 
 
@@ -18,12 +20,7 @@ def write(path: Path, **changes) -> Path:
         value = changed.get(name, value)
         if value is None:
             continue
-        *groups, last = name.split(".")
-        at = content
-        for group in groups:
-            at = at.setdefault(group, {})
-        at[last] = {"value": value, "kind": "measured", "reference": "made up"} | (
-            {"unit": unit} if unit else {}
-        )
+        leaf = {"value": value, "kind": "measured", "reference": "made up"}
+        assign(content, name, leaf | ({"unit": unit} if unit else {}))
     path.write_text(yaml.safe_dump(content))
     return path

@@ -49,12 +49,12 @@ class Machine:
         return self.values[path]
 
     def with_(self, **changes) -> "Machine":
-        """With other values (None: unknown); dots of a path are written as two underscores."""
+        """With other numbers or values (None: unknown); dots of a path are written as two underscores."""
         values = dict(self.values)
         for name, value in changes.items():
             path = name.replace("__", ".")
             if value is None:
                 del values[path]
             else:
-                values[path] = replace(values[path], value=value)
+                values[path] = value if isinstance(value, Value) else replace(values[path], value=value)
         return replace(self, values=values)

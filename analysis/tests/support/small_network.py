@@ -7,23 +7,18 @@ def describe(
     """Equal areas, half of the synapses within them and half between them, like the MAM-benchmark."""
     names = [f"area{i}" for i in range(areas)]
     far = 0.1 * delay_ratio
+    near_delay = {"distribution": "normal", "mean": 0.5, "sd": 0.25, "min": 0.1, "max": 2}
+    far_delay = near_delay | {"mean": 1.5 * far, "sd": 0.75 * far, "min": far, "max": 2 * far}
     projections = []
     for name in names:
-        near = {"distribution": "normal", "mean": 0.5, "sd": 0.25, "min": 0.1, "max": 2}
-        projections.append(
-            {"source": name, "target": name, "indegree": indegree // 2, "weight": 1, "delay": near}
-        )
-        others = [n for n in names if n != name]
-        delay = {"distribution": "normal", "mean": 1.5 * far, "sd": 0.75 * far, "min": far, "max": 2 * far}
-        projections.append(
-            {
-                "source": others or [name],
-                "target": name,
-                "indegree": indegree - indegree // 2,
-                "weight": 1,
-                "delay": delay,
-            }
-        )
+        others = [n for n in names if n != name] or [name]
+        near, rest = indegree // 2, indegree - indegree // 2
+        for source, number, delay in ((name, near, near_delay), (others, rest, far_delay)):
+            projections.append(
+                {"source": source, "target": name, "indegree": number, "weight": 1, "delay": dict(delay)}
+            )
+    neuron = {"model": "ignore_and_fire", "rate_hz": rate_hz, "rate_cv": 0}
+    populations = [{"name": n, "area": n, "size": neurons, "neuron": dict(neuron)} for n in names]
     return {
         "format_version": 1,
         "seed": 1,
@@ -32,17 +27,6 @@ def describe(
         "schedule": "conventional",
         "placement": "round_robin",
         "exchange": "alltoallv",
-        "network": {
-            "populations": [
-                {
-                    "name": n,
-                    "area": n,
-                    "size": neurons,
-                    "neuron": {"model": "ignore_and_fire", "rate_hz": rate_hz, "rate_cv": 0},
-                }
-                for n in names
-            ],
-            "projections": projections,
-        },
+        "network": {"populations": populations, "projections": projections},
         "record": {"cycles": True, "spikes": False, "barrier": True},
     }

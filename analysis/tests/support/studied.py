@@ -51,6 +51,7 @@ def table(done: Done, name: str) -> Table:
 #: What pages of simulated runs may call measured: what others measured, kernels on their own, and real runs.
 ELSEWHERE = re.compile(
     r"measured the power from outside|not measured (on this machine: run|for lists of)"
+    r"|as measured on one machine"
     r"|real \(\S+s\)\W+(span class=)?\W*kind\W+measured"
 )
 

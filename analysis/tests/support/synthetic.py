@@ -15,6 +15,7 @@ import brute_force
 import numpy as np
 from small_network import describe
 
+from spikemark.models.statistics import lump
 from spikemark.network.fields import Projection
 
 PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
@@ -48,6 +49,12 @@ def compute_times(
             noise[:, k] += ar1 * noise[:, k - 1]
     means = mean_s * (1 + rank_sd * rng.standard_normal((ranks, 1)))
     return np.maximum(means + cv * mean_s * noise, 0.01 * mean_s)
+
+
+def waiting_s(compute: np.ndarray, window: int = 1) -> np.ndarray:
+    """How long each rank waits for the slowest in all windows, [rank], from compute times [rank, cycle]."""
+    lumped = lump(compute, window)
+    return (lumped.max(axis=0) - lumped).sum(axis=1)
 
 
 def phase_times(compute: np.ndarray, window: int, barrier: bool = True) -> np.ndarray:
@@ -129,6 +136,28 @@ def write_run(
         writer.writerows(per_rank)
     (directory / "record.json").write_text(json.dumps(record, indent=1))
     return directory
+
+
+def overlap(directory: Path) -> None:
+    """Turn a run that `write_run` made of one lane into an overlapped one, as the mini-app records it.
+
+    It has the lanes of the schedule and no barrier: what was waiting there becomes the phase overlap_wait.
+    """
+    path = directory / "record.json"
+    record = json.loads(path.read_text())
+    (world,) = record["lanes"]
+    lag, own = record["description"].get("lag", 1), record["description"]["delay_ratio"]
+    near = {**world, "name": "near", "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+    record["lanes"] = [near, {**world, "name": "far", "lag": lag, "period": own // (lag + 1)}]
+    record["phases"] = [*PHASES, "overlap_wait"]
+    phases = record["timing"]["phases"]
+    phases["overlap_wait"], phases["synchronise"] = phases["synchronise"], {"mean_s": 0.0, "max_s": 0.0}
+    path.write_text(json.dumps(record))
+    if (directory / "cycles.npy").is_file():
+        times, at = np.load(directory / "cycles.npy"), PHASES.index("synchronise")
+        times = np.concatenate([times, times[:, :, at : at + 1]], axis=2)
+        times[:, :, at] = 0
+        np.save(directory / "cycles.npy", times)
 
 
 def _rank_rows(counts, times, ranks, windows) -> list[dict]:

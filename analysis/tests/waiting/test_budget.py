@@ -142,7 +142,7 @@ def test_efficiencies_by_hand():
 
 
 def test_what_has_no_budget_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=r"ranks=1: nobody to wait for"):
+    with pytest.raises(BadInput, match=r"ranks=1: there is nobody to wait for"):
         budget(record.load(write_run(tmp_path / "one", ranks=1, cycles=100)))
     barrier = {"cycles": True, "spikes": False, "barrier": False}
 

@@ -13,7 +13,9 @@ from spikemark.waiting.planted import PLANTED
 
 pytestmark = pytest.mark.slow
 TRIALS = 60
-FEWEST = int(stats.binom.ppf(0.001, TRIALS, coverage.WANTED))  # of intervals that hold, where 92 % do
+FEWEST = int(
+    stats.binom.ppf(0.001, TRIALS, coverage.WANTED)
+)  # of intervals with the truth, where 92 % have it
 CASES = [case for case in PLANTED if case.name in ("equal ranks, AR(1) 0.9", "unequal ranks, AR(1) 0.5")]
 
 

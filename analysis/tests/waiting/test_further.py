@@ -26,7 +26,9 @@ def test_they_are_refused_where_the_measured_ones_cannot_speak_for_them():
     check(16, 4)
     with pytest.raises(BadInput, match="ranks=17: at most 16, 4 times those of the run"):
         check(17, 4)
-    with pytest.raises(BadInput, match="ranks=4: the run has 3; for more it needs at least 4"):
+    with pytest.raises(
+        BadInput, match="ranks=4: the run has 3; a prediction for more ranks needs at least 4"
+    ):
         check(4, 3)
     with pytest.raises(BadInput, match="ranks=33"):
         PREDICTORS["iid"].fit(times(0.0)).predict("conventional", ranks=33)

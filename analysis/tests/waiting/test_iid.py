@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic import write_run
+from synthetic import waiting_s, write_run
 
 from spikemark.core.errors import BadInput
 from spikemark.models import statistics, waiting_iid
 from spikemark.models.waiting_iid import IidWaiting
 from spikemark.records import record
+from spikemark.waiting.iid import Iid
 
 MEAN_S, SD_S = 50e-6, 5e-6
 
@@ -25,13 +26,9 @@ def test_equations_8_to_10_against_monte_carlo(ranks, delay_ratio):
     cycles = 100_000
     compute = independent(ranks, cycles)
     prediction = IidWaiting(MEAN_S, SD_S, ranks, cycles).predict(delay_ratio)
-    waiting = statistics.waiting_s(compute, delay_ratio).mean()
-    assert waiting == pytest.approx(prediction.waiting_s, rel=0.05)
-    assert statistics.runtime_s(compute, delay_ratio) == pytest.approx(prediction.runtime_s, rel=2e-3)
-    # the excess over the mean is an exact identity, in measurement as in theory
-    assert statistics.runtime_s(compute, delay_ratio) == pytest.approx(
-        compute.sum() / ranks + waiting, rel=1e-9
-    )
+    runtime = statistics.lump(compute, delay_ratio).max(axis=0).sum()
+    assert waiting_s(compute, delay_ratio).mean() == pytest.approx(prediction.waiting_s, rel=0.05)
+    assert runtime == pytest.approx(prediction.runtime_s, rel=2e-3)
     assert prediction.runtime_s == pytest.approx(prediction.compute_s + prediction.waiting_s)
 
 
@@ -42,19 +39,28 @@ def test_fit_recovers_the_planted_distribution():
     assert model.sd_s == pytest.approx(SD_S, rel=1e-2)
 
 
+def test_the_predictor_is_the_same_fit_and_adds_the_barrier_of_the_fitted_run(tmp_path):
+    run = record.load(write_run(tmp_path, ranks=3, cycles=40))
+    theory, predictor = IidWaiting.fit(run), Iid.fit(run)
+    assert (predictor.mean_s, predictor.sd_s) == pytest.approx((theory.mean_s, theory.sd_s), rel=1e-6)
+    barrier_s = (run.waiting() - waiting_s(run.compute()).mean() / 40).mean() * 40
+    expected = theory.predict(1).waiting_s + barrier_s
+    assert predictor.predict("conventional").waiting_s == pytest.approx(expected, rel=1e-4)
+
+
 def test_fitted_on_one_conventional_run_it_predicts_a_structure_aware_one(tmp_path):
     fitted = IidWaiting.fit(record.load(write_run(tmp_path / "a", cycles=20_000, ranks=4, seed=1)))
     unseen = record.load(
         write_run(tmp_path / "b", schedule="structure_aware", cycles=20_000, ranks=4, seed=2, delay_ratio=10)
     )
-    measured = statistics.measured_waiting_per_cycle_s(unseen).mean()
+    measured = unseen.waiting().mean()
     assert fitted.predict(unseen.window).waiting_per_cycle_s == pytest.approx(measured, rel=0.05)
 
 
 def test_serial_correlation_breaks_the_prediction(tmp_path):
     run = record.load(write_run(tmp_path, schedule="structure_aware", cycles=20_000, ranks=4, ar1=0.95))
     predicted = IidWaiting.fit(run).predict(10).waiting_per_cycle_s
-    assert statistics.measured_waiting_per_cycle_s(run).mean() > 2 * predicted
+    assert run.waiting().mean() > 2 * predicted
 
 
 def test_equations_7_and_11_give_the_published_ratios(data):
@@ -80,7 +86,7 @@ def test_waiting_ratio_holds_for_every_prediction(delay_ratio, ranks, cycles):
 def test_interval_holds_the_slowest_rank(delay_ratio):
     compute = independent(8, 100_000)
     interval = IidWaiting.fit(compute).interval_of_maxima(delay_ratio, level=0.9)
-    share = statistics.share_inside(statistics.maxima(compute, delay_ratio), interval)
+    share = statistics.share_inside(statistics.lump(compute, delay_ratio).max(axis=0), interval)
     assert share == pytest.approx(0.9, abs=0.012)
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_network import describe
-from synthetic import write_run
+from synthetic import waiting_s, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import recursion, statistics
+from spikemark.models import recursion
 from spikemark.models.injected import Truth
 from spikemark.network.schedules import SCHEDULES
 from spikemark.records import record
@@ -42,7 +42,7 @@ class TestEveryPredictor:
     def test_conventional_run_is_explained(self, kind):
         c = times()
         made = kind.fit(c).predict("conventional")
-        assert made.waiting_s == pytest.approx(statistics.waiting_s(c).mean(), rel=0.03)
+        assert made.waiting_s == pytest.approx(waiting_s(c).mean(), rel=0.03)
         assert made == kind.fit(c).predict("conventional")  # no chance in it
 
     @settings(max_examples=8)
@@ -160,7 +160,7 @@ def test_phases_of_thousands_of_cycles_survive(name):
 def test_more_and_fewer_ranks_of_the_same_process():
     c = times(4, 8, 10_000, correlation=0.8)
     for ranks in (4, 16):
-        measured = statistics.waiting_s(times(5, ranks, 40_000, correlation=0.8), 10).mean() / 4
+        measured = waiting_s(times(5, ranks, 40_000, correlation=0.8), 10).mean() / 4
         for name in REALISTIC:
             made = PREDICTORS[name].fit(c).predict("structure_aware", 10, ranks=ranks)
             assert made.waiting_s == pytest.approx(measured, rel=0.05)
@@ -223,7 +223,7 @@ def test_several_runs_of_one_machine_are_one_fit(tmp_path):
             {"schedule": "structure_aware"},
             "schedule=structure_aware: a fit needs a run in which all ranks exchange",
         ),
-        ({"ranks": 1}, "ranks=1: nobody to wait for"),
+        ({"ranks": 1}, "ranks=1: there is nobody to wait for"),
     ],
 )
 def test_runs_that_do_not_show_waiting_are_refused(tmp_path, options, complaint):
@@ -267,7 +267,7 @@ def test_an_oversubscribed_run_is_told(tmp_path):
     ("array", "complaint"),
     [
         (np.ones(5), r"shape \[5\]; expected \[rank, cycle\]"),
-        (np.ones((1, 50)), "ranks=1: nobody to wait for"),
+        (np.ones((1, 50)), "ranks=1: there is nobody to wait for"),
         (np.ones((2, 5)), "cycles=5: a fit needs at least 20"),
         (np.full((2, 50), np.nan), "a compute time of nan s"),
         (np.full((2, 50), -1.0), "a compute time of -1.0 s"),

@@ -1,6 +1,7 @@
 #include "record/energy_record.h"
 
 #include "base/alloc.h"
+#include "base/json_number.h"
 #include "record/gather.h"
 #include <math.h>
 #include <stdlib.h>
@@ -140,10 +141,6 @@ static json_t *why_not(const struct energy_record *record) {
             return json_sprintf("nodes have different meters: %s and %s", source_of(&record->node[0]),
                                 source_of(&record->node[n]));
     return NULL;
-}
-
-static json_t *known(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *channels(const struct node_energy *node, json_t *list) {

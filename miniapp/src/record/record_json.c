@@ -1,5 +1,6 @@
 #include "record/record_json.h"
 
+#include "base/json_number.h"
 #include "measurement/clock.h"
 #include "measurement/simulated.h"
 #include "record/provenance.h"
@@ -9,11 +10,6 @@
 #include <string.h>
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
-
-/// Returns a number, or null where it is unknown.
-static json_t *known(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *count_or_null(uint64_t bytes) {
     return bytes ? json_integer((json_int_t)bytes) : json_null();

@@ -76,7 +76,7 @@ bool run_directory_open(struct run_directory *directory, const char *path, struc
     errno = 0;
     if (!has_name(directory->path) || !may_take(directory->path, &directory->replaces))
         return error_set(error, "--out: \"%s\": %s; allowed: %s", path,
-                         errno ? strerror(errno) : "stands for something else", allowed);
+                         errno ? strerror(errno) : "is used for something else", allowed);
 
     char *partial = join(directory->path, ".partial-XXXXXX");
     if (!make_parents(directory->path) || !mkdtemp(partial)) {
@@ -110,7 +110,7 @@ bool run_directory_close_file(const struct run_file *which, FILE *file, bool wri
 
 bool run_directory_commit(struct run_directory *directory, struct error *error) {
     if (!may_take(directory->path, &directory->replaces))
-        return error_set(error, "--out: \"%s\": something else stands there by now; allowed: %s",
+        return error_set(error, "--out: \"%s\": something else has appeared there; allowed: %s",
                          directory->path, allowed);
     char *old = join(directory->partial, ".old");
     bool done = !directory->replaces || rename(directory->path, old) == 0;

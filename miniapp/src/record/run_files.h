@@ -1,6 +1,6 @@
 /// \file
-/// Every file that the directory of a run may hold: the one list of them. A directory that holds anything
-/// else is not a run's, and is never replaced.
+/// Every file that the directory of a run may hold. A directory that holds anything else is not a run's, and
+/// is never replaced.
 
 #ifndef RECORD_RUN_FILES_H
 #define RECORD_RUN_FILES_H

@@ -1,5 +1,6 @@
 #include "schedule/lane_json.h"
 
+#include "base/json_number.h"
 #include <math.h>
 
 double lane_slack_ms(const struct lane_plan *lane, const struct description *description) {
@@ -10,10 +11,6 @@ double lane_slack_ms(const struct lane_plan *lane, const struct description *des
 
 bool lane_blocks(const struct lane_plan *lane) {
     return lane->lag > 0 && lane->groups.largest > 1 && !lane->exchange.backend->start;
-}
-
-static json_t *real_or_null(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 /// Returns what a composed exchange is composed of, or null.
@@ -30,6 +27,5 @@ json_t *lane_json(const struct lane_plan *lane, const struct description *descri
                      (json_int_t)lane->period, "lag", (json_int_t)lane->lag, "exchange",
                      lane->exchange.backend->name, "composed", composed(&lane->exchange), "wire",
                      lane->wire->name, "ranks", lane->groups.largest, "groups", lane->groups.groups, "slack",
-                     real_or_null(lane_slack_ms(lane, description)), "shortest_delay_ms",
-                     real_or_null(shortest_ms));
+                     known(lane_slack_ms(lane, description)), "shortest_delay_ms", known(shortest_ms));
 }

@@ -1,7 +1,7 @@
 """The sections of the page, in order.
 
-A section is one file or one small package that holds all it prepares, draws and says. It has a function
-`section(view) -> Section`, which is listed here; nothing else needs to know of it.
+A section is one file or one small package, with everything that the section prepares, draws and says. Its
+function `section(view) -> Section` is listed here; nothing else needs to know about it.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Serial correlation of cycle times, and what it does to the spread of lumped times."""
+"""Serial correlation of cycle times, and its effect on the spread of summed times."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ def prepare(measured: Measured, windows: tuple[int, ...]) -> Correlation:
 
 
 def section(view: View) -> Section:
-    """Shows the conventional runs on the ranks of which the headline speaks."""
+    """Shows the conventional runs on the number of ranks that the headline is about."""
     if view.case is None:
         return Section("correlation", TITLE, missing=["Serial correlation: no run is complete."])
     configurations = [c for c in view.case.configurations(view.ranks) if c.schedule == "conventional"]
@@ -76,7 +76,7 @@ def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figu
     caption = (
         f"Autocorrelation of the compute time per cycle, conventional schedule on {counted(ranks, 'rank')} "
         f"({kind}; about each rank's own mean, ranks pooled). Thin: each run; thick: their arithmetic mean. "
-        f"Shaded: ±{number(noise, 2)}, where 95 % of the values of independent cycles would lie. "
+        f"Shaded: ±{number(noise, 2)}, the range of 95 % of the values if cycles were independent. "
         f"{number(np.mean(taus), 2)} cycles count as one independent cycle (integrated autocorrelation time)."
     )
     lags = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < len(mean)]
@@ -137,7 +137,7 @@ def _mean(correlations: list[Correlation]) -> np.ndarray:
 
 
 def noise_level(correlations: list[Correlation]) -> float:
-    """Half-width of the range that holds 95 % of the autocorrelations of independent cycles."""
+    """Half-width of the range that contains 95 % of the autocorrelations of independent cycles."""
     return 1.96 / min(c.cycles for c in correlations) ** 0.5
 
 

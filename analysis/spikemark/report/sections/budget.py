@@ -19,10 +19,11 @@ from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 TITLE = "What the waiting is made of"
 EXPLAINED = (
     "Why do ranks wait? Persistent: some ranks are always slower. Jitter: fluctuations of a rank that "
-    "average out over D cycles, as 1/√D. Drift: fluctuations that do not. Rare: single cycles far beyond "
-    "what is usual for the rank. Barrier: {kind} waiting that the compute times do not explain. Each part is "
-    "what it adds to the waiting, averaged over all orders of adding; the parts add up to the {kind} "
-    "waiting. What slows down all ranks alike makes nobody wait."
+    "average out over D cycles, as 1/√D. Drift: fluctuations that do not average out. Rare: single cycles "
+    "that take far "
+    "longer than is usual for the rank. Barrier: {kind} waiting that the compute times do not explain. The "
+    "size of a part is what the part adds to the waiting, averaged over all orders in which the parts can "
+    "be added; together they make the {kind} waiting. What slows down all ranks equally makes nobody wait."
 )
 ENDS = ("value", "low", "high")
 EFFICIENCIES = {
@@ -114,8 +115,8 @@ def _figure(ranks: int, bars: list[Bar], delay_ratio: int, kind: str) -> Figure:
     )
     caption = (
         f"Waiting on {where} by cause, in seconds per second of simulated time (mean over ranks; modelled "
-        f"from the {kind} cycle times, D = {delay_ratio}). Geometric mean over runs, divided as the parts "
-        "are on average; the table has the 95 % interval of a run."
+        f"from the {kind} cycle times, D = {delay_ratio}). Bars: geometric mean over runs, divided in "
+        "proportion to the average parts; the table has the 95 % interval of a single run."
     )
     columns = {
         **LABEL,

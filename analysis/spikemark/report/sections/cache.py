@@ -1,4 +1,4 @@
-"""Cache misses of delivery against the counted share of first accesses, where there are hardware counters."""
+"""Cache misses of delivery against the counted share of first accesses, if there are hardware counters."""
 
 from dataclasses import dataclass, replace
 
@@ -20,13 +20,13 @@ COUNTER, PHASE = "last_level_misses", "deliver"
 EXPLAINED = (
     "Is it the first access that misses the cache? If so, misses per synaptic event grow with the share of "
     "first accesses, which the mini-app counts. Where the processor's counters can be read "
-    "(record.counters), the misses of the phase deliver show how far that holds."
+    "(record.counters), the misses in the phase deliver show how far this is true."
 )
 WITHOUT = (
-    "A machine whose counters can be read would add the misses per synaptic event of every run, and how many "
-    "of them a first access has. On other machines `spikemark cachesim RUN` simulates the caches and "
-    "predicts the misses from the counted lists. What it finds for a run of this sweep stands here, as "
-    "simulated caches."
+    "On a machine whose counters can be read, this section shows the misses per synaptic event of every "
+    "run, and how many of them belong to a first access. On other machines, `spikemark cachesim RUN` "
+    "simulates the caches and predicts the misses from the counted lists. Its results for runs of this "
+    "sweep are shown here as simulated caches."
 )
 SIMULATED = [
     *(Column("configuration", "configuration", "given"), RANKS, THREADS),
@@ -50,7 +50,7 @@ class Point:
 
 
 def prepare(runs: list[Measured]) -> tuple[list[Point], list[str]]:
-    """Returns the runs whose misses of delivery were counted, and once each reason why others were not."""
+    """Returns the runs whose misses of delivery were counted, and each reason why others were not."""
     points, reasons = [], {}
     for m in runs:
         totals = m.run.record.totals
@@ -76,7 +76,7 @@ def _reason(meter) -> str:
 
 
 def section(view: View) -> Section:
-    """Shows misses over shares, or what could not be read; and what simulated caches have."""
+    """Shows misses over shares or what could not be read, and the results of simulated caches."""
     if not view.sweep.runs:
         return Section("cache", TITLE, missing=["Cache misses: no run is complete."])
     found = _counted(view)
@@ -129,8 +129,8 @@ def _words(line: misses.Line) -> str:
         for value, half in ((line.first, line.first_half), (line.following, line.following_half))
     )
     return (
-        f"A first access has {first} misses more than a following synapse, and every synapse {following} "
-        f"(least squares over runs, 95 % intervals; correlation {number(line.correlation)})."
+        f"A first access causes {first} misses more than a following synapse, and every synapse causes "
+        f"{following} (least squares over runs, 95 % intervals; correlation {number(line.correlation)})."
     )
 
 

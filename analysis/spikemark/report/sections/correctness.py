@@ -9,8 +9,9 @@ from spikemark.report.columns import RUNS, SEED
 
 TITLE = "Correctness"
 EXPLAINED = (
-    "Did all runs of a network compute the same thing? The checksum tells: it is an order-free sum over all "
-    "spikes and the final state of all neurons. A network (seed, populations, projections, simulated time) "
+    "Did all runs of a network compute the same thing? The checksum tells. It is a sum over all spikes and "
+    "the final state of all neurons in which order does not matter. A network (seed, populations, "
+    "projections, simulated time) "
     "must give the same checksum for every number of ranks and threads, schedule, placement and exchange."
 )
 COLUMNS = {
@@ -23,7 +24,7 @@ COLUMNS = {
 
 
 def section(view: View) -> Section:
-    """Shows the verdict on all runs, loud where checksums differ, and the checksums."""
+    """Shows the verdict on all runs, as an alarm if checksums differ, and the checksums."""
     found = agreements(view.sweep)
     if not found:
         return Section("correctness", TITLE, missing=["Correctness: no run is complete."])
@@ -38,12 +39,12 @@ def _boxes(found: list[Agreement]) -> list[Box]:
     runs = sum(len(a.runs) for a in found)
     alone = sum(len(a.runs) == 1 for a in found)
     if alone == len(found):
-        return [Box("plain", "There is nothing to compare yet: every network has one complete run only.")]
+        return [Box("plain", "There is nothing to compare yet: every network has only one complete run.")]
     networks = counted(len(found), "network")
     words = f"Equal: {counted(runs, 'run')} of {networks} gave one checksum per network."
     if alone:
         has = counted(alone, "network has", "networks have")
-        words += f" {has} one run only, which cannot be compared with any other."
+        words += f" {has} only one run, which cannot be compared with any other."
     return [Box("good", words)]
 
 

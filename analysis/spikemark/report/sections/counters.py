@@ -1,4 +1,4 @@
-"""What was read besides clocks: which counters this machine has, and what others would add."""
+"""Which counters this machine has besides clocks, and what others would add."""
 
 from collections import defaultdict
 
@@ -11,8 +11,8 @@ from spikemark.records.cases import View
 TITLE = "Counters"
 EXPLAINED = (
     "What did the machine count besides time? The mini-app reads the counters of the processor and of the "
-    "operating system over the timed part of a run, for all ranks and threads together. The table also lists "
-    "what was looked for and not found; such a count is missing, not zero."
+    "operating system over the timed part of a run, for all ranks and threads together. The table also "
+    "lists counters that were not found; such a count is missing, not zero."
 )
 HARDWARE = ("instructions", "cycles", "last_level_misses", "l1_misses", "stalled_cycles")
 WOULD_ADD = (
@@ -21,8 +21,8 @@ WOULD_ADD = (
     "hide these counters; elsewhere the administrator may have to allow them (kernel.perf_event_paranoid)."
 )
 NOT_ASKED = (
-    "Hardware counters: no run asked for them (`record.counters`), since reading them takes time;"
-    " `spikemark sweep counters` does."
+    "Hardware counters: no run read them, since that takes time (`record.counters`); `spikemark sweep "
+    "counters` reads them."
 )
 
 

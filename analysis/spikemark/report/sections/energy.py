@@ -24,11 +24,11 @@ from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedu
 TITLE = "Energy"
 EXPLAINED = (
     "What does a run cost in energy? Gross energy is the power integrated over the timed part of the run. "
-    "Net energy is what remains of it without the idle power of the pause before the run. Rules of "
-    "procurement do not let idle power be subtracted, so gross comes first. Synaptic events are counted in "
+    "Net energy is what remains after subtracting the idle power of the pause before the run. Procurement "
+    "rules do not allow this subtraction, so gross comes first. Synaptic events are counted in "
     "two ways: recurrent ones alone, and together with external ones (Simula et al. 2019)."
 )
-OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv --keep` takes it from a meter outside"
+OUTSIDE = "`spikemark energy RUN_DIR --power FILE.csv --keep` reads it from an external meter"
 PUBLISHED = "Net energy per synaptic event as published (Simula et al. 2019, Table IV)"
 TIMED = "timed part"  # of the run, between the warm-up and the end
 POINTS = 600
@@ -52,7 +52,7 @@ class Run:
 
 
 def section(view: View) -> Section:
-    """Shows the runs of the other figures that read a meter; one line where none did."""
+    """Shows those runs of the other figures that read a meter; one line if none did."""
     runs, reasons = _runs(view)
     if not runs:
         why = next(iter(reasons), "no run is complete")
@@ -104,7 +104,11 @@ def _power(run: Run) -> Figure:
     alt = f"Power over time, {where}. " + " ".join(f"{name}: {watt} W." for name, *_, watt in table.cells)
     caption = (
         f"{where}, read by {source.name} ({kind}): {', '.join(source.traces)}. Shaded: pauses and warm-up. "
-        + ("Dashed: idle power, the level of the pause before." if idle else f"No idle power: {idle.reason}.")
+        + (
+            "Dashed: idle power, the level of the pause before."
+            if idle
+            else f"Idle power is missing: {idle.reason}."
+        )
     )
     svg = _draw_power(times - zero, watts, phases, idle.value, "energy-power", alt)
     return Figure("energy-power", "Power over time", svg, alt, caption, table)
@@ -132,14 +136,14 @@ def _per_event(runs: list[Run]) -> Figure | str:
         f"{schedule}, {definition}: {span([v for _, v in points])} microjoule."
         for (schedule, definition), points in series.items()
     )
-    caption = f"{what} energy of the {TIMED} over the events counted, every run ({kind})."
+    caption = f"{what} energy of the {TIMED} divided by the counted events, for every run ({kind})."
     columns = [CONFIGURATION, RANKS, Column("events", "events"), Column("energy_uj", "energy (µJ)", kind)]
     svg = _draw_per_event(series, "energy-events", alt)
     return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, Table(columns, rows))
 
 
 def _table(runs: list[Run]) -> Table:
-    """Makes one row per configuration and ranks, of means over runs."""
+    """Makes one row of means over runs for each configuration and number of ranks."""
     groups: dict[tuple[Configuration, int], list[Energy]] = {}
     for run in runs:
         groups.setdefault(run.key[1:], []).append(run.energy)
@@ -177,8 +181,8 @@ def _quality(energies: list[Energy]) -> str:
     levels = ", ".join(dict.fromkeys(e.level.words for e in energies))
     return (
         f"The meter was read at {span([s.rate_hz for s in samplings])} Hz and covers at least"
-        f" {percent(min(s.coverage for s in samplings), 1)} of the {TIMED}. By the methodology of the EE HPC"
-        f" Working Group this is {levels}."
+        f" {percent(min(s.coverage for s in samplings), 1)} of the {TIMED}. According to the methodology of "
+        f"the EE HPC Working Group, this is {levels}."
     )
 
 

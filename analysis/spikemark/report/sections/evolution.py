@@ -1,4 +1,4 @@
-"""How the compute time of every rank goes on over a run: a map for every network.
+"""How the compute time of every rank develops over a run: a map for every network.
 
 The cells of a map are drawn as a few paths of horizontal strokes, one per level of colour. So a map of 128 x
 200 cells takes less than 250 kB, and its colours follow the scheme of the page.
@@ -21,16 +21,16 @@ from spikemark.report.columns import share
 from spikemark.report.style import COLOUR, canvas, markup
 
 TITLE = "Every rank over time"
-ROWS, COLUMNS = 128, 200  # at most so many cells
+ROWS, COLUMNS = 128, 200  # most cells of a map
 MOST_MAPS = 4
 LEVELS = 8
 COLOUR_NAME = "deliver"
 FAINTEST = 0.06  # opacity of the lowest level
 EXPLAINED = (
     "Which ranks are slow, and when? A row is a rank, a column a stretch of time. The stronger the colour, "
-    "the longer the rank computed per cycle (as in the appendix of Lober et al. 2026). A strong row is a "
-    "rank that is always slow, a strong column a time when all ranks were slow, a strong stretch a drift of "
-    "one rank."
+    "the longer the rank computed per cycle (as in the appendix of Lober et al. 2026). A row of strong "
+    "colour is a rank that is always slow, a column of strong colour is a time when all ranks were slow, "
+    "and a stretch of strong colour is a drift of one rank."
 )
 NOTHING = "Every rank over time: no conventional run on several ranks recorded its cycles."
 
@@ -47,7 +47,7 @@ class Course:
 
     @property
     def limits_s(self) -> tuple[float, float]:
-        """Limits between which the colour grows; a hundredth of the cells lies beyond each."""
+        """Limits of the colour scale; a hundredth of the cells lies beyond each."""
         low, high = np.quantile(self.cells_s, (0.01, 0.99))
         return float(low), float(max(high, low * (1 + 1e-6)))
 
@@ -68,7 +68,7 @@ def _means(values: np.ndarray, parts: int) -> np.ndarray:
 
 
 def section(view: View) -> Section:
-    """Shows the conventional run of every network on the most ranks."""
+    """Shows, for every network, the conventional run on the most ranks."""
     chosen: dict[str, Measured] = {}
     for m in timed(view.sweep.runs):
         if m.run.schedule == "conventional" and m.run.cycles is not None and m.run.record.ranks > 1:
@@ -94,7 +94,7 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
     alt = (
         f"Map of compute time per cycle, {c.run}, over {number(c.seconds)} s. Rank {slow} is the slowest on "
         f"average, {number(1e6 * means[slow])} µs, rank {fast} the fastest, {number(1e6 * means[fast])} µs. "
-        f"Over time, the mean of all ranks takes {span(1e6 * stretch)} µs."
+        f"The mean over all ranks varies over time: {span(1e6 * stretch)} µs."
     )
     low, high = (number(1e6 * t) for t in c.limits_s)
     ranks, cycles = np.array(c.compute_s.shape) / c.cells_s.shape  # in a cell
@@ -109,7 +109,7 @@ def _figure(c: Course, position: int, kind: str) -> Figure:
 
 
 def table(compute: np.ndarray, kind: str) -> Table:
-    """Makes one row per rank of `compute` (s, [rank, cycle]), with the share of cycles that wait for it."""
+    """Makes one row per rank of `compute` (s, [rank, cycle]), with how often it is the slowest."""
     slowest = np.bincount(compute.argmax(axis=0), minlength=len(compute)) / compute.shape[1]
     columns = {
         Column("rank", "rank"): lambda rank: rank,
@@ -122,7 +122,7 @@ def table(compute: np.ndarray, kind: str) -> Table:
 
 
 def _draw(course: Course, name: str, alt: str) -> str:
-    """Draws the map, and below it what the colours stand for."""
+    """Draws the map and, below it, the key to its colours."""
     rows = len(course.cells_s)
     with canvas(height=1.45 + min(3.2, max(0.6, 0.25 * rows))) as figure:
         axes, bar = figure.subplots(2, 1, height_ratios=[max(4, min(20, 1.6 * rows)), 1])
@@ -143,7 +143,7 @@ def _draw(course: Course, name: str, alt: str) -> str:
 
 
 def levels(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Returns the level of each value, 0 ... LEVELS - 1; values beyond the limits have the nearest level."""
+    """Returns the level of each value, 0 ... LEVELS - 1; values beyond the limits get the nearest level."""
     low, high = limits
     if not high > low:
         return np.zeros(values.shape, dtype=int)

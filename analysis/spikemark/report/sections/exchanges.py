@@ -21,13 +21,13 @@ EXPLAINED = (
     "What does an exchange cost without a simulation around it? All ranks meet at a barrier, then exchange; "
     "the time is that of the slowest rank from start to finish. Each rank sends n bytes to itself and to "
     "each of its targets. Where an exchange costs the same for any n, one exchange of D n bytes takes 1 / D "
-    "of the time of D exchanges of n bytes. This is what a schedule saves that exchanges after D cycles only."
+    "of the time of D exchanges of n bytes. A schedule that exchanges only after D cycles saves this much."
 )
 NO_EVIDENCE = "Measured with more ranks than cores: the times are no evidence of speed."
 MARK = "*"
 COLOURS = ("deliver", "synchronise", "collocate", "exchange", "update", "other-1", "other-2", "other-3")
 LINES = ("-", "--", ":")
-PLACES = ("smallest", "middle", "largest")  # sizes of which a table shows the ratio
+PLACES = ("smallest", "middle", "largest")  # number of sizes whose ratio a table shows
 HIGHEST = 2  # ratio at which the axis is cut
 FITTED = [
     Column("exchange", "exchange", "given"),
@@ -43,11 +43,11 @@ FITTED = [
 
 
 def section(view: View) -> Section:
-    """Shows two figures of the most ranks that have a core each, and the fits of everything measured."""
+    """Shows two figures for the most ranks with a core each, and the fits of everything measured."""
     machine, root = view.sweep.path.name, view.sweep.path.parent.parent
     path = kernel_bench.folder(machine, root) / exchange_bench.TABLE
     if not path.is_file():
-        reason = f"{TITLE}, on {machine}: run `spikemark bench --exchange`."
+        reason = f"{TITLE}, on {machine}: missing; run `spikemark bench --exchange`."
         return Section("exchanges", TITLE, missing=[reason])
     try:
         curves = list(exchange_times.curves(exchange_times.read(path)))
@@ -66,7 +66,7 @@ def section(view: View) -> Section:
 
 
 def _shown(curves: list[Curve]) -> list[Curve]:
-    """Chooses exchanges with all ranks, without skew, on the most ranks that have a core each."""
+    """Chooses exchanges with all ranks, without skew, on the most ranks with a core each."""
     plain = [c for c in curves if c.plain]
     plain = [c for c in plain if not c.oversubscribed] or plain
     most = max((c.ranks for c in plain), default=0)
@@ -102,7 +102,7 @@ def _growth(curves: list[Curve]) -> Figure | str:
     windows = tuple(d for d in WINDOWS if any(found for (_, w), found in ratios.items() if w == d))
     if not windows:
         words = ", ".join(map(str, WINDOWS))
-        return f"One larger exchange against D small ones: no size was measured with its {words}-fold."
+        return f"One larger exchange against D small ones: for no size was its {words}-fold measured too."
     ratios = {key: found for key, found in ratios.items() if found}
     alt = "One exchange of D n bytes over D exchanges of n bytes, over n. " + " ".join(
         f"{exchange}, D = {d}: {number(found[0].value)} at {found[0].bytes} bytes, "
@@ -111,8 +111,8 @@ def _growth(curves: list[Curve]) -> Figure | str:
     )
     caption = (
         f"{counted(curves[0].ranks, 'rank').capitalize()}. Time of one exchange of D n bytes over that of D "
-        "exchanges of n bytes, median over the repetitions of ratios within one (measured), both without "
-        "their barriers. Dotted: 1, where time grows with the size, and 1 / D, where it does not. "
+        "exchanges of n bytes, median of the ratios within each repetition (measured), both without their "
+        "barriers. Dotted: 1, where time grows with the size, and 1 / D, where it does not. "
         "Lines are cut at 2. After Lober et al. (2026), fig 4."
     )
     columns = [Column("exchange", "exchange", "given"), Column("d", "D", "given")]

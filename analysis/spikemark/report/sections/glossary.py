@@ -5,29 +5,28 @@ from spikemark.quantities.quantity import KINDS
 from spikemark.records.cases import View
 
 TERMS = {
-    "cycle": "What is simulated between two times at which spikes can have an effect: d_min of simulated "
-    "time.",
+    "cycle": "The simulation between two times at which spikes can have an effect: d_min of simulated time.",
     "lane": "A set of synapses together with the way their spikes travel: who exchanges with whom, how, and "
     "how often.",
-    "window": "The consecutive cycles of which a lane collects the spikes before it exchanges them.",
-    "D, delay ratio": "Cycles between two exchanges with distant areas. Exact as long as every delay "
-    "between areas is at least D d_min.",
-    "conventional schedule": "Neurons dealt to the ranks in turn; all ranks exchange spikes after every "
+    "window": "Consecutive cycles whose spikes a lane collects before it exchanges them.",
+    "D, delay ratio": "Cycles between two exchanges with distant areas. The simulation is exact as long as "
+    "every delay between areas is at least D d_min.",
+    "conventional schedule": "Neurons are dealt to the ranks in turn; all ranks exchange spikes after every "
     "cycle.",
-    "placement only": "Areas dealt to the ranks as a whole; all ranks still exchange after every cycle.",
-    "structure-aware schedule": "Areas dealt to the ranks as a whole; spikes within an area stay on the "
+    "placement only": "Areas are dealt to the ranks as a whole; all ranks still exchange after every cycle.",
+    "structure-aware schedule": "Areas are dealt to the ranks as a whole; spikes within an area stay on the "
     "rank, and ranks exchange after D cycles.",
     "real-time factor": "Wall-clock time over simulated time. Below 1 is faster than real time.",
     "deliver": "Phase in which received spikes are handed to the synapses of their target neurons.",
     "update": "Phase in which neurons take their input and fire.",
     "collocate": "Phase in which spikes are sorted into send buffers.",
-    "synchronise": "Phase in which a rank waits at the barrier for the slowest one; on this page also: "
+    "synchronise": "Phase in which a rank waits at the barrier for the slowest one; this page also calls it "
     "waiting.",
     "exchange": "Phase in which MPI moves the spikes.",
-    "latency, slope": "Of an exchange: its time with no bytes, and what each byte from one rank to another "
-    "adds (Hockney 1994), within a range of sizes. The latency of a later range is where its line meets 0 "
-    "bytes, and may be negative.",
-    "synaptic event": "One spike that reaches one synapse.",
+    "latency, slope": "The time of an exchange without bytes, and the time that each byte from one rank to "
+    "another adds (Hockney 1994), within a range of sizes. The latency of a later range is where its line "
+    "meets 0 bytes, and may be negative.",
+    "synaptic event": "The arrival of one spike at one synapse.",
     "first access": "Entering the list of synapses of a spike on one thread: an access to an unpredictable "
     "address.",
     "rank, thread": "A rank is one MPI process; it may run several OpenMP threads.",

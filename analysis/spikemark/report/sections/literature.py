@@ -22,8 +22,8 @@ LITERATURE = {
     "Potjans, Diesmann (2014), doi 10.1093/cercor/bhs358": "the cortical microcircuit",
     "Schmidt et al. (2018), doi 10.1371/journal.pcbi.1006359": "the multi-area model of macaque visual "
     "cortex",
-    "van Albada, Helias, Diesmann (2015), doi 10.1371/journal.pcbi.1004490": "how networks are made "
-    "smaller, mean and variance of their input kept",
+    "van Albada, Helias, Diesmann (2015), doi 10.1371/journal.pcbi.1004490": "how to shrink a network "
+    "without changing the mean and variance of its input",
 }
 
 

@@ -11,10 +11,11 @@ from spikemark.records.cases import View
 
 TITLE = "Speed beside other simulators"
 EXPLAINED = (
-    "How fast is the mini-app beside other simulators? The experiment `peers`, not this one, ran them in "
+    "How fast is the mini-app compared with other simulators? The experiment `peers`, not this one, ran "
+    "them in "
     "turns on one network and one rank (measured). The table shows medians over rounds. A factor is the "
     "median of the quotients within rounds, with its interval in parentheses; above 1 the mini-app is ahead. "
-    "For a program that does not count its synaptic events, they are those expected for its spikes."
+    "If a program does not count its synaptic events, the expected number for its spikes is used."
 )
 
 
@@ -22,7 +23,7 @@ def section(view: View) -> Section:
     """Shows one table and what to know about it; one line if there is no comparison."""
     file = path(view.sweep.path.name, view.sweep.path.parent.parent)
     if not file.is_file():
-        reason = f"The mini-app beside other simulators on {view.sweep.path.name}: run `make peers`."
+        reason = f"The mini-app beside other simulators on {view.sweep.path.name}: missing; run `make peers`."
         return Section("peers", TITLE, missing=[reason])
     try:
         content = read(file)
@@ -33,12 +34,12 @@ def section(view: View) -> Section:
     boxes = [Box("wary", line) for line in disturbances(content)]
     lacking = [f"{line[0].upper()}{line[1:]}." for line in content.complaints]
     if content.measured < content.planned:
-        lacking.append(f"{content.measured} of {content.planned} runs of the comparison are there.")
+        lacking.append(f"{content.measured} of {content.planned} runs of the comparison are complete.")
     return Section("peers", TITLE, text=text, boxes=boxes, tables=[table(content)], missing=lacking)
 
 
 def _rates(content: Content) -> list[str]:
-    """Says whether the programs fire alike, and which models they run."""
+    """Says whether the programs have equal firing rates, and which models they run."""
     known = [p for p in content.programs if p.mean_rate_hz is not None]
     lines = [f"models: {', '.join(f'{p.title}: {p.model}' for p in known)}"] if known else []
     ours = next((p.mean_rate_hz for p in known if p.name == REFERENCE), None)

@@ -17,8 +17,8 @@ WAITING = "synchronise"
 EXPLAINED = (
     "Each bar is the real-time factor of a schedule: seconds of wall-clock time per second of simulated "
     "time. Below 1 the simulation is faster than real time. Means of times and ratios over runs are "
-    "geometric on the whole page. So the bars are the numbers of the headline, and the ratio of two means is "
-    "the mean of the ratios."
+    "geometric on the whole page. So the bars show the numbers of the headline, and the ratio of two means "
+    "is the mean of the ratios."
 )
 DOT = {"markersize": 4.2, "color": COLOUR["paper"], "markeredgecolor": COLOUR["ink"], "markeredgewidth": 1}
 
@@ -57,7 +57,7 @@ def prepare(case: Case, ranks: int) -> list[Bar]:
 
 
 def _occurring(phases: dict[str, float | None], bars: list[Bar]) -> dict[str, float | None]:
-    """Leaves out phases that took no time in any bar, such as injected waits where none were asked for."""
+    """Leaves out phases that took no time in any bar, such as injected waits if none were requested."""
     return {n: v for n, v in phases.items() if any(bar.phases.get(n) != 0 for bar in bars)}
 
 
@@ -78,7 +78,7 @@ def section(view: View) -> Section:
     if view.unpaired:
         runs = counted(view.unpaired, "run has", "runs have")
         text.append(
-            f"{runs} no partner in the other schedule: part of the bars, but not of the headline's "
+            f"{runs} no partner in the other schedule: included in the bars, but not in the headline's "
             "comparison."
         )
     return Section("phases", TITLE, text=text, figures=figures, missing=missing)

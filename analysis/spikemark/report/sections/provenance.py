@@ -1,4 +1,4 @@
-"""Where the numbers come from: code, machine and dates, and what to be wary of."""
+"""Where the numbers come from: code, machine and dates, and what may have disturbed them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) 
 
 
 def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
-    """Returns facts that differ from run to run by nature: dates, load, cost of the clock."""
+    """Returns facts that naturally differ from run to run: dates, load, cost of the clock."""
     records = [m.run.record for m in measured]
     started = sorted({r.provenance.started[:16].replace("T", " ") + " UTC" for r in records})
     loads = [r.host.foreign_load for r in records if r.host.foreign_load is not None]
@@ -63,7 +63,7 @@ def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
         )
     ]
     assumed = dict.fromkeys(_line(text) for entry in found for text in entry.get("assumptions", []))
-    rows.append(("assumed, since the profile does not tell", "; ".join(assumed) or "nothing"))
+    rows.append(("assumed, since the profile does not say", "; ".join(assumed) or "nothing"))
     costs = [(m, m.simulation["cost_s"]) for m in runs if m.simulation and m.simulation.get("cost_s")]
     if costs:
         each = [1e6 * cost / (m.run.record.ranks * m.run.record.timing.cycles) for m, cost in costs]

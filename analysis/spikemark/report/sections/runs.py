@@ -1,4 +1,4 @@
-"""Every planned run, with what became of it."""
+"""Every planned run and its outcome."""
 
 from collections.abc import Callable
 

@@ -9,8 +9,8 @@ from spikemark.quantities.elements import Section
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, percent, typical
 from spikemark.records.cases import Case, View, same_network
-from spikemark.records.gather import Configuration, Measured
-from spikemark.report.columns import LABEL, PAIRS, RANKS
+from spikemark.records.gather import Configuration
+from spikemark.report.columns import LABEL, PAIRS, RANKS, WAITS
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.predictor import asked
 from spikemark.waiting.source import source
@@ -18,19 +18,25 @@ from spikemark.waiting.source import source
 TITLE = "Waiting predicted from the conventional schedule"
 EXPLAINED = (
     "Can the waiting of another schedule be predicted? Each predictor is fitted on one conventional run. It "
-    "is then asked how long the run of the same network (seed) and repetition waits under another schedule; "
-    "it has seen no other run. {predictors}. Error: predicted over {kind}. Where another placement changes "
-    "what a rank computes, no predictor can know."
+    "then predicts how long the run of the same network (seed) and repetition waits under another schedule, "
+    "without having seen that run. {predictors}. Error: predicted over {kind}. No predictor can know how "
+    "another placement changes what a rank computes. For a barrier, each adds what the one of the "
+    "conventional "
+    "run itself cost. The same theory in the section above (there fitted alike) adds nothing."
 )
 CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One configuration on one number of ranks: s per s of simulated time, one value per pair of runs."""
+    """One configuration on one number of ranks: s per s of simulated time, one value per pair of runs.
+
+    `waits`: where its ranks wait (Run.waits).
+    """
 
     ranks: int
     configuration: Configuration
+    waits: str
     measured: list[float]
     predicted: dict[str, list[float]]
 
@@ -54,9 +60,10 @@ def prepare(case: Case, ranks: int) -> list[Row]:
     for configuration in case.configurations(ranks):
         if configuration.schedule == "conventional":
             continue
-        row = Row(ranks, configuration, [], {name: [] for name in PREDICTORS})
-        for m in case.of(configuration, ranks):
-            waited, partners = waiting(m), fits.get(same_network(m))
+        runs = case.of(configuration, ranks)
+        row = Row(ranks, configuration, runs[0].run.waits, [], {name: [] for name in PREDICTORS})
+        for m in runs:
+            waited, partners = m.waiting, fits.get(same_network(m))
             if not waited or partners is None:
                 continue
             try:
@@ -69,12 +76,6 @@ def prepare(case: Case, ranks: int) -> list[Row]:
         if row.measured:
             rows.append(row)
     return rows
-
-
-def waiting(m: Measured) -> float | None:
-    """Returns the waiting as predictors count it: with a lag, the wait for what is still on its way."""
-    phases = m.phases()
-    return phases.get("overlap_wait") or phases.get("synchronise")
 
 
 def section(view: View) -> Section:
@@ -92,7 +93,7 @@ def section(view: View) -> Section:
     errors = [f"{name} {percent(np.median([abs(r.factor(name) - 1) for r in rows]))}" for name in PREDICTORS]
     text = [
         EXPLAINED.format(predictors=words, kind=view.kind),
-        f"Median over the {counted(len(rows), 'row')} of how far predictions are off: {', '.join(errors)}.",
+        f"Median error of the predictions over {counted(len(rows), 'row')}: {', '.join(errors)}.",
     ]
     return Section("validation", TITLE, text=text, tables=[_table(rows, view.kind)])
 
@@ -103,6 +104,7 @@ def _table(rows: list[Row], kind: str) -> Table:
         RANKS: lambda row: row.ranks,
         PAIRS: lambda row: len(row.measured),
         Column("waiting", kind, kind): lambda row: typical(row.measured),
+        WAITS: lambda row: row.waits,
     }
     for name in PREDICTORS:
         columns |= {

@@ -37,7 +37,7 @@ def _stream(seed: int, number: int) -> np.random.Generator:
 
 
 def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
-    """The measured times of a run. Raises BadInput for a run of other numbers of ranks or cycles."""
+    """The measured times of a run. Raises BadInput for a run with other numbers of ranks or cycles."""
     found = record.load(run)
     if found.record.ranks != ranks:
         raise BadInput(
@@ -52,13 +52,8 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
     return times
 
 
-def warmup(description: dict) -> int:
-    """Cycles of the warm-up of a description, which come before the measured ones."""
-    return read_time(description).warmup_cycles
-
-
 def cycles(description: dict) -> int:
-    """Measured cycles of a description. Raises BadInput where its times do not tell."""
+    """Measured cycles of a description. Raises BadInput if its times do not give them."""
     time = read_time(description)
     if not time.cycles:
         raise BadInput(f"time.simulate_ms: missing; allowed is at least one cycle, {time.cycle_ms:g} ms")

@@ -1,8 +1,8 @@
 """The exchange of a lane with a lag in a simulated run whose description names none.
 
-The mini-app takes `ialltoallv` there, which asks again and again whether messages have come (MPI_Test), and
-every question costs SimGrid time: 64 ranks x 500 cycles took over ten minutes. `direct` waits for the next
-message and takes a minute. Spikes are the same with every exchange; which messages carry them is not.
+By default the mini-app uses `ialltoallv` there, which polls for messages (MPI_Test), and every poll costs
+SimGrid time: 64 ranks x 500 cycles took over ten minutes. `direct` waits for the next message and takes a
+minute. Spikes are the same with every exchange; the messages that carry them are not.
 """
 
 from typing import Any
@@ -28,7 +28,8 @@ def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], lis
         return description, []
     names = f"lane {late[0]}" if len(late) == 1 else f"lanes {', '.join(late)}"
     line = (
-        f"exchange = {DIRECT!r} for {names}: none is named, and ialltoallv takes SimGrid many times as long"
+        f"exchange = {DIRECT!r} for {names}: none is named, and SimGrid takes many times as long for "
+        "ialltoallv"
     )
     return {**description, "exchange": {**given, **dict.fromkeys(late, DIRECT)}}, [line]
 

@@ -1,7 +1,7 @@
-"""The folder of a simulated run: what may stand there before, and how a new run takes its place.
+"""The folder of a simulated run: what may be there before, and how a new run takes its place.
 
-The rules are those of the mini-app (`miniapp --out`): the folder is new, empty, or holds an earlier run and
-nothing else. Beyond that, the earlier run must be a simulated one, since a measured run cannot be had again.
+The rules are those of the mini-app (`miniapp --out`): the folder is new, empty, or contains an earlier run
+and nothing else. Moreover, the earlier run must be a simulated one, since a measured run cannot be restored.
 """
 
 import contextlib
@@ -15,23 +15,23 @@ from pathlib import Path
 from spikemark.core.errors import BadInput
 from spikemark.records import run_files
 
-ALLOWED = "allowed: a folder that is new, empty, or holds an earlier simulated run and nothing else"
+ALLOWED = "allowed: a folder that is new, empty, or contains an earlier simulated run and nothing else"
 
 
 def check(out: Path) -> None:
-    """Raises BadInput where a simulated run must not take the place of what stands at `out`."""
+    """Raises BadInput if a simulated run must not replace what is at `out`."""
     if not os.path.lexists(out):
         return
     if out.is_symlink() or not out.is_dir():
-        raise BadInput(f"{out}: is no folder; {ALLOWED}")
+        raise BadInput(f"{out}: is not a folder; {ALLOWED}")
     if foreign := run_files.foreign(out):
-        raise BadInput(f"{out}: holds {foreign[0]!r}, which belongs to no run; {ALLOWED}")
+        raise BadInput(f"{out}: contains {foreign[0]!r}, which belongs to no run; {ALLOWED}")
     if not any(out.iterdir()):
         return
     if not run_files.whole(out):
-        raise BadInput(f"{out}: holds parts of a run without its {run_files.RECORD}; {ALLOWED}")
+        raise BadInput(f"{out}: contains parts of a run without its {run_files.RECORD}; {ALLOWED}")
     if not _simulated(out):
-        raise BadInput(f"{out}: holds a measured run; {ALLOWED}")
+        raise BadInput(f"{out}: contains a measured run; {ALLOWED}")
 
 
 def _simulated(out: Path) -> bool:
@@ -53,9 +53,10 @@ def workspace(out: Path) -> Iterator[Path]:
 
 
 def put(record: Path, out: Path) -> None:
-    """Move the folder `record` to `out`. What stood there is removed once the new run stands, never before.
+    """Moves the folder `record` to `out`.
 
-    Raises BadInput as `check`, for what has come to stand there meanwhile; then nothing has changed.
+    What was there is removed once the new run is in place, never before. Raises BadInput as `check` does if
+    something else has appeared there meanwhile; then nothing has changed.
     """
     if not os.path.lexists(out):
         os.rename(record, out)
@@ -64,7 +65,7 @@ def put(record: Path, out: Path) -> None:
     old = out.with_name(f".{out.name}.replaced-{os.getpid()}")
     os.rename(out, old)
     try:
-        check(old)  # nobody can have put anything into it since
+        check(old)  # nobody can have put anything into it meanwhile
         os.rename(record, out)
     except BaseException:
         os.rename(old, out)

@@ -15,7 +15,7 @@ from spikemark.machines.interconnect import Interconnect
 
 SPEED = "1Gf"  # speed of a core; it cancels, since compute times are given in seconds
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; with 0, waiting would never end
-BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine the blocks of alltoall, up to some 500 bytes
+BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine blocks of alltoall of up to some 500 bytes
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def _star(network: Interconnect, nodes: int) -> Shape:
 
 
 def _fat_tree(network: Interconnect, nodes: int) -> Shape:
-    """Two levels with as many links up as down; nodes of one leaf alone are a star."""
+    """Two levels with as many links up as down; the nodes of a single leaf form a star."""
     down = network.nodes_per_leaf
     leaves = math.ceil(nodes / down)
     if leaves == 1:
@@ -66,7 +66,7 @@ TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
 
 
 def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
-    """The cluster with as few nodes as hold the ranks, which fill one node after another.
+    """The cluster with as few nodes as the ranks need; ranks fill one node after another.
 
     Raises BadInput for a topology that is not in TOPOLOGIES.
     """
@@ -119,7 +119,7 @@ def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
         "smpi/async-small-thresh": round(network.eager),
         "smpi/send-is-detached-thresh": round(network.eager),
         "smpi/coll-selector": network.selector,
-        "smpi/alltoallv": "ring",  # that of ompi takes seconds with 128 ranks, `pair` powers of two only
+        "smpi/alltoallv": "ring",  # that of ompi takes seconds with 128 ranks; `pair` requires powers of two
         **(
             {"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}
         ),  # that of ompi also takes seconds, from some bytes on
@@ -127,6 +127,6 @@ def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
         "smpi/wtime": 0,  # reading the clock takes no time
         "smpi/test": 0,
         "smpi/iprobe": f"{POLL_S:g}",
-        "smpi/grow-injected-times": "no",  # else tests take longer with every failed one
+        "smpi/grow-injected-times": "no",  # otherwise every failed test makes the next one take longer
     }
     return [f"--cfg={name}:{value}" for name, value in settings.items()]

@@ -19,6 +19,7 @@ from spikemark.machines.interconnect import Interconnect
 from spikemark.machines.jitter import Jitter
 from spikemark.machines.node import Node
 from spikemark.machines.profile import Profile
+from spikemark.network.description import read_time
 from spikemark.records import run_files
 
 from . import compute_times, exchanges, folder, platform, smpirun, sources
@@ -47,16 +48,17 @@ def simulate(
 ) -> Path:
     """Simulate a run on `ranks` ranks of a machine; its record and simulation.json are in `out` afterwards.
 
-    `compute`: `model` draws compute times from the profile's kernel times and jitter (of `compute_of`, if
-    given, instead of the description itself; `cv` and `correlation`, from cycle to cycle, override the
-    jitter's; `hz`: rates in Hz where the description's models state none), with `threads` (all cores, shared
-    by the ranks of a node) per rank; `execute` takes those that the kernels need here with one thread, scaled
-    by the profile of this `host`; a path replays those of the run there. What the profile does not say is
-    assumed (`machines.filled`). `progress` is called with what is done; what it gives on entering is told
-    the cycles done and those in all.
+    `compute` says where compute times come from. `model` draws them from the profile's kernel times and
+    jitter, for `threads` per rank (default: all cores, shared by the ranks of a node). They are those of
+    `compute_of`, if given, instead of the description itself; `cv` and `correlation` (from cycle to cycle)
+    override the jitter's; `hz` gives rates in Hz where the description's models state none. `execute` times
+    the kernels here with one thread, scaled by the profile of this `host`. A path replays the times of the
+    run there. What the profile does not say is assumed (`machines.filled`). `progress` receives a line of
+    text and returns a context manager; entering it gives a function that is called with the cycles done and
+    the cycles in all.
 
-    Raises BadInput for a description, machine or compute time that cannot be, without SimGrid, and where
-    `out` holds anything but an earlier simulated run (`folder.check`); SimulationFailed where the run ends
+    Raises BadInput for an impossible description, machine or compute time, without SimGrid, and if `out`
+    contains anything but an earlier simulated run (`folder.check`). Raises SimulationFailed if the run ends
     without a record. Neither leaves a trace.
     """
     if host is not None and compute != "execute":
@@ -65,7 +67,7 @@ def simulate(
         if value > most:
             raise BadInput(f"{name}={value}: allowed is up to {most}")
     version, out = smpirun.version(), Path(out).absolute()
-    places.miniapp_smpi()
+    places.program("miniapp_smpi")
     folder.check(out)
     filled = machines.filled(profile)
     place = Place(filled, ranks, ranks_per_node, _threads(filled, ranks, ranks_per_node, threads, compute))
@@ -74,7 +76,7 @@ def simulate(
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
     network = Interconnect.whole(Inputs(filled), "the simulated network")
     built = platform.build(network, ranks, ranks_per_node)
-    description, chosen = exchanges.chosen(description, ranks)  # refuses one that cannot be run, on any host
+    description, chosen = exchanges.chosen(description, ranks)  # refuses what no host can run
     assumed = [*chosen, *_assumed(filled, "interconnect")]
     if compute == "model":
         jitter = Jitter.of(Inputs(filled), "the simulated jitter", cv, correlation)
@@ -105,7 +107,7 @@ def simulate(
             "flags": flags,
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
-            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + compute_times.warmup(description))),
+            "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
             "simgrid": version,
         }
         write_json(record / run_files.SIMULATION, about)
@@ -114,7 +116,7 @@ def simulate(
 
 
 def done(out: Path, profile: Profile) -> bool:
-    """Whether `out` holds a run that was simulated on this machine with its present profile."""
+    """Tells whether `out` contains a run that was simulated on this machine with its present profile."""
     about = out / run_files.SIMULATION
     if not (about.is_file() and run_files.whole(out)):
         return False
@@ -137,7 +139,7 @@ def _other(
 
 
 def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:
-    """Threads of a rank, where `here` ranks share a node. Raises BadInput for more than it has cores."""
+    """Threads of a rank if `here` ranks share a node. Raises BadInput for more than the node has cores."""
     if compute != "model":
         if threads not in (None, 1):
             raise BadInput(f"threads={threads}: allowed is 1 where compute times are executed or replayed")

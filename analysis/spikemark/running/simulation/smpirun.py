@@ -1,4 +1,4 @@
-"""Starts the mini-app under SimGrid and tells whether it left a record, which its exit status does not."""
+"""Starts the mini-app under SimGrid and tells whether it left a record, since its exit status does not."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ class SimulationFailed(RuntimeError):
 
 
 def version() -> str:
-    """What SimGrid says of its version. Raises BadInput where it is not installed."""
+    """The version that SimGrid reports. Raises BadInput if it is not installed."""
     if not shutil.which("smpirun"):
         raise BadInput(MISSING)
     done = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, errors="replace")
@@ -50,20 +50,21 @@ def run(
     """Run the mini-app in the workspace `folder` and return the folder of its record.
 
     `times`: compute times as float32 [rank, cycle, phase]; None: those that its kernels need here. `advance`
-    is told meanwhile how many cycles rank 0 has done, the warm-up included, and of how many. Raises BadInput
-    for what the mini-app refuses, SimulationFailed where there is no whole record afterwards.
+    is called meanwhile with the cycles that rank 0 has done, the warm-up included, and the cycles in all.
+    Raises BadInput for what the mini-app refuses, and SimulationFailed if there is no whole record
+    afterwards.
     """
     (folder / "platform.xml").write_text(built.xml)
     (folder / "hosts").write_text(built.hosts)
     write_json(folder / "run.json", description)
     ranks = built.hosts.count("\n")
     command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
-    command += [*flags, str(places.miniapp_smpi()), "run.json", "--out", "record"]
+    command += [*flags, str(places.program("miniapp_smpi")), "run.json", "--out", "record"]
     command += ["--progress", PROGRESS]
     if times is not None:
         np.save(folder / "compute.npy", times)
         command += ["--compute-times", "compute.npy"]
-    # All paths but the program's are relative to the folder: smpirun takes none with spaces.
+    # All paths but the program's are relative to the folder: smpirun accepts none with spaces.
     start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1"})
     with _told(folder / PROGRESS, advance):
         status, output, errors = watch(start, LIMIT_S)
@@ -74,7 +75,7 @@ def run(
 
 @contextlib.contextmanager
 def _told(file: Path, advance: Advance | None) -> Iterator[None]:
-    """Meanwhile tells `advance` now and then how far the mini-app is, from the file that it keeps."""
+    """Now and then calls `advance` with the progress that the mini-app writes to a file."""
     if advance is None:
         yield
         return

@@ -16,7 +16,7 @@ from . import compute_times
 
 #: Fields that say how spikes travel; those of the run hold where compute times are another network's, too.
 TRAVEL = ("delay_ratio", "schedule", "lag", "placement", "exchange", "wire")
-UNSCALED = "execute: compute times of this host as they are, since it has no profile (spikemark calibrate)"
+UNSCALED = "execute: compute times of this host, not scaled, since it has no profile (spikemark calibrate)"
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Source:
         measured = "yes" if self.times is None else "no"
         return [
             f"--cfg=smpi/simulate-computation:{measured}",
-            "--cfg=smpi/cpu-threshold:0",  # the shortest piece of computation counts
+            "--cfg=smpi/cpu-threshold:0",  # even the shortest piece of computation counts
             f"--cfg=smpi/host-speed:{self.factor:.6g}Gf",
         ]
 
 
 @dataclass(frozen=True)
 class Place:
-    """How ranks lie on a machine."""
+    """How ranks are placed on a machine."""
 
     profile: Profile
     ranks: int
@@ -101,7 +101,7 @@ def execute(
 
 
 def replay(description: dict[str, Any], run: Path, ranks: int) -> Source:
-    """Measured times of another run, cycle by cycle. Raises BadInput for other ranks or cycles."""
+    """Measured times of another run, cycle by cycle. Raises BadInput for other numbers of ranks or cycles."""
     return Source({"run": str(run)}, compute_times.replayed(run, ranks, compute_times.cycles(description)))
 
 

@@ -18,28 +18,27 @@ from .timing import Point, points
 MEANINGS = {
     "first": "to enter a list",
     "next": "for each synapse",
-    "spike": "for each spike that has come",
+    "spike": "for each spike that has arrived",
     "enter": "both, t_first + t_spike",
 }
 GOAL = 0.15  # largest error of a held-out point
 DRAWS, SEED = 1000, 1
-ONE_RUN = missing("one run says nothing of the spread", mark="one run")
-TOGETHER = missing(
-    "no spike came to a thread without a list of it, so it is part of t_first", mark="in t_first"
-)
+ONE_RUN = missing("one run says nothing about the spread", mark="one run")
+TOGETHER = missing("every spike had a list on its thread, so t_spike is part of t_first", mark="in t_first")
 NO_FIT = missing("no fit")
 EXPLAINED = (
-    "What does it cost to deliver spikes? A thread goes through the spikes that have come (t_spike each), "
+    "What does it cost to deliver spikes? A thread goes through the spikes that have arrived (t_spike "
+    "each), "
     "enters the lists that hold synapses of its own (t_first each), and visits their synapses (t_next each, "
     "the first among them). The mini-app counts all three and times the whole. Every second list length, "
     "apart from the ends, was held out: the fit has not seen it. Times are means over ranks. The machine's "
-    "drift is divided out: by how much a whole repetition of all configurations was slower than the others. "
-    "Each configuration counts with the mean of the middle third of its repetitions."
+    "drift, by which a whole repetition of all configurations was slower than the others, is divided out. "
+    "The time of a configuration is the mean of the middle third of its repetitions."
 )
 NOTE = (
     f"Intervals: 95 %, from {DRAWS} fits to runs drawn with replacement. The kernel delivers lists of one "
-    "thread, and each holds synapses. Its ring buffer of 8 MB (20 000 neurons, delays to 20 ms) does not fit "
-    "into a cache of the second level, as that of the runs does. Its times are fitted to those of "
+    "thread, and each holds synapses. Its ring buffer of 8 MB (20 000 neurons, delays up to 20 ms) does not "
+    "fit into a second-level cache; that of the runs does. Its times are fitted to those of "
     "`spikemark bench`."
 )
 
@@ -111,7 +110,7 @@ def _fitted_ns(name: str, fitted: Times, draws: list[Times]) -> Quantity:
 
 
 def _kernel_ns(name: str, alone: Times | Quantity) -> float | Quantity | str:
-    """Nothing where the kernel cannot tell: in it every spike has a list."""
+    """Returns nothing where the kernel cannot tell, since every spike in it has a list."""
     if isinstance(alone, Quantity):
         return alone
     return 1e9 * getattr(alone, name) if name in ("next", "enter") else ""

@@ -1,4 +1,4 @@
-"""Time per synaptic event over the length of lists: of runs and predicted, a colour for each setup."""
+"""Time per synaptic event over the length of lists, from runs and predicted, in one colour for each setup."""
 
 from matplotlib.lines import Line2D
 

@@ -12,8 +12,8 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.gather import Sweep
 
 MIN_TIME_S = 0.05  # of a repetition
-UNKNOWN = missing("the kernel was not measured on this machine: run `spikemark bench`")
-ALIKE = missing(f"{kernels.DELIVER} was not measured for lists of several lengths: run `spikemark bench`")
+UNKNOWN = missing("the kernel was not measured on this machine; run `spikemark bench`")
+ALIKE = missing(f"{kernels.DELIVER} was not measured for lists of several lengths; run `spikemark bench`")
 
 
 def _table(sweep: Sweep) -> Path:
@@ -22,7 +22,7 @@ def _table(sweep: Sweep) -> Path:
 
 
 def prepare(sweep: Sweep) -> list[str]:
-    """Measure the kernel unless this machine has its times; why that failed, in words."""
+    """Measures the kernel unless this machine has its times; returns why that failed, if it did."""
     path = _table(sweep)
     try:
         if not path.is_file() or kernels.DELIVER not in set(kernels.read(path)["kernel"]):

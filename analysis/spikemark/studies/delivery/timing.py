@@ -91,7 +91,7 @@ def _setup(m: Measured) -> tuple:
 
 
 def slower(runs: Iterable[tuple[Hashable, Hashable, float]]) -> dict[Hashable, float]:
-    """Drift: by block, how many times as long its runs took as usual; the median block has 1.
+    """The drift of each block: how many times as long as usual its runs took; 1 for the median block.
 
     `runs`: setup, block and time in s of each. A block is one repetition of all setups, measured close
     together in shuffled order (randomised complete blocks, Fisher 1935). Medians over setups and blocks, so

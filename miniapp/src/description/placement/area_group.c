@@ -127,6 +127,6 @@ static bool deal(const struct network *network, int ranks, struct deal *deals, s
 
 const struct placement_rule placement_area_group = {
     .name = "area_group",
-    .summary = "an area on as many ranks as its size deserves, small areas together on one",
+    .summary = "an area on ranks in proportion to its size, small areas together on one",
     .deal = deal,
 };

@@ -52,7 +52,9 @@ void departures_collect(struct departures *departures, const struct outbox *outb
     for (int i = 0; i < departures->n; i++) {
         const int rank = departures->to[i];
         departures->count[i] = (int)outbox->count[rank];
-        departures->start[i] = mpi_count((uint64_t)rank * outbox->capacity, "words of a send buffer");
+        departures->start[i] = 0;
+        if (outbox->count[rank] > 0)
+            departures->start[i] = mpi_count((uint64_t)rank * outbox->capacity, "words of a send buffer");
     }
 }
 

@@ -33,8 +33,8 @@ void arrivals_open_partners(struct arrivals *arrivals, const struct exchange *ex
 /// frees the communicator.
 MPI_Comm partners_graph(struct departures *departures, struct arrivals *arrivals, MPI_Comm comm);
 
-/// Takes the counts and places of what the outbox holds now. Ends the program where a place is more than MPI
-/// can count.
+/// Takes the counts and places of what the outbox holds now. Ends the program where words lie at a place that
+/// is more than MPI can count.
 void departures_collect(struct departures *departures, const struct outbox *outbox);
 
 /// Counts, for each other rank, one message of a size, and one of words where there are some.

@@ -1,4 +1,4 @@
-"""Irregular memory access: what the mini-app counted against what the run description lets one expect."""
+"""Irregular memory access: the mini-app's counts against the expectation from the run description."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,8 @@ EXPLAINED = (
     "therefore says how irregular delivery is. The mini-app counts both. The expectation follows from the "
     "run description alone (Lober et al. 2026, eqs 13–17, extended to unequal areas)."
 )
-COUNTED_RATES = (
-    "The rates of these neurons follow from their input, so the expectation takes the counted rates."
-)
-ALL = 0.999  # share of lists from which all of them count as non-empty
+COUNTED_RATES = "The rates of these neurons depend on their input, so the expectation uses the counted rates."
+ALL = 0.999  # from this share on, all lists count as non-empty
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Share:
     counted: list[float]
     expected: list[float]
     reasons: list[str]
-    filled: list[float]  # share of the lists that could hold a synapse and are expected to
+    filled: list[float]  # of all lists that could hold a synapse, the share expected to
 
     @property
     def expectation(self) -> float | None:
@@ -80,7 +78,7 @@ def _expectations(runs: list[Measured]) -> tuple[list[float], list[str]]:
 
 
 def _expected(m: Measured) -> access.Access:
-    """Returns what theory expects. Raises BadInput where there is none, or where the rates are not known."""
+    """Returns what theory expects. Raises BadInput if there is no theory, or if the rates are not known."""
     record = m.run.record
     return access.expected(m.description, record.ranks, record.threads, rates_hz=m.rates_hz)
 
@@ -129,9 +127,9 @@ def _equal(shares: list[Share]) -> list[str]:
     if least <= ALL:
         return []
     return [
-        f"Here hardly any list is empty (expected: {percent(least, 1)} of them hold a synapse), since a "
-        "source has many synapses on every thread. With any placement, a spike then enters one list per "
-        "thread of every rank. So the schedules are equal where a rank holds one area. They differ in "
+        f"Here hardly any list is empty ({percent(least, 1)} of them are expected to hold a synapse), since "
+        "a source has many synapses on every thread. With any placement, a spike then enters one list per "
+        "thread of every rank. So the schedules are equal if each rank holds one area. They differ in "
         "networks so large that many lists are empty."
     ]
 
@@ -150,8 +148,9 @@ def _two_lists(case: Case) -> list[str]:
         return []
     ranks = " and ".join(counted(r, "rank") for r in crowded)
     return [
-        f"With several areas on a rank (here {areas} areas on {ranks}), the structure-aware schedule has two "
-        "lists per source there, one for the targets in its own area and one for those in other areas. A "
+        f"With several areas on a rank (here {areas} areas on {ranks}), the structure-aware schedule has "
+        "two lists per source on a rank, one for the targets in its own area and one for those in other "
+        "areas. A "
         "spike enters both, which adds first accesses."
     ]
 

@@ -1,4 +1,4 @@
-"""What the published equations say about the published network, which no laptop holds (L26, figure 6b)."""
+"""What the published equations say about the published network, which no laptop can hold (L26, figure 6b)."""
 
 from dataclasses import dataclass
 

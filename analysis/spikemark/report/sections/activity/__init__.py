@@ -20,14 +20,15 @@ PUBLISHED = {
     Column("ratio", "rate / published"): lambda g: known(g.over_published, UNPUBLISHED),
 }
 EXPLAINED = (
-    "What did the networks do? All numbers rest on the spikes of whole runs (counted). Rate: spikes per "
-    "neuron and second. CV: SD over mean of the intervals between the spikes of a neuron, mean over the "
-    "neurons with at least three intervals; it is 0 for clocks and 1 for Poisson processes. Synchrony: "
-    f"variance over mean of the spike count in bins of {SYNCHRONY_BIN_MS:g} ms (Potjans & Diesmann 2014); it "
-    "is 1 for independent Poisson processes and more where neurons fire together, growing with their number. "
-    "Clocks have peaks in their spectrum at multiples of their rate."
+    "What did the networks do? All numbers are computed from the spikes of whole runs (counted). Rate: "
+    "spikes per neuron and second. CV: SD over mean of the intervals between the spikes of a neuron, "
+    "averaged over the neurons with at least three intervals; it is 0 for clocks and 1 for Poisson "
+    "processes. Synchrony: "
+    f"variance over mean of the spike count in bins of {SYNCHRONY_BIN_MS:g} ms (Potjans & Diesmann 2014); "
+    "it is 1 for independent Poisson processes. Where neurons fire together it is larger, and it grows with "
+    "their number. Clocks have peaks in their spectrum at multiples of their rate."
 )
-NOTHING = "Activity of the networks: no run recorded its spikes: set `record.spikes: true` in the experiment."
+NOTHING = "Activity of the networks: no run recorded its spikes; set `record.spikes: true` in the experiment."
 
 
 def section(view: View) -> Section:
@@ -105,7 +106,7 @@ def _cv(g: Group) -> float | Quantity:
 
 
 def summary(network: Network) -> Table:
-    """Tabulates name and value of what all neurons did together."""
+    """Tabulates what all neurons did together: names and values."""
     everyone = network.everyone
     values: dict[str, Cell] = {
         "neurons": everyone.neurons,

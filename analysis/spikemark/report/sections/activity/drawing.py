@@ -1,4 +1,4 @@
-"""A network at work: raster beside rates, the population rate over time, its spectrum."""
+"""A network at work: raster, rates, the population rate over time and its spectrum."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ from spikemark.report.style import COLOUR, canvas, legend_above, markup
 ROWS = 1600  # neurons in the raster, at most
 STROKE = 1 / 110  # height of a spike in the raster
 MOST_SPIKES = 3500  # in the raster, which is most of the size of the drawing
-WINDOW_MS, PERIODS = 500.0, 2.5  # of the raster; at least so many periods where there are up states
+WINDOW_MS, PERIODS = 500.0, 2.5  # of the raster; with up states, at least this many periods
 MOST_BINS = 400  # of the rate over time
 LEAST_SHARE = 0.55  # of the raster for a group, over equal shares
 LABEL = 12  # characters
@@ -89,7 +89,7 @@ def _raster(axes: Axes, network, edges: np.ndarray) -> None:
 
 
 def _window_ms(network) -> float:
-    """Returns how much time to show, in ms: enough to see the up states."""
+    """Returns the length of time to show, in ms: long enough to see the up states."""
     whole = 1e3 * network.recording.seconds
     try:
         frequency = network.alternation.states.frequency_hz
@@ -120,7 +120,7 @@ def _sample(network, edges: np.ndarray, gids: np.ndarray) -> np.ndarray:
 
 
 def _ticks(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str) -> None:
-    """Draws one path of short vertical strokes, which takes a fraction of the bytes of as many markers."""
+    """Draws one path of short vertical strokes, which takes far fewer bytes than as many markers."""
     ends = np.stack([np.column_stack([x, y - STROKE / 2]), np.column_stack([x, y + STROKE / 2])], axis=1)
     path = Path(ends.reshape(-1, 2), np.tile([Path.MOVETO, Path.LINETO], len(x)))
     path.should_simplify = False

@@ -21,7 +21,7 @@ RATE_BIN_MS, SPECTRUM_BIN_MS = 5.0, 1.0
 
 @dataclass(frozen=True)
 class Group:
-    """Populations that are looked at as one. `published_hz` is None where nothing is published."""
+    """Populations that are treated as one. `published_hz` is None where nothing is published."""
 
     label: str
     neurons: int
@@ -38,7 +38,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Alternation:
-    """Up and down states, or why there are none. `label`: the group that has them; None for all neurons."""
+    """Up and down states, or why there are none.
+
+    `label` names the group that has them; None means all neurons.
+    """
 
     label: str | None
     rate: activity.Rate
@@ -47,7 +50,10 @@ class Alternation:
 
 @dataclass(frozen=True)
 class Network:
-    """A network as the first of `runs` simulated it; the others may differ in the seed and how they ran."""
+    """A network as the first of `runs` simulated it.
+
+    The others may differ in seed, ranks, threads or schedule.
+    """
 
     title: str
     runs: list[Measured]
@@ -75,7 +81,7 @@ class Network:
 
     @property
     def folding(self) -> str:
-        """Which populations are taken together, in words; empty if none are."""
+        """Says which populations are merged; empty if none are."""
         return self._folded[1]
 
     @cached_property
@@ -144,7 +150,10 @@ class Network:
         return max(1, round(wanted / h)) * h
 
     def _published_hz(self, names: list[str]) -> float | None:
-        """Published rate of several populations together; None where it is not known for all with neurons."""
+        """Published rate of several populations together.
+
+        None unless it is known for all that have neurons.
+        """
         size = {p.name: p.size for p in self.recording.populations}
         names = [name for name in names if size[name]]
         if self.published is None or not set(names) <= set(self.published.hz):
@@ -155,7 +164,7 @@ class Network:
 def networks(runs: list[Measured], title: str) -> list[Network]:
     """Returns one entry per network and simulated time among the runs with spikes, whatever the seed.
 
-    Each is named by its preset and what was varied of it, or else `title`.
+    Each is named after its preset and what was varied in it, or else `title`.
     """
     found: dict[str, list[Measured]] = {}
     for m in runs:
@@ -175,22 +184,22 @@ def networks(runs: list[Measured], title: str) -> list[Network]:
 
 
 def fold(recording: activity.Recording) -> tuple[Groups, str]:
-    """Returns at most MOST_GROUPS groups of populations, and in words which are taken together.
+    """Returns at most MOST_GROUPS groups of populations, and says which populations are merged.
 
-    The groups are the populations themselves; areas where these are too many; and the most active areas and
-    the rest where these are too many as well.
+    The groups are the populations themselves; if these are too many, the areas; and if these are too many as
+    well, the most active areas and the rest.
     """
     groups, words = activity.by_population(recording), ""
     kind = "population"
     areas = activity.by_area(recording)
     if len(groups) > MOST_GROUPS and len(areas) < len(groups):
-        words = f"The populations of an area are taken together ({counted(len(groups), 'population')}). "
+        words = f"The populations of an area are merged ({counted(len(groups), 'population')}). "
         groups, kind = areas, "area"
     if len(groups) > MOST_GROUPS:
         rates = activity.rates_hz(recording, groups)
         most = set(sorted(rates, key=lambda label: -rates[label])[: MOST_GROUPS - 1])
         rest = [label for label in groups if label not in most]
-        words += f"The {counted(len(rest), kind)} that fire least are taken together."
+        words += f"The {counted(len(rest), kind)} that fire least are merged."
         kept = {label: groups[label] for label in groups if label in most}
         groups = kept | {f"{len(rest)} others": [name for label in rest for name in groups[label]]}
     return groups, words.strip()

@@ -31,7 +31,7 @@ def shown(view: View) -> list[Configuration]:
 
 
 def section(view: View) -> Section:
-    """Shows the compared schedules on the ranks of which the headline speaks."""
+    """Shows the compared schedules on the number of ranks that the headline is about."""
     if view.case is None:
         return Section("cycle-times", TITLE, missing=["Cycle times: no run is complete."])
     missing: list[str] = []
@@ -51,7 +51,7 @@ def section(view: View) -> Section:
     if found is not None:
         drawn.insert(1, found.summed)
     if view.ranks == 1:
-        missing.append("Maxima over ranks: the runs have one rank only.")
+        missing.append("Maxima over ranks: the runs have only one rank.")
     figure = _figure(view.ranks, drawn, everything, view.kind)
     text = [EXPLAINED, *_below_zero(everything), *_together(everything)]
     tables = []
@@ -62,7 +62,7 @@ def section(view: View) -> Section:
 
 
 def _below_zero(distributions: list[Distribution]) -> list[str]:
-    """Says what an interval that begins below 0 means for the normal distribution behind it."""
+    """Says what an interval that begins below 0 means for the normal distribution that it assumes."""
     failing = [d for d in distributions if d.interval_s is not None and d.interval_s[0] < 0]
     if not failing:
         return []
@@ -107,7 +107,7 @@ def _figure(ranks: int, distributions: list[Distribution], listed: list[Distribu
         caption += (
             f"Line: the slowest rank alone. Shaded: where {percent(LEVEL)} of the maxima would lie if the "
             f"times were independent and normal with the {kind} mean and SD (modelled: Lober et al. 2026, "
-            f"eq 12). Inside it are ({kind}): {shares}."
+            f"eq 12). It contains ({kind}): {shares}."
         )
     alt = "Histograms of compute times per cycle. " + " ".join(
         f"{d.label}: mean {microseconds(d.mean_s)}, standard deviation {microseconds(d.sd_s)}."

@@ -13,7 +13,7 @@ from spikemark.records.gather import Measured
 from spikemark.waiting.maxima import independent_ranks
 
 LEVEL = 0.99
-LONG_TAIL = 6  # longest over shortest time from which an axis is logarithmic
+LONG_TAIL = 6  # ratio of longest to shortest time above which an axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Distribution:
 
     @cached_property
     def independent_ranks(self) -> Quantity:
-        """Missing where the run cannot tell: it has one rank, few windows, or times that do not vary."""
+        """Missing if the run cannot tell because it has one rank, few windows, or times that do not vary."""
         try:
             return independent_ranks(self.times_s)
         except BadInput as reason:
@@ -63,7 +63,10 @@ class Distribution:
 
 
 def distribution(measured: Measured, window: int | None = None) -> Distribution:
-    """Sums over `window` cycles, by default the run's own; the interval rests on their mean and SD."""
+    """Sums over `window` cycles, by default the run's own.
+
+    The interval is computed from their mean and SD.
+    """
     run, configuration = measured.run, measured.configuration
     summed = window is not None
     window = window if summed else run.window
@@ -83,7 +86,7 @@ def distribution(measured: Measured, window: int | None = None) -> Distribution:
 
 
 def axis(distributions: list[Distribution]) -> tuple[tuple[float, float], bool]:
-    """Returns limits in s that cut off the end of a long tail, and whether the axis is logarithmic."""
+    """Returns limits in s, which cut off the end of a long tail, and whether the axis is logarithmic."""
     low = min(np.percentile(d.times_s, 0.1) for d in distributions)
     high = max(np.percentile(d.times_s, 99.8) for d in distributions)
     if low > 0 and high / low > LONG_TAIL:

@@ -1,4 +1,4 @@
-"""What becomes of the cycle times when D of them make a window: Lober et al. 2026, section 2.4.1.
+"""How cycle times change when D of them make a window: Lober et al. 2026, section 2.4.1.
 
 Shift of the distribution, relative spread, modes, longest time: of conventional cycles, of the same cycles
 summed, and of structure-aware windows, beside the theory of independent normal cycles (eqs 6-9).
@@ -35,7 +35,7 @@ class Lumping:
 
 
 def lumping(view: View, drawn: dict[Configuration, Distribution]) -> Lumping | None:
-    """Returns None where no such pair is among the runs drawn, or a run is shorter than two windows."""
+    """Returns None if the drawn runs include no such pair, or if a run is shorter than two windows."""
     if not view.comparable or not {view.conventional, view.structure_aware} <= drawn.keys():
         return None
     single, windows = drawn[view.conventional], drawn[view.structure_aware]
@@ -61,7 +61,7 @@ def text(view: View, found: Lumping) -> list[str]:
     )
     if d == 10:
         words += (
-            " Lober et al. 2026 (section 2.4.1) report a shift below 10 and a spread above 0.316 as well, on "
+            " Lober et al. 2026 (section 2.4.1) also report a shift below 10 and a spread above 0.316, on "
             "up to 128 ranks (literature)."
         )
     return [words]

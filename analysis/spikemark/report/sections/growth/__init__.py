@@ -1,4 +1,4 @@
-"""Growth of cost: what becomes of work, memory and times per unit of work when one quantity is doubled."""
+"""Growth of cost: how work, memory and times per unit of work change when one quantity is doubled."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from .doublings import COSTS, QUANTITIES, Cost, Doubling, doublings, memory_part
 
 TITLE = "Growth of cost"
 MARK = "▲"
-EXACT = 0.01  # growth of a counted cost beyond that of its work from which it is named
+EXACT = 0.01  # smallest growth of a counted cost beyond that of its work that is reported
 EXPLAINED = (
     "Which costs grow faster than the work? The tables compare pairs of setups that differ by one doubled "
     f"quantity. A cost that grows like its work has a factor of 1 per unit of work; {MARK} marks a factor "
@@ -30,23 +30,24 @@ WHY = {
     "and the states of the neurons grow. Once these no longer fit into a cache, deliver takes longer for "
     "each event, whose targets lie anywhere in the ring buffer, and update takes longer for each neuron.",
     "in-degree": "In-degree doubled: lists get longer, so that more synapses share the irregular first "
-    "access, while ring buffers, lists and routes stay as many. Costs per unit of work should fall.",
+    "access, while the numbers of ring buffers, lists and routes stay the same. Costs per unit of work "
+    "should fall.",
     "ranks": "Ranks doubled: the synapses of a source are spread over more lists, which are shorter. Lists, "
     "first accesses and the routes by which spikes find them therefore grow although the synapses do not, "
     "until lists run empty. Deliver pays for the first accesses, collocate writes a spike once for every "
-    "rank that needs it, and exchange serves more ranks. In return the ring buffers of a rank shrink.",
-    "threads": "Threads doubled: each thread has lists of its own, so lists and first accesses grow as with "
+    "rank that needs it, and exchange serves more ranks. In return, the ring buffers of a rank shrink.",
+    "threads": "Threads doubled: each thread has its own lists, so lists and first accesses grow as with "
     "ranks. Work that only one thread does costs the time of all cores. Update includes the waiting for the "
     "last thread, and threads share caches and memory bandwidth.",
 }
 NOTHING = (
-    f"Growth of cost: no two runs differ by exactly one doubling of {', '.join(QUANTITIES)}: "
-    "run `spikemark sweep growth`."
+    f"Growth of cost: no two runs differ by exactly one doubling of {', '.join(QUANTITIES)}; run `spikemark "
+    "sweep growth`."
 )
 
 
 def section(view: View) -> Section:
-    """Compares all runs of the sweep, of whatever network."""
+    """Compares all runs of the sweep, whatever their network."""
     found = doublings(view.sweep.runs)
     if not found:
         return Section("growth", TITLE, missing=[NOTHING])
@@ -82,7 +83,7 @@ def _verdict(quantity: str, found: list[Doubling]) -> Box:
         f"{_list(counted)}."
     )
     if everything:
-        text += f" Times that did: {_list(times)}"
+        text += f" Times that grew more than the work: {_list(times)}"
         text += f"; for {open_} of {len(everything)} factors the repetitions cannot tell" if open_ else ""
         text += "."
     return Box("wary" if any((*counted, *times)) else "plain", text)
@@ -122,7 +123,7 @@ def _part(name: str) -> Value:
 
 
 def _counted(found: list[Doubling]) -> list[tuple[str, Value, Value]]:
-    """Returns name, value and work of what is counted exactly and could grow more than its work."""
+    """Returns name, value and work of every exact count that could grow more than its work."""
     access = ("first accesses per synaptic event", _first_accesses, _events)
     return [access, *((f"memory for {n} per synapse", _part(n), _synapses) for n in memory_parts(found))]
 

@@ -29,7 +29,7 @@ class Doubling:
 
     @property
     def start(self) -> str:
-        """What is doubled: neurons × in-degree, ranks × threads."""
+        """Says where the doubling starts: neurons × in-degree, ranks × threads."""
         m = self.small[0]
         indegree = integer(QUANTITIES["in-degree"](m))
         return (
@@ -63,9 +63,10 @@ QUANTITIES: dict[str, Callable[[Measured], float]] = {
 
 @dataclass(frozen=True)
 class Cost:
-    """A time per unit of the phase's work: core time, or wall-clock time where `wall`. None: not measured.
+    """A time per unit of the phase's work: core time, or wall-clock time if `wall`. None means not measured.
 
-    `judged` is what should not grow: the cost itself, unless its unit is no work (a window holds any amount).
+    `judged` is what should not grow: the cost itself, unless its unit does not measure work (a window may
+    contain any amount).
     """
 
     name: str
@@ -105,14 +106,13 @@ def windows(m: Measured) -> int:
 
 
 def _exchange(count: Callable[[Measured], float]) -> Callable[[Measured], float | None]:
-    """Wall-clock time; None where nothing travels, and where waiting was not timed apart."""
+    """Wall-clock time; None if nothing travels or waiting was not timed separately."""
 
     def value(m: Measured) -> float | None:
-        times = m.run.record.timing.phases
-        waiting, exchange = times.get("synchronise"), times.get("exchange")
-        if not windows(m) or not count(m) or exchange is None or waiting is None or waiting.mean_s is None:
+        if not windows(m) or not count(m) or m.waiting is None:
             return None
-        return exchange.mean_s / count(m) if exchange.mean_s else None
+        exchange_s = m.run.spent_s("exchange")
+        return exchange_s / count(m) if exchange_s else None
 
     return value
 
@@ -135,8 +135,8 @@ COSTS = (
 def doublings(runs: list[Measured]) -> list[Doubling]:
     """Returns all pairs of setups that differ by exactly one doubling, by quantity, size and schedule.
 
-    The description of the larger one must be that of the smaller one with every population, or every
-    in-degree, twice as large, or be the same on twice as many ranks or threads.
+    The larger one must have every population, or every in-degree, twice as large as the smaller one, or the
+    same description on twice as many ranks or threads.
     """
     setups: dict[tuple, list[Measured]] = {}
     for m in runs:
@@ -168,7 +168,7 @@ def doublings(runs: list[Measured]) -> list[Doubling]:
 
 
 def memory_parts(found: list[Doubling]) -> list[str]:
-    """Returns the names of the parts of memory that any run has, in the order of the records."""
+    """Returns the names of the parts of memory in the runs, in the order of the records."""
     runs = [m for d in found for m in (*d.small, *d.large)]
     return [n for n in dict.fromkeys(n for m in runs for n in m.run.record.memory.parts) if n not in OWN]
 

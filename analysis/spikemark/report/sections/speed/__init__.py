@@ -21,13 +21,13 @@ TITLE = "Speed"
 RANKS_THREADS = "ranks × threads"
 EXPLAINED = (
     "How fast is the simulation? Simulators are compared by synaptic events per second and core. For "
-    "delivery alone this number says how well the memory is used; for the whole run it says what is left "
-    "after update, waiting and communication. A core is one thread of one rank, also where threads share the "
-    "cores of a machine."
+    "delivery alone, this number says how well the memory is used; for the whole run, it also reflects "
+    "update, waiting and communication. Here, a core means one thread of one rank, even if threads "
+    "share the cores of a machine."
 )
 BOUND = (
-    "The bound does only what no delivery can avoid: it visits the lists of spikes in random order and adds "
-    "every synapse to the ring buffer."
+    "The bound is a kernel that does only what no delivery can avoid: it visits the lists of spikes in "
+    "random order and adds every synapse to the ring buffer."
 )
 GRID = Column("grid", RANKS_THREADS, "given")
 LABEL_GRID = {**LABEL, GRID: lambda setup: setup.grid}
@@ -57,7 +57,7 @@ def section(view: View) -> Section:
 def _kernels(view: View) -> pd.DataFrame:
     path = kernel_bench.folder(view.sweep.path.name, view.sweep.path.parent.parent) / kernel_bench.TABLE
     if not path.is_file():
-        raise BadInput(f"no times of kernels on {view.sweep.path.name}: run `spikemark bench`")
+        raise BadInput(f"no kernel times on {view.sweep.path.name}; run `spikemark bench`")
     return kernels.read(path)
 
 
@@ -108,8 +108,8 @@ def _memory(setups: list[Setup], kind: str) -> Figure | str:
     caption = (
         "Bytes per synapse, all ranks together. Coloured: what the structures of the mini-app hold "
         f"(counted), {span(_held(s) for s in shown)} in all. Grey: {REST}, which is the resident high-water "
-        f"mark ({kind}) less the coloured parts. It hardly grows with the network, so it is much for a small "
-        "one."
+        f"mark ({kind}) less the coloured parts. It hardly grows with the network, so it weighs most in a "
+        "small one."
     )
     svg = drawing.memory(by_where(shown), REST, "speed-memory", alt)
     return Figure("speed-memory", "Memory per synapse", svg, alt, caption, Table.of(columns, shown))
@@ -138,9 +138,9 @@ def _scaling(setups: list[Setup], kind: str) -> Figure | str:
         for g in everything
     )
     caption = (
-        "Speed-up against the smallest number of cores of the same schedule: ratio of wall-clock times, "
+        "Speed-up over the smallest number of cores of the same schedule: ratio of wall-clock times, "
         f"geometric mean over networks ({kind}){_intervals(everything)}. "
-        "Bars across: a speed-up in proportion to the cores."
+        "Cross bars: a speed-up in proportion to the cores."
     )
     columns = {
         SCHEDULE: lambda g: g.setup.configuration.label,
@@ -164,8 +164,8 @@ def _bound(setups: list[Setup], table: pd.DataFrame, kind: str) -> Figure | str:
     compared = kernels.ratios(table)
     if not len(compared):
         return (
-            f"Delivery against its bound: {kernels.DELIVER} and {kernels.BOUND} were not measured in one run "
-            "of the kernels: run `spikemark bench`."
+            f"Delivery against its bound: {kernels.DELIVER} and {kernels.BOUND} were not measured together; "
+            "run `spikemark bench`."
         )
     shown = [s for s in setups if s.length and s.deliver_s]
     largest = compared.loc[compared["ratio"].idxmax()]
@@ -180,8 +180,8 @@ def _bound(setups: list[Setup], table: pd.DataFrame, kind: str) -> Figure | str:
     caption = (
         "Lines: kernels on their own, on one core, with synapses far beyond the caches; median and quartiles "
         f"(measured, interleaved). Deliver takes {span(compared['ratio'])} times as long as its bound "
-        f"(longest at L = {int(largest['size'])}). Rings: the runs of this experiment at their own mean list "
-        f"length, in wall-clock time ({kind}); a network that fits into the caches may lie below the bound."
+        f"(longest at L = {int(largest['size'])}). Rings: the runs of this experiment at their mean list "
+        f"length, in wall-clock time ({kind}); a network that fits into the caches may be below the bound."
     )
     columns = {
         Column("length", "list length", "given"): lambda r: int(r.size),

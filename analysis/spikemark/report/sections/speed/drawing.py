@@ -21,7 +21,7 @@ from spikemark.report.style import (
     schedule_colour,
 )
 
-LONG_TAIL = 20  # largest over smallest rate from which the axis is logarithmic
+LONG_TAIL = 20  # ratio of largest to smallest rate above which the axis is logarithmic
 DOT = {"marker": "o", "linestyle": "", "markersize": 5.5, "markeredgewidth": 0}
 RING = {"marker": "o", "linestyle": "", "markersize": 6.5, "color": "none", "markeredgewidth": 1.4}
 
@@ -114,7 +114,7 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
 
 
 def _title(configuration, others) -> str:
-    """Returns the label, and what tells the configuration from others of that label."""
+    """Returns the label, and what distinguishes the configuration from others with that label."""
     same = [c for c in others if c.label == configuration.label]
     fields = [f for f in ("placement", "exchange") if len({getattr(c, f) for c in same}) > 1]
     return ", ".join([configuration.label, *(str(getattr(configuration, f)) for f in fields)])

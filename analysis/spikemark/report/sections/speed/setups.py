@@ -1,4 +1,4 @@
-"""How fast and how large: rates, costs per synapse and neuron, memory by part, scaling, from the records."""
+"""Rates, costs per synapse and neuron, memory by part and scaling, from the records."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,8 @@ REST = "program and MPI"
 class Setup:
     """A configuration on a number of ranks and threads. Lists have one entry for each run that has the value.
 
-    Times are those of the phase's mean over ranks, as if every core had taken part for all of it.
+    Core times are the phase's mean over ranks times the cores, as if every core had worked during the whole
+    phase.
     """
 
     configuration: Configuration
@@ -76,8 +77,8 @@ class Setup:
     def memory(self) -> dict[str, float | None] | None:
         """Bytes per synapse by part, mean over runs, and `REST`: the resident peak less all parts.
 
-        `REST` is None where the peak is unknown, or below the parts: then not all of them became resident.
-        None without synapses.
+        `REST` is None if the peak is unknown, or smaller than the parts because not all of them became
+        resident. Returns None without synapses.
         """
         records = [r for r in self._records if r.totals.synapses]
         if not records:
@@ -106,7 +107,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Gain:
-    """How many times as fast a setup is as the smallest one of its configuration."""
+    """Speed of a setup relative to the smallest one of its configuration."""
 
     setup: Setup
     base: Setup
@@ -118,7 +119,7 @@ class Gain:
 
 
 def prepare(view: View) -> list[Setup]:
-    """Returns the setups on which the network of the view was run, from few to many cores."""
+    """Returns the setups on which the network of the view ran, sorted by cores."""
     groups: dict[tuple, list[Measured]] = {}
     for m in any_threads(view):
         key = (m.configuration, m.run.record.ranks, m.run.record.threads)

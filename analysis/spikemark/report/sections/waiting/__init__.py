@@ -8,33 +8,37 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, typical
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.report.columns import LABEL, RUNS, extent, without
+from spikemark.records.record import NOT_TIMED, OVERLAP
+from spikemark.report.columns import LABEL, RUNS, WAITS, extent, without
 
 from . import drawing
 from .misfit import misfit
 
 TITLE = "Waiting for the slowest rank"
 EXPLAINED = (
-    "How long do ranks wait, and is it what theory expects? A rank that is done waits at a barrier for the "
-    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) takes all cycle times as independent "
+    "How long do ranks wait, and does theory expect that? A rank that is done waits at a barrier for the "
+    "slowest one. The published theory (Lober et al. 2026, eqs 2–11) treats all cycle times as independent "
     "draws from one normal distribution. It is fitted here to the conventional runs alone. For ranks that "
-    "meet only every D cycles, it expects the waiting to shrink by a share of 1 − 1/√D."
+    "meet only every D cycles, it expects the waiting to shrink by a share of 1 − 1/√D. Ranks that overlap "
+    "have no barrier: they wait for messages under way, transport included, of which the theory is silent."
 )
 
 
 @dataclass(frozen=True)
 class Point:
-    """Waiting of every run of a configuration: seconds per second of simulated time, mean over ranks."""
+    """Waiting of every run of a configuration: seconds per second of simulated time, averaged over ranks."""
 
     configuration: Configuration
     measured: list[float]
-    #: of the theory for this D, one per conventional run; empty if none recorded its cycles
+    #: of the theory for this D, one per conventional run; empty with the reason in `unexpected`
     expected: list[float]
+    waits: str  # where the ranks wait (Run.waits)
+    unexpected: str = ""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """All that the figure of one number of ranks shows."""
+    """Everything that the figure for one number of ranks shows."""
 
     ranks: int
     points: list[Point]
@@ -48,13 +52,21 @@ def prepare(case: Case, ranks: int) -> Waiting | None:
     fits = [(IidWaiting.fit(m.run), m) for m in plain if m.run.cycles is not None]
     points = []
     for configuration in configurations:
-        measured = [m.waiting for m in case.of(configuration, ranks) if m.waiting is not None]
-        if measured:
-            points.append(Point(configuration, measured, _expected(fits, configuration.delay_ratio)))
+        runs = [m for m in case.of(configuration, ranks) if m.waiting is not None]
+        if runs:
+            points.append(_point(configuration, runs, fits))
     if not points:
         return None
     largest = max(c.delay_ratio for c in configurations)
     return Waiting(ranks, points, {d: _expected(fits, d) for d in range(1, largest + 1)} if fits else {})
+
+
+def _point(configuration: Configuration, runs: list[Measured], fits: list) -> Point:
+    measured, run = [m.waiting for m in runs], runs[0].run
+    if OVERLAP in run.waiting_phases:
+        return Point(configuration, measured, [], run.waits, "no theory of overlap")
+    expected = _expected(fits, configuration.delay_ratio)
+    return Point(configuration, measured, expected, run.waits, "" if expected else "no cycle times")
 
 
 def _expected(fits: list[tuple[IidWaiting, Measured]], delay_ratio: int) -> list[float]:
@@ -71,13 +83,14 @@ def section(view: View) -> Section:
             continue
         waiting = prepare(view.case, ranks)
         if waiting is None:
-            missing.append(f"Waiting on {ranks} ranks: not timed on its own (record.barrier is false).")
+            missing.append(f"Waiting on {ranks} ranks: {NOT_TIMED}.")
             continue
         figures.append(_figure(waiting, view.kind))
         text += _miss(view.case, ranks)
         if not waiting.curve:
             missing.append(
-                f"The theory on {ranks} ranks: no conventional run with recorded cycle times to fit it to."
+                f"The theory on {ranks} ranks: there is no conventional run with recorded cycle times to "
+                "fit it to."
             )
     if view.case.ranks == [1]:
         missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
@@ -116,23 +129,24 @@ def _figure(waiting: Waiting, kind: str) -> Figure:
     if waiting.curve:
         caption += (
             "Dashed: expected from independent cycle times with the mean and SD of the conventional runs "
-            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory takes "
-            "differences between ranks, drifts and rare long cycles for jitter."
+            "(modelled: geometric mean of the fits; shaded: lowest to highest). The theory treats "
+            "differences between ranks, drifts and rare long cycles as jitter."
         )
-    nothing, zero = "no cycle times", without(f"0 {kind}")
+    zero = without(f"0 {kind}")
 
     def factor(p: Point) -> Cell:
         if not p.expected:
-            return without(nothing, said=False)
+            return without(p.unexpected, said=False)
         return typical(p.expected) / mean if (mean := typical(p.measured)) > 0 else zero
 
     columns = {
         **LABEL,
         RUNS: lambda p: len(p.measured),
+        WAITS: lambda p: p.waits,
         Column("waiting", "waiting (s/s)", kind): lambda p: typical(p.measured),
         Column("range", "lowest–highest", kind): lambda p: extent(p.measured),
         Column("expected", "expected (s/s)", "modelled"): lambda p: (
-            typical(p.expected) if p.expected else without(nothing)
+            typical(p.expected) if p.expected else without(p.unexpected)
         ),
         Column("factor", f"expected / {kind}", words=_times): factor,
     }

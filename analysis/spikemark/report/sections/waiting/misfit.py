@@ -1,4 +1,4 @@
-"""How far the published theory of waiting misses the very runs it is fitted to, and what explains it."""
+"""How far the published theory of waiting misses the very runs that it is fitted to, and why."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from spikemark.quantities.words import number, percent, typical
 from spikemark.records.cases import Case
 from spikemark.records.gather import Measured
 
-NOTABLE = 2  # times too much, or too little, from which the headline says so
-TAIL = 0.01  # share of the longest times of a rank that is taken away to see what they do
+NOTABLE = 2  # the headline mentions a misfit by at least this factor
+TAIL = 0.01  # share of a rank's longest times that is left out to see their effect
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Misfit:
 
     @property
     def reason(self) -> str:
-        """What explains a notable misfit, with the numbers that show it; empty if none of the known does."""
+        """What explains a notable misfit, with the numbers that show it; empty if no known cause does."""
         if not self.notable:
             return ""
         tail = f"without the longest {percent(TAIL)} of times"
@@ -49,14 +49,14 @@ class Misfit:
             )
         if self.factor < 1 and self.implied < 1 / NOTABLE:
             return (
-                "most of it is no wait for a slower rank: the compute times alone imply "
+                f"most of it is not spent on waiting for a slower rank: the compute times alone imply "
                 f"{percent(self.implied)} of the {self.kind} waiting; the rest is the barrier itself and "
                 "what disturbs ranks in it"
             )
         if self.factor < 1 and self.between > 0.5:
             return (
                 f"ranks differ lastingly: {percent(self.between)} of the variance of cycle times lies "
-                "between ranks, so that the same ones wait in every cycle"
+                "between ranks, so the same ranks wait in every cycle"
             )
         return ""
 

@@ -1,0 +1,35 @@
+"""Experiments on a small network: their plan in a results folder, and synthetic records of their runs."""
+
+from pathlib import Path
+
+from synthetic import write_run
+
+from spikemark.records.results import Results
+from spikemark.running import sweeps
+from spikemark.running.experiments import Experiment, RunSpec, expand
+
+OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
+PLAIN = {
+    "name": "x",
+    "title": "x",
+    "preset": {"name": "mam-benchmark", "options": OPTIONS},
+    "grid": [{"schedule": "conventional"}],
+    "ranks": 2,
+    "shuffle_seed": 1,
+}
+
+
+def planned(folder: Path, chosen: Experiment | None = None, **changes) -> tuple[Results, list[RunSpec]]:
+    """The results folder with the plan of an experiment, or of PLAIN with changes, and its runs."""
+    chosen = chosen or Experiment.model_validate({**PLAIN, **changes})
+    results, runs = Results(folder), expand(chosen)
+    sweeps.plan(chosen, runs, results)
+    return results, runs
+
+
+def write(results: Results, run: RunSpec, **options) -> Path:
+    """A record of the run; `options` go to `synthetic.write_run`."""
+    description = options.pop("description", run.description)
+    ways = {name: description[name] for name in ("schedule", "delay_ratio")}
+    how = {"ranks": run.ranks, "threads": run.threads, "seed": run.seed, "cycles": 100}
+    return write_run(results.run(run.id), description=description, **{**ways, **how, **options})
