@@ -27,10 +27,10 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace(",", NARROW).replace("-", MINUS)
 
 
-def typical(values: Sequence[float]) -> float:
+def geometric_mean(values: Sequence[float]) -> float:
     """Geometric mean: the one mean of times and ratios over runs; a ratio of means is the mean of ratios.
 
-    >>> typical([1.0, 4.0]), typical([0.0, 4.0])
+    >>> geometric_mean([1.0, 4.0]), geometric_mean([0.0, 4.0])
     (2.0, 0.0)
     """
     values = np.asarray(values, dtype=float)

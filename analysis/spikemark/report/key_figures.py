@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from spikemark.quantities.elements import KeyFigure
 from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import change, counted, number, span, typical
+from spikemark.quantities.words import change, counted, geometric_mean, number, span
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View, ratio
 from spikemark.records.record import NOT_TIMED
@@ -89,7 +89,9 @@ def _memory(view: View) -> KeyFigure:
     if not values:
         return KeyFigure.lacking(label, "unknown to the mini-app, or no synapses")
     note = "peak memory of all ranks, MPI and program included, divided by synapses"
-    return KeyFigure(label, Quantity(typical(values), unit="B"), view.kind, note, lambda b: f"{number(b)} B")
+    return KeyFigure(
+        label, Quantity(geometric_mean(values), unit="B"), view.kind, note, lambda b: f"{number(b)} B"
+    )
 
 
 def _runs(view: View) -> KeyFigure:

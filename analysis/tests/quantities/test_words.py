@@ -2,7 +2,17 @@ import math
 
 import pytest
 
-from spikemark.quantities.words import MINUS, NARROW, change, counted, integer, number, percent, span, typical
+from spikemark.quantities.words import (
+    MINUS,
+    NARROW,
+    change,
+    counted,
+    geometric_mean,
+    integer,
+    number,
+    percent,
+    span,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,4 +50,4 @@ def test_numbers_as_words(made, words):
 
 
 def test_the_one_mean_is_geometric():
-    assert typical([1, 4]) == pytest.approx(2) and typical([0, 4]) == 0
+    assert geometric_mean([1, 4]) == pytest.approx(2) and geometric_mean([0, 4]) == 0

@@ -7,7 +7,7 @@ import numpy as np
 from spikemark.models import serial
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number, percent, typical
+from spikemark.quantities.words import counted, geometric_mean, number, percent
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured, Planned
 from spikemark.report.columns import REPETITION, SEED
@@ -95,8 +95,8 @@ def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figu
 def _spread_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figure:
     lumpings = [c.lumping for c in correlations]
     windows = lumpings[0].windows
-    found = [typical(column) for column in zip(*(x.measured for x in lumpings), strict=True)]
-    implied = [typical(column) for column in zip(*(x.correlated for x in lumpings), strict=True)]
+    found = [geometric_mean(column) for column in zip(*(x.measured for x in lumpings), strict=True)]
+    implied = [geometric_mean(column) for column in zip(*(x.correlated for x in lumpings), strict=True)]
     last = len(windows) - 1
     alt = (
         f"Relative spread of sums over D cycles against D, both axes logarithmic. At D = {windows[last]}: "
@@ -173,7 +173,7 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
         (independent,) = axes.plot(
             windows, lumpings[0].independent, "--", color=COLOUR["muted"], label="independent, 1/√D"
         )
-        implied = np.array([typical(x) for x in zip(*(y.correlated for y in lumpings), strict=True)])
+        implied = np.array([geometric_mean(x) for x in zip(*(y.correlated for y in lumpings), strict=True)])
         (model,) = axes.plot(windows, implied, color=COLOUR["model"], label="from autocorrelation")
         for x in lumpings:
             (dots,) = axes.plot(

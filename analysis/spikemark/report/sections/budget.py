@@ -8,7 +8,7 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import change, counted, number, percent, typical
+from spikemark.quantities.words import change, counted, geometric_mean, number, percent
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import LABEL, RUNS, share
@@ -36,7 +36,7 @@ EFFICIENCIES = {
 
 @dataclass(frozen=True)
 class Bar:
-    """One configuration, typical over its runs: waiting and its parts in s per s of simulated time."""
+    """One configuration: waiting and its parts in s per s of simulated time, geometric means over runs."""
 
     configuration: Configuration
     runs: int
@@ -66,13 +66,13 @@ def _budget(m: Measured, delay_ratio: int) -> tuple[Budget, float] | None:
 
 
 def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar:
-    waiting = typical([one.waiting_s / model_s for one, model_s in found])
+    waiting = geometric_mean([one.waiting_s / model_s for one, model_s in found])
 
     def part(name: str, end: str) -> float:
         return waiting * float(np.mean([getattr(one.parts[name], end) / one.waiting_s for one, _ in found]))
 
     parts = {name: Quantity(*(part(name, end) for end in ENDS)) for name in found[0][0].parts}
-    efficiency = {name: typical([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
+    efficiency = {name: geometric_mean([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
     return Bar(configuration, len(found), waiting, parts, efficiency)
 
 
@@ -151,7 +151,7 @@ def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:
 
 
 def _changes(found: list[tuple[list[Outcome], float]], title: str) -> Table:
-    """Tabulates typical values over the runs; the interval is that of one run."""
+    """Tabulates geometric means over the runs; the interval is that of one run."""
     possible = [i for i in range(len(found[0][0])) if all(outcomes[i].prediction for outcomes, _ in found)]
     columns = [
         Column("change", "change", "given"),
@@ -166,7 +166,7 @@ def _row(position: int, found: list) -> dict[str, Cell]:
     made = [(all_of[position], all_of[0], model_s) for all_of, model_s in found]
     name = made[0][0].name
     waiting = Quantity(
-        *(typical([getattr(one.waiting, end) / model_s for one, _, model_s in made]) for end in ENDS)
+        *(geometric_mean([getattr(one.waiting, end) / model_s for one, _, model_s in made]) for end in ENDS)
     )
     row = {"change": name, "waiting": waiting}
     if name == "base":
@@ -175,7 +175,7 @@ def _row(position: int, found: list) -> dict[str, Cell]:
         pairs = [
             (getattr(one.prediction, f"{of}_s"), getattr(base.prediction, f"{of}_s")) for one, base, _ in made
         ]
-        row[f"{of}_change"] = typical([x / y if y > 0 else 0.0 for x, y in pairs])
+        row[f"{of}_change"] = geometric_mean([x / y if y > 0 else 0.0 for x, y in pairs])
     return row
 
 

@@ -15,7 +15,7 @@ from spikemark.published import papers
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, percent, span, typical
+from spikemark.quantities.words import counted, geometric_mean, percent, span
 from spikemark.records.cases import View, timed
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import RANKS, RUNS
@@ -153,7 +153,7 @@ def _table(runs: list[Run]) -> Table:
         RANKS: lambda key: key[1],
         RUNS: lambda key: len(groups[key]),
         Column("meter", "meter"): lambda key: ", ".join(dict.fromkeys(e.source.name for e in groups[key])),
-        Column("time_s", "time (s)", timed): lambda key: typical([e.duration_s for e in groups[key]]),
+        Column("time_s", "time (s)", timed): lambda key: geometric_mean([e.duration_s for e in groups[key]]),
     }
     for name, head in SUMS.items():
         columns[Column(name, head, kind, digits=4)] = lambda key, name=name: _mean(groups[key], name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number, typical
+from spikemark.quantities.words import counted, geometric_mean, number
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration
 from spikemark.report.columns import LABEL, RUNS, extent, known
@@ -36,7 +36,7 @@ class Bar:
 
     @property
     def mean(self) -> float:
-        return typical(self.real_time_factors)
+        return geometric_mean(self.real_time_factors)
 
 
 def prepare(case: Case, ranks: int) -> list[Bar]:
@@ -51,7 +51,7 @@ def prepare(case: Case, ranks: int) -> list[Bar]:
         for name in per_run[0]:
             shares = [p[name] / w for p, w in zip(per_run, whole, strict=True) if p.get(name) is not None]
             timed = len(shares) == len(per_run) and not (ranks == 1 and name == WAITING)
-            phases[name] = float(np.mean(shares)) * typical(factors) if timed else None
+            phases[name] = float(np.mean(shares)) * geometric_mean(factors) if timed else None
         bars.append(Bar(configuration, phases, factors))
     return [Bar(b.configuration, _occurring(b.phases, bars), b.real_time_factors) for b in bars]
 

@@ -7,7 +7,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Section
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import change, counted, percent, typical
+from spikemark.quantities.words import change, counted, geometric_mean, percent
 from spikemark.records.cases import Case, View, same_network
 from spikemark.records.gather import Configuration
 from spikemark.report.columns import LABEL, PAIRS, RANKS, WAITS
@@ -24,7 +24,7 @@ EXPLAINED = (
     "conventional "
     "run itself cost. The same theory in the section above (there fitted alike) adds nothing."
 )
-CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, typical over pairs"
+CAPTION = "Waiting in seconds per second of simulated time, mean over ranks, geometric mean over pairs"
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Row:
     predicted: dict[str, list[float]]
 
     def factor(self, predictor: str) -> float:
-        """Returns predicted over observed waiting, typical over the pairs."""
-        return typical([p / m for p, m in zip(self.predicted[predictor], self.measured, strict=True)])
+        """Returns predicted over observed waiting, geometric mean over the pairs."""
+        return geometric_mean([p / m for p, m in zip(self.predicted[predictor], self.measured, strict=True)])
 
 
 def prepare(case: Case, ranks: int) -> list[Row]:
@@ -103,12 +103,12 @@ def _table(rows: list[Row], kind: str) -> Table:
         **LABEL,
         RANKS: lambda row: row.ranks,
         PAIRS: lambda row: len(row.measured),
-        Column("waiting", kind, kind): lambda row: typical(row.measured),
+        Column("waiting", kind, kind): lambda row: geometric_mean(row.measured),
         WAITS: lambda row: row.waits,
     }
     for name in PREDICTORS:
         columns |= {
-            Column(name, name, "modelled"): lambda row, name=name: typical(row.predicted[name]),
+            Column(name, name, "modelled"): lambda row, name=name: geometric_mean(row.predicted[name]),
             Column(f"{name}_error", f"{name}, error", words=change): lambda row, name=name: row.factor(name),
         }
     return Table.of(columns, rows, CAPTION)

@@ -6,7 +6,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import access
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number, percent, typical
+from spikemark.quantities.words import counted, geometric_mean, number, percent
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import LABEL, RANKS, known, share
@@ -39,12 +39,12 @@ class Share:
     @property
     def expectation(self) -> float | None:
         """Typical over the runs that have one."""
-        return typical(self.expected) if self.expected else None
+        return geometric_mean(self.expected) if self.expected else None
 
     @property
     def difference(self) -> float | None:
         """What was counted over what was expected, less 1."""
-        return typical(self.counted) / self.expectation - 1 if self.expected else None
+        return geometric_mean(self.counted) / self.expectation - 1 if self.expected else None
 
 
 def prepare(case: Case) -> list[Share]:
@@ -157,7 +157,7 @@ def _two_lists(case: Case) -> list[str]:
 
 def _figure(case: Case, shares: list[Share]) -> Figure:
     alt = "First accesses per synaptic event. " + " ".join(
-        f"{s.configuration.label} on {counted(s.ranks, 'rank')}: {number(typical(s.counted))} counted"
+        f"{s.configuration.label} on {counted(s.ranks, 'rank')}: {number(geometric_mean(s.counted))} counted"
         + (f", {number(s.expectation)} expected." if s.expected else ".")
         for s in shares
     )
@@ -172,7 +172,9 @@ def _figure(case: Case, shares: list[Share]) -> Figure:
     columns = {
         **LABEL,
         RANKS: lambda s: s.ranks,
-        Column("counted", "first accesses per event", "counted", digits=4): lambda s: typical(s.counted),
+        Column("counted", "first accesses per event", "counted", digits=4): lambda s: geometric_mean(
+            s.counted
+        ),
         Column("expected", "expected", "modelled", digits=4): lambda s: known(s.expectation, NO_EXPECTATION),
         share("difference", "difference", "", digits=2): lambda s: known(s.difference, NO_EXPECTATION),
     }

@@ -5,7 +5,7 @@ from collections import defaultdict
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from spikemark.quantities.words import counted, typical
+from spikemark.quantities.words import counted, geometric_mean
 from spikemark.report.style import COLOUR, drawing, label_rows, legend_above, markup, schedule_colour
 
 SMALL = 0.05  # share below which the axis counts per mille
@@ -28,11 +28,11 @@ def draw(shares: list, name: str, alt: str) -> str:
     dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "markeredgewidth": 0}
     with drawing(height=1.15 + 0.31 * len(lines)) as (figure, (axes,)):
         for y, (_, members) in enumerate(lines):
-            for mean in {float(f"{scale * typical(s.expected):.6g}") for s in members if s.expected}:
+            for mean in {float(f"{scale * geometric_mean(s.expected):.6g}") for s in members if s.expected}:
                 axes.plot(mean, -y, **ring)
             for share in members:
                 colour = schedule_colour(share.configuration.schedule)
-                axes.plot(scale * typical(share.counted), -y, color=colour, **dot)
+                axes.plot(scale * geometric_mean(share.counted), -y, color=colour, **dot)
         label_rows(axes, [-y for y in range(len(lines))], [text for text, _ in lines])
         axes.set(ylim=(-len(lines) + 0.5, 0.5), xlim=(0, 1.1 * largest))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))

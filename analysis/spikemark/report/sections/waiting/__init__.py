@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from spikemark.models.waiting_iid import IidWaiting
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number, typical
+from spikemark.quantities.words import counted, geometric_mean, number
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
 from spikemark.records.record import NOT_TIMED, OVERLAP
@@ -118,8 +118,8 @@ def _miss(case: Case, ranks: int) -> list[str]:
 def _figure(waiting: Waiting, kind: str) -> Figure:
     where = counted(waiting.ranks, "rank")
     alt = f"Waiting per simulated time against D on {where}. " + " ".join(
-        f"{p.configuration.label}: {number(typical(p.measured))} {kind}"
-        + (f", {number(typical(p.expected))} expected." if p.expected else ".")
+        f"{p.configuration.label}: {number(geometric_mean(p.measured))} {kind}"
+        + (f", {number(geometric_mean(p.expected))} expected." if p.expected else ".")
         for p in waiting.points
     )
     caption = (
@@ -137,16 +137,16 @@ def _figure(waiting: Waiting, kind: str) -> Figure:
     def factor(p: Point) -> Cell:
         if not p.expected:
             return without(p.unexpected, said=False)
-        return typical(p.expected) / mean if (mean := typical(p.measured)) > 0 else zero
+        return geometric_mean(p.expected) / mean if (mean := geometric_mean(p.measured)) > 0 else zero
 
     columns = {
         **LABEL,
         RUNS: lambda p: len(p.measured),
         WAITS: lambda p: p.waits,
-        Column("waiting", "waiting (s/s)", kind): lambda p: typical(p.measured),
+        Column("waiting", "waiting (s/s)", kind): lambda p: geometric_mean(p.measured),
         Column("range", "lowest–highest", kind): lambda p: extent(p.measured),
         Column("expected", "expected (s/s)", "modelled"): lambda p: (
-            typical(p.expected) if p.expected else without(p.unexpected)
+            geometric_mean(p.expected) if p.expected else without(p.unexpected)
         ),
         Column("factor", f"expected / {kind}", words=_times): factor,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.models.waiting_iid import IidWaiting
-from spikemark.quantities.words import number, percent, typical
+from spikemark.quantities.words import geometric_mean, number, percent
 from spikemark.records.cases import Case
 from spikemark.records.gather import Measured
 
@@ -15,7 +15,7 @@ TAIL = 0.01  # share of a rank's longest times that is left out to see their eff
 
 @dataclass(frozen=True)
 class Misfit:
-    """Theory against the waiting of the conventional runs it is fitted to; typical values over runs.
+    """Theory against the waiting of the conventional runs it is fitted to; geometric means over runs.
 
     `kind`: what the observed times are. `factor`: expected over observed waiting. `factor_without_tail`,
     `cv_without_tail`: the same without the longest times of each rank, a share of TAIL. `implied`: waiting
@@ -66,7 +66,9 @@ def misfit(case: Case, ranks: int) -> Misfit | None:
     runs = [m for c in case.configurations(ranks) if c.schedule == "conventional" for m in case.of(c, ranks)]
     usable = (m for m in runs if ranks > 1 and m.run.cycles is not None and m.waiting)
     known = [numbers for m in usable if (numbers := _numbers(m)) is not None]
-    return Misfit(case.kind, *(typical(column) for column in zip(*known, strict=True))) if known else None
+    return (
+        Misfit(case.kind, *(geometric_mean(column) for column in zip(*known, strict=True))) if known else None
+    )
 
 
 def _numbers(m: Measured) -> tuple[float, ...] | None:
