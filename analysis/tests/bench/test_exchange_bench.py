@@ -8,9 +8,7 @@ from fake_exchanges import calls, content, write_program
 
 from spikemark.bench import exchange_bench, exchange_times
 from spikemark.bench.show import exchange_table
-from spikemark.cli import main
-from spikemark.core import launch, places
-from spikemark.core.lock import locked
+from spikemark.core import launch
 
 
 @pytest.fixture
@@ -62,14 +60,6 @@ def test_measures_each_number_of_ranks_and_keeps_the_raw_repetitions(spikemark, 
     assert lines[-2:] == [str(r) for r in raws]
 
 
-def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path):
-    folder = program()
-    with locked(tmp_path / "out"):
-        status, output, errors = spikemark("--out", tmp_path / "out")
-    assert (status, output) == (2, "") and "another sweep or benchmark is running here" in errors
-    assert not (folder / "called").exists()
-
-
 def test_the_fit_stands_in_the_table(spikemark, program, tmp_path):
     program(content(noise=0))
     _, output, _ = spikemark("--out", tmp_path / "out", "--ranks", 2)
@@ -109,15 +99,6 @@ def test_a_filtered_run_leaves_the_other_curves_in_the_table(spikemark, program,
     assert set(table["exchange"]) == {"alltoall", "shared"} and table["raw"].nunique() == 2
 
 
-def test_a_table_that_cannot_be_read_is_replaced(spikemark, program, tmp_path):
-    program()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / exchange_bench.TABLE).write_text("spoiled")
-    status, _, errors = spikemark("--out", tmp_path / "out", "--ranks", 2)
-    assert status == 0 and "replaced" in errors
-    assert len(exchange_times.read(tmp_path / "out" / exchange_bench.TABLE))
-
-
 def test_without_targets_ranks_of_all_cores_are_measured():
     assert [exchange_bench.default_ranks(n) for n in (1, 2, 3, 6, 8)] == [
         [1],
@@ -126,26 +107,6 @@ def test_without_targets_ranks_of_all_cores_are_measured():
         [1, 2, 4, 6],
         [1, 2, 4, 8],
     ]
-
-
-FAILURES = {
-    "it fails": ("print('bench_exchange: out of memory', file=sys.stderr); sys.exit(1)", "out of memory"),
-    "without a word": ("sys.exit(4)", "exit status 4"),
-    "no file": ("sys.exit(0)", "no valid JSON"),
-    "half a file": ("open(options['--out'], 'w').write('{'); sys.exit(0)", "no valid JSON"),
-    "another file": ("open(options['--out'], 'w').write('{}'); sys.exit(0)", "kind is not"),
-}
-
-
-@pytest.mark.parametrize("case", FAILURES)
-def test_a_program_that_fails_leaves_nothing_behind(spikemark, program, tmp_path, case):
-    action, words = FAILURES[case]
-    program(action=action)
-    status, output, errors = spikemark("--out", tmp_path / "out", "--ranks", 1)
-    assert (status, output) == (1, "")
-    (line,) = errors.splitlines()
-    assert line.startswith("bench failed: ") and words in line
-    assert not (tmp_path / "out").exists()
 
 
 def test_what_finished_before_a_failure_is_kept(spikemark, program, tmp_path):
@@ -169,43 +130,6 @@ def test_interrupted(spikemark, program, tmp_path, monkeypatch):
     status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output) == (130, "") and errors.startswith("spikemark: interrupted: ")
     assert not (tmp_path / "out").exists()
-
-
-REFUSE = "print('bench_exchange: --bytes: \"6\"; allowed: multiples', file=sys.stderr); sys.exit(2)"
-BAD = {
-    "ranks": (["--ranks", "2,many"], "", "--ranks: 'many'; allowed: whole numbers from 1"),
-    "ranks beyond a machine": (["--ranks", "99999999"], "", "--ranks: '99999999'; allowed: whole numbers"),
-    "no ranks": (["--ranks", "0"], "", "--ranks: '0'"),
-    "refused by the program": (["--bytes", "6", "--ranks", 1], REFUSE, '--bytes: "6"; allowed: multiples'),
-    "unknown": (["--brain"], "", "--brain"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_line_and_status_2(spikemark, program, tmp_path, case):
-    arguments, action, words = BAD[case]
-    program(action=action)
-    status, output, errors = spikemark("--out", tmp_path / "out", *arguments)
-    assert (status, output) == (2, "")
-    (line,) = errors.splitlines()
-    assert line.startswith("spikemark: ") and words in line
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("option", ["--ranks", "--bytes", "--targets", "--skew-us"])
-def test_options_of_exchanges_are_refused_for_kernels(capsys, option):
-    with pytest.raises(SystemExit) as end:
-        main.main(["bench", option, "2"])
-    assert end.value.code == 2
-    assert capsys.readouterr().err == f"spikemark: {option}: only with --exchange\n"
-
-
-def test_a_missing_program_says_how_to_build_it(spikemark, monkeypatch, tmp_path):
-    monkeypatch.delenv("SPIKEMARK_BENCH_EXCHANGE", raising=False)
-    monkeypatch.setattr(places, "root", lambda: tmp_path)
-    status, _, errors = spikemark()
-    (line,) = errors.splitlines()
-    assert status == 2 and f"{tmp_path}/build/bench_exchange" in line and "`make build`" in line
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Times of exchanges from the JSON of bench_exchange: what is kept, refused, replaced; curves and ratios."""
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,19 +109,3 @@ def test_ratios_of_one_large_exchange_to_d_small_ones(window):
         assert 1 / window < r.value < 1
     for r in next(exchange_times.curves(table(noise=0.1))).ratios(window):
         assert r.low < r.value < r.high
-
-
-def test_a_table_is_read_back_or_refused(tmp_path):
-    path, made = tmp_path / "exchanges.parquet", table()
-    with pytest.raises(BadInput, match=r"exchanges\.parquet: not found: run `spikemark bench --exchange`"):
-        exchange_times.read(path)
-    made.to_parquet(path, index=False)
-    pd.testing.assert_frame_equal(exchange_times.read(path), made)
-    twice = pd.concat([made, copy.copy(made)])
-    for spoiled in (made.drop(columns="raw"), made.assign(exchange_s=-1.0), twice):
-        spoiled.to_parquet(path, index=False)
-        with pytest.raises(BadInput, match=r"exchanges\.parquet: not a table of exchanges"):
-            exchange_times.read(path)
-    path.write_bytes(b"not parquet")
-    with pytest.raises(BadInput, match=r"exchanges\.parquet: not a Parquet file"):
-        exchange_times.read(path)

@@ -9,7 +9,6 @@ from fake_bench import calls, entry, write_program
 
 from spikemark.bench import kernel_bench, kernels
 from spikemark.core import places
-from spikemark.core.lock import locked
 
 ENTRIES = [
     entry(kernels.BOUND, 8, 2.0),
@@ -59,18 +58,6 @@ def test_measures_interleaved_and_keeps_the_raw_repetitions(spikemark, program, 
 def cells(output: str) -> list[list[str]]:
     """The rows of the tables on a terminal."""
     return [[cell.strip() for cell in line.split("│")[1:-1]] for line in output.splitlines() if "│" in line]
-
-
-def test_two_at_once_would_lose_times_of_each_other(spikemark, program, tmp_path):
-    """The table is read, changed and written: the second is refused before it measures."""
-    folder = program(*ENTRIES)
-    with locked(tmp_path / "out"):
-        status, output, errors = spikemark("--out", tmp_path / "out")
-    assert (status, output) == (2, "")
-    assert errors == (
-        f"spikemark: {tmp_path / 'out'}: another sweep or benchmark is running here; wait for it or stop it\n"
-    )
-    assert [call for call in calls(folder) if "out" in call] == []
 
 
 def test_json(spikemark, program, tmp_path):
@@ -130,70 +117,11 @@ def test_a_busy_machine_is_said(spikemark, program, tmp_path):
     assert status == 0 and "the machine was busy" in errors and "1.50 times" in errors
 
 
-def test_a_table_that_cannot_be_read_is_replaced(spikemark, program, tmp_path):
-    program(*ENTRIES)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / kernel_bench.TABLE).write_text("spoiled")
-    status, _, errors = spikemark("--out", tmp_path / "out")
-    assert status == 0 and "replaced" in errors
-    assert len(kernels.read(tmp_path / "out" / kernel_bench.TABLE)) == 3
-
-
-@pytest.mark.parametrize(
-    ("action", "words"),
-    [
-        ("print('out of memory', file=sys.stderr); sys.exit(3)", ["exit status 3", "out of memory"]),
-        ("sys.exit(4)", ["exit status 4 without a message"]),
-        ("open(options['out'], 'w').write('{\"benchmarks\": ['); sys.exit(0)", ["no valid JSON"]),
-        ("sys.exit(0)", ["no valid JSON", "not found"]),
-        ("open(options['out'], 'w').write('{\"benchmarks\": [1]}'); sys.exit(0)", ["no valid JSON"]),
-    ],
-)
-def test_a_program_that_fails_leaves_nothing_behind(spikemark, program, tmp_path, action, words):
-    program(*ENTRIES, action=action)
-    status, output, errors = spikemark("--out", tmp_path / "out")
-    assert (status, output) == (1, "")
-    (line,) = errors.splitlines()
-    assert line.startswith("bench failed: ") and [w for w in words if w not in line] == [], line
-    assert not (tmp_path / "out").exists()
-
-
 def test_interrupted(spikemark, program, tmp_path):
     program(*ENTRIES, action="import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(60)")
     status, output, errors = spikemark("--out", tmp_path / "out")
     assert (status, output, errors) == (130, "", "spikemark: interrupted: nothing was kept\n")
     assert not (tmp_path / "out").exists()
-
-
-BAD = [
-    (["--repetitions", 0], ["repetitions=0"]),
-    (["--repetitions", "many"], ["--repetitions"]),
-    (["--min-time", 0], ["min_time=0"]),
-    (["--min-time", "nan"], ["min_time=nan"]),
-    (["--filter", "brain"], ["'brain'", "deliver_bound_prefetch", "update_ignore_and_fire"]),
-    (["--brain"], ["--brain"]),
-]
-
-
-@pytest.mark.parametrize(("arguments", "words"), BAD)
-def test_bad_input_is_one_line_and_status_2(spikemark, program, tmp_path, arguments, words):
-    program(*ENTRIES)
-    status, output, errors = spikemark("--out", tmp_path / "out", *arguments)
-    assert (status, output) == (2, "")
-    (line,) = errors.splitlines()
-    assert line.startswith("spikemark: ") and [w for w in words if w not in line] == [], line
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_missing_program_says_how_to_build_it(spikemark, monkeypatch, tmp_path):
-    monkeypatch.delenv("SPIKEMARK_BENCH_KERNELS", raising=False)
-    monkeypatch.setattr(places, "root", lambda: tmp_path)
-    status, _, errors = spikemark()
-    assert status == 2
-    (line,) = errors.splitlines()
-    assert f"{tmp_path}/build/bench_kernels" in line and "`make build`" in line
-    monkeypatch.setenv("SPIKEMARK_BENCH_KERNELS", str(tmp_path / "elsewhere"))
-    assert "SPIKEMARK_BENCH_KERNELS must name" in spikemark()[2]
 
 
 def test_results_lie_in_the_folder_of_the_machine(program, monkeypatch, tmp_path, spikemark):

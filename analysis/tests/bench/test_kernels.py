@@ -121,18 +121,3 @@ def test_the_bound_is_not_made_up(length):
         kernels.bound_ns(made, length)
     with pytest.raises(BadInput, match="spikemark bench"):
         kernels.bound_ns(made[:0], 8)
-
-
-def test_a_table_is_read_back_or_refused(tmp_path):
-    path, made = tmp_path / "kernels.parquet", delivery([1, 8])
-    with pytest.raises(BadInput, match=r"kernels\.parquet: not found"):
-        kernels.read(path)
-    made.to_parquet(path, index=False)
-    pd.testing.assert_frame_equal(kernels.read(path), made)
-    for spoiled in (made.drop(columns="raw"), made.assign(median_ns=-1.0), made.assign(q1_ns=99.0)):
-        spoiled.to_parquet(path, index=False)
-        with pytest.raises(BadInput, match=r"kernels\.parquet: not a table of kernels"):
-            kernels.read(path)
-    path.write_bytes(b"not parquet")
-    with pytest.raises(BadInput, match=r"kernels\.parquet: not a Parquet file"):
-        kernels.read(path)

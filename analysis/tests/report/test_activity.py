@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from html_page import Page
+from html_page import page_of
 from planned import run, write_experiment
 from printed import kinds, lines
 from small_network import describe
@@ -13,7 +13,6 @@ from spikemark import activity
 from spikemark.presets import PRESETS, microcircuit, published_rates
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
-from spikemark.report import build
 from spikemark.report.sections import SECTIONS
 from spikemark.report.sections.activity import NOTHING, section
 from spikemark.report.sections.activity.networks import MOST_GROUPS, fold, networks
@@ -221,8 +220,6 @@ def test_a_silent_network_and_a_short_run_are_missing_not_zero(tmp_path):
 
 def test_the_page_holds_the_section(tmp_path):
     assert section in SECTIONS
-    results = plant(write_experiment(tmp_path, [member()]), (0.5, 0.5))
-    build(gather(results), results / "report.html")
-    page = Page((results / "report.html").read_text(encoding="utf-8"))
+    page = page_of(plant(write_experiment(tmp_path, [member()]), (0.5, 0.5)))
     assert "activity" in page.ids and page.loads == []
     assert any(image.startswith("Activity of Schedules on this machine") for image in page.images)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from html_page import page
-from planned import grid, run, write_experiment
+from planned import grid, run, view_of, write_experiment
 from synthetic import overlap
 
 from spikemark.quantities.words import number
@@ -19,7 +19,7 @@ UNEQUAL = {"ar1": 0.9, "rank_sd": 0.03, "cycles": 1000}
 @pytest.fixture(scope="module")
 def view(tmp_path_factory):
     runs = grid(ranks=(1, 4), ratios=(2, 10), seeds=(1, 2), schedules=("conventional",), **UNEQUAL)
-    return look(gather(write_experiment(tmp_path_factory.mktemp("unequal"), runs)))
+    return view_of(tmp_path_factory.mktemp("unequal"), runs)
 
 
 def test_both_follow_the_waiting():
@@ -51,7 +51,7 @@ def test_every_change_has_a_line_and_an_effect(view):
 
 def test_on_two_ranks_what_needs_more_is_missing_with_its_reason(tmp_path):
     runs = grid(ranks=(2,), ratios=(10,), seeds=(1,), schedules=("conventional",), **UNEQUAL)
-    found = budget.section(look(gather(write_experiment(tmp_path, runs))))
+    found = budget.section(view_of(tmp_path, runs))
     rows = next(t for t in found.tables if t.title.startswith("What if")).cells
     assert "level-ranks" in [row[0] for row in rows] and "double-ranks" not in [row[0] for row in rows]
     assert found.missing[0].startswith("double-ranks on 2 ranks: ") and "at least 4" in found.missing[0]
@@ -92,13 +92,13 @@ def test_ranks_that_overlap_wait_equally_long_in_both_sections(tmp_path):
 
 
 def test_without_cycles_or_partners_it_is_missing_with_a_reason(tmp_path):
-    alone = look(gather(write_experiment(tmp_path / "alone", [run("conventional", 1, 2, cycles=100)])))
+    alone = view_of(tmp_path / "alone", [run("conventional", 1, 2, cycles=100)])
     assert "partner under another schedule" in validation.section(alone).missing[0]
-    short = look(gather(write_experiment(tmp_path / "short", [run("conventional", 1, 2, cycles=10)])))
+    short = view_of(tmp_path / "short", [run("conventional", 1, 2, cycles=10)])
     assert "no run with recorded cycle times" in budget.section(short).missing[0]
-    single = look(gather(write_experiment(tmp_path / "single", [run("conventional", 1, 1, cycles=100)])))
+    single = view_of(tmp_path / "single", [run("conventional", 1, 1, cycles=100)])
     assert "one rank waits for nobody" in budget.section(single).missing[0]
-    nothing = look(gather(write_experiment(tmp_path / "nothing", [run(state="absent")])))
+    nothing = view_of(tmp_path / "nothing", [run(state="absent")])
     for section in (budget, validation):
         assert "no run is complete" in section.section(nothing).missing[0]
 

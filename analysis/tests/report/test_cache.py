@@ -1,10 +1,9 @@
 """Sections of cache misses and counters: planted counters, and what they say without any."""
 
-import json
-
 import numpy as np
 import pytest
-from planned import run, write_experiment
+from benched import write_caches
+from planned import run, view_of, write_experiment
 from printed import kinds
 
 from spikemark.caches import misses
@@ -16,6 +15,8 @@ from spikemark.report.sections import cache, counters
 
 MISSES = {"name": "last_level_misses", "unit": "count", "source": "papi", "event": "PAPI_L3_TCM"}
 REASON = "no such event on this machine"
+UNAVAILABLE = MISSES | {"event": None, "status": "unavailable", "reason": REASON}
+FAULTS = {"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}
 
 
 def section_of(folder, meters):
@@ -26,7 +27,7 @@ def section_of(folder, meters):
     for entry, m in zip(options, counted, strict=True):
         totals = m.run.record.totals
         entry["meters"] = meters(totals.first_accesses, totals.synaptic_events)
-    return cache.section(look(gather(write_experiment(folder / "second", options))))
+    return cache.section(view_of(folder / "second", options))
 
 
 def test_planted_misses_are_found(tmp_path):
@@ -45,9 +46,7 @@ def test_planted_misses_are_found(tmp_path):
 
 
 def test_says_why_there_are_none(tmp_path):
-    found = section_of(
-        tmp_path, lambda *_: [MISSES | {"event": None, "status": "unavailable", "reason": REASON}]
-    )
+    found = section_of(tmp_path, lambda *_: [UNAVAILABLE])
     assert found.figures == [] and any(REASON in line and "unavailable" in line for line in found.missing)
     assert "cachesim" in found.text[-1] and "simulated" in found.text[-1]
 
@@ -62,19 +61,9 @@ def test_totals_alone_are_not_delivery(tmp_path):
     assert found.figures == [] and "not by phase" in found.missing[0]
 
 
-CACHE = {"size": 4096, "ways": 8, "line": 64}
-SIMULATED = {
-    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
-    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
-    "predicted": 240.0, "ranks": [{}, {}],
-}  # fmt: skip
-
-
 def test_simulated_caches_of_a_run_are_shown(tmp_path):
     folder = write_experiment(tmp_path, [run("conventional", 1, 2), run("structure_aware", 10, 2)])
-    kept = folder / "cachesim" / "000000000001.json"
-    kept.parent.mkdir()
-    kept.write_text(json.dumps(SIMULATED))
+    kept = write_caches(folder, "000000000001")
     found = cache.section(look(gather(folder)))
     (table,) = found.tables
     assert "simulated" in table.title and kinds(table)[-3:] == ["counted", "modelled", "simulated"]
@@ -83,7 +72,7 @@ def test_simulated_caches_of_a_run_are_shown(tmp_path):
     assert row[-3:] == [number(x, 4) for x in (0.2, 0.24, 0.25)]
     assert any("did not ask for counters" in line for line in found.missing)  # they are no counters
 
-    kept.write_text(json.dumps(SIMULATED | {"misses": -1}))
+    write_caches(folder, "000000000001", misses=-1)
     found = cache.section(look(gather(folder)))
     assert found.tables == [] and any(str(kept) in line and "misses=-1" in line for line in found.missing)
     kept.write_text("{")
@@ -105,16 +94,12 @@ def test_two_shares_are_no_line():
 
 
 def counters_of(folder, meters: list[dict]):
-    return counters.section(
-        look(gather(write_experiment(folder, [run(meters=meters), run(seed=2, meters=meters)])))
-    )
+    return counters.section(view_of(folder, [run(meters=meters), run(seed=2, meters=meters)]))
 
 
 def test_counters_tell_what_was_there_and_what_was_not(tmp_path):
-    faults = {"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}
-    absent = MISSES | {"event": None, "status": "unavailable", "reason": REASON}
     found = counters_of(
-        tmp_path, [faults, absent, MISSES | {"status": "ok", "value": 1.0, "phase": "deliver"}]
+        tmp_path, [FAULTS, UNAVAILABLE, MISSES | {"status": "ok", "value": 1.0, "phase": "deliver"}]
     )
     rows = {row[0]: row for row in found.tables[0].cells}
     assert set(rows) == {"minor faults", "last level misses"}  # of a phase alone is no total
@@ -124,8 +109,7 @@ def test_counters_tell_what_was_there_and_what_was_not(tmp_path):
 
 
 def test_counters_that_were_not_asked_for(tmp_path):
-    faults = {"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}
-    found = counters_of(tmp_path, [faults])
+    found = counters_of(tmp_path, [FAULTS])
     assert found.missing == [counters.NOT_ASKED]
     assert "last level misses" in found.text[1] and "would add" in found.text[1]
     assert counters_of(tmp_path / "none", []).missing == ["Counters: no run has any."]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from planned import grid, run, write_experiment
+from planned import grid, run, view_of, write_experiment
 from synthetic import PHASES, describe
 
 from spikemark.records.cases import look
@@ -17,10 +17,6 @@ from spikemark.report.sections.access import ALL, filled
 from spikemark.report.sections.waiting.misfit import misfit
 
 STEADY = {"cv": 0.01}
-
-
-def view_of(folder, runs):
-    return look(gather(write_experiment(folder, runs)))
 
 
 def pairs(times, ranks=2, **options):

@@ -2,25 +2,19 @@
 
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace as Space
 
 import numpy as np
 import pytest
-from html_page import Page, page
-from planned import grid, run, write_experiment
+from html_page import page
+from planned import grid, run, view_of
 from small_network import describe
 
-from spikemark.records.cases import look
-from spikemark.records.gather import gather
-from spikemark.report import build
 from spikemark.report.sections import cycle_times, evolution
 from spikemark.report.sections.access import published
 from spikemark.report.sections.cycle_times import lumping
 
 PAIR = [run("conventional", 1, 4, cycles=4000), run("structure_aware", 10, 4, cycles=4000)]
-
-
-def view_of(folder, runs):
-    return look(gather(write_experiment(folder, runs)))
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +112,6 @@ def test_the_map_shows_slow_ranks_and_slow_phases():
 
 
 def cells(compute):
-    from types import SimpleNamespace as Space
-
     record = Space(timing=Space(model_s=1.0))
     measured = Space(run=Space(compute=lambda: compute, record=record), planned=Space(seed=1, repetition=1))
     return evolution.course(measured, "t").cells_s, compute
@@ -161,11 +153,9 @@ def test_rows_of_ranks():
 
 def test_a_page_of_128_ranks_stays_small(tmp_path):
     network = describe(areas=128, neurons=2, indegree=2)
-    experiment = write_experiment(tmp_path, [run(ranks=128, cycles=400, description=network)])
-    build(gather(experiment), tmp_path / "report.html")
-    assert (tmp_path / "report.html").stat().st_size < 1_000_000
-    text = (tmp_path / "report.html").read_text()
-    assert "Map of compute time per cycle, 128 ranks" in " ".join(Page(text).images)
+    made = page(tmp_path, [run(ranks=128, cycles=400, description=network)])
+    assert (tmp_path / "demo" / "here" / "report.html").stat().st_size < 1_000_000
+    assert "Map of compute time per cycle, 128 ranks" in " ".join(made.images)
 
 
 def test_without_recorded_cycles_there_is_no_map(tmp_path):

@@ -1,7 +1,7 @@
 """The section on energy: figures of planted runs, and one line where there is none."""
 
 import pytest
-from html_page import Page
+from html_page import page_of
 from planned import run, write_experiment
 from planted_power import T0, Planted, energy_fields, write_csv, write_own
 from printed import kinds
@@ -9,7 +9,6 @@ from printed import kinds
 from spikemark.quantities.words import number
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
-from spikemark.report import build
 from spikemark.report.sections import SECTIONS, energy
 
 PLANTED = Planted()
@@ -143,8 +142,7 @@ class TestKept:
 
 
 def test_the_page_holds_it(tmp_path):
-    build(gather(experiment(tmp_path)), tmp_path / "page.html")
-    made = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    made = page_of(experiment(tmp_path))
     assert "energy-power" in made.ids and made.loads == []
     assert "Energy per synaptic event" in made.text
 

@@ -2,13 +2,11 @@
 
 import pytest
 from html_page import page
-from planned import run, write_experiment
+from planned import run, view_of
 from printed import lines
 from small_network import describe
 
 from spikemark.quantities.words import NARROW
-from spikemark.records.cases import look
-from spikemark.records.gather import gather
 from spikemark.report.sections import growth
 from spikemark.report.sections.growth import MARK
 from spikemark.report.sections.growth.doublings import COSTS, doublings
@@ -37,12 +35,8 @@ def repeated(noises=(0.99, 1.0, 1.01), seconds=1e-3, slower=None, **options) -> 
     ]
 
 
-def view(folder, runs):
-    return look(gather(write_experiment(folder, runs)))
-
-
 def found_in(folder, runs):
-    return doublings(view(folder, runs).sweep.runs)
+    return doublings(view_of(folder, runs).sweep.runs)
 
 
 def rows(section, caption) -> list[dict]:
@@ -90,12 +84,12 @@ def test_runs_that_differ_in_more_or_less_are_no_doubling(tmp_path, other):
 
 
 def test_without_doublings_the_page_says_how_to_get_them(tmp_path):
-    section = growth.section(view(tmp_path, [member()]))
+    section = growth.section(view_of(tmp_path, [member()]))
     assert section.tables == [] and "spikemark sweep growth" in section.missing[0]
 
 
 def test_costs_are_core_times_per_work(tmp_path):
-    (small,) = view(tmp_path, [member(threads=2, **timed(2e-3))]).sweep.runs
+    (small,) = view_of(tmp_path, [member(threads=2, **timed(2e-3))]).sweep.runs
     record, cores = small.run.record, 4
     totals = record.totals
     values = {cost.name: cost.value(small) for cost in COSTS}
@@ -110,12 +104,12 @@ def test_costs_are_core_times_per_work(tmp_path):
 
 def test_what_grows_like_its_work_is_not_named_and_what_grows_by_more_is(tmp_path):
     small = repeated()
-    pair = view(tmp_path / "counts", [member(), member(neurons=200)]).sweep.runs
+    pair = view_of(tmp_path / "counts", [member(), member(neurons=200)]).sweep.runs
     before, after = (m.run.record.totals for m in pair)
     ratio = after.synaptic_events / before.synaptic_events
     slower = {"deliver": 1.5e-3 * ratio, "update": 1.9e-3, "build": 1.9e-3}
     large = repeated(neurons=200, seconds=1e-4, slower=slower)
-    section = growth.section(view(tmp_path, small + large))
+    section = growth.section(view_of(tmp_path, small + large))
     (box,) = section.boxes
     assert box.tone == "wary" and box.text.startswith("Neurons doubled.")
     assert box.text.endswith("Times that grew more than the work: deliver per synaptic event ×1.50 (1 of 1).")
@@ -133,7 +127,7 @@ def test_what_grows_like_its_work_is_not_named_and_what_grows_by_more_is(tmp_pat
 
 def test_noise_hides_a_small_growth(tmp_path):
     noisy = repeated((0.5, 1.0, 2.0)) + repeated((1.1, 0.6, 2.5), ranks=4)
-    (box,) = growth.section(view(tmp_path, noisy)).boxes
+    (box,) = growth.section(view_of(tmp_path, noisy)).boxes
     assert (
         "Times that grew more than the work: none; for" in box.text and "repetitions cannot tell" in box.text
     )
@@ -141,14 +135,14 @@ def test_noise_hides_a_small_growth(tmp_path):
 
 def test_one_pair_has_factors_but_proves_nothing(tmp_path):
     runs = repeated((1.0,)) + repeated((9.0,), threads=2)
-    section = growth.section(view(tmp_path, runs))
+    section = growth.section(view_of(tmp_path, runs))
     (times,) = rows(section, "time")
     assert "(" not in times["deliver / synaptic event"] and MARK not in "".join(times.values())
     assert "Times that grew more than the work: none" in section.boxes[0].text
 
 
 def test_ranks_spread_the_synapses_over_more_lists(tmp_path):
-    section = growth.section(view(tmp_path, repeated() + repeated(ranks=4, seconds=1e-6)))
+    section = growth.section(view_of(tmp_path, repeated() + repeated(ranks=4, seconds=1e-6)))
     (counts,) = rows(section, "memory")
     assert counts["synapses"] == "1.00" and float(counts["memory: lists"]) > 1.5
     assert "memory for lists per synapse ×" in section.boxes[0].text
@@ -157,7 +151,7 @@ def test_ranks_spread_the_synapses_over_more_lists(tmp_path):
 
 
 def test_one_rank_exchanges_nothing(tmp_path):
-    section = growth.section(view(tmp_path, repeated(ranks=1) + repeated(ranks=2)))
+    section = growth.section(view_of(tmp_path, repeated(ranks=1) + repeated(ranks=2)))
     (times,) = rows(section, "time")
     assert times["exchange / window"] == "missing"
     assert rows(section, "memory")[0]["bytes / window"] == "from none"
@@ -165,7 +159,7 @@ def test_one_rank_exchanges_nothing(tmp_path):
 
 def test_more_ranks_than_cores_give_counts_and_no_times(tmp_path):
     runs = repeated() + repeated(ranks=4, warnings=[CROWDED])
-    section = growth.section(view(tmp_path, runs))
+    section = growth.section(view_of(tmp_path, runs))
     assert [table.title for table in section.tables] == ["Factors of work and memory"]
     assert section.missing == ["Times of ranks 2 → 4 are not shown: more ranks × threads than cores."]
     assert "Times that grew more than the work" not in section.boxes[0].text
@@ -175,15 +169,15 @@ def test_more_ranks_than_cores_give_counts_and_no_times(tmp_path):
 
 def test_the_other_figures_leave_oversubscribed_runs_out_unless_there_are_no_others(tmp_path):
     crowded = repeated(ranks=4, warnings=[CROWDED])
-    mixed = view(tmp_path / "mixed", repeated() + crowded)
+    mixed = view_of(tmp_path / "mixed", repeated() + crowded)
     assert (mixed.ranks, mixed.crowded, mixed.left_out) == (2, 3, 0)
-    alone = view(tmp_path / "alone", crowded)
+    alone = view_of(tmp_path / "alone", crowded)
     assert (alone.ranks, alone.crowded, alone.left_out) == (4, 0, 0)
 
 
 def test_load_by_others_is_said(tmp_path):
     runs = repeated() + repeated(threads=2, warnings=["foreign load: other processes kept 1.75 cores busy"])
-    box = growth.section(view(tmp_path, runs)).boxes[0]
+    box = growth.section(view_of(tmp_path, runs)).boxes[0]
     assert box.tone == "wary" and "1.75 cores" in box.text
 
 

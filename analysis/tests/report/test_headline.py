@@ -5,7 +5,7 @@ import re
 
 import pytest
 from html_page import page
-from planned import ABSENT, grid, run, write_experiment
+from planned import ABSENT, grid, run, view_of, write_experiment
 from synthetic import describe
 
 from spikemark.records.cases import look
@@ -17,7 +17,7 @@ QUICK, SLOW = {"mean_s": 20e-6, "cv": 0.01}, {"mean_s": 40e-6, "cv": 0.01}
 
 
 def of(folder, runs):
-    return headline(look(gather(write_experiment(folder, runs))))
+    return headline(view_of(folder, runs))
 
 
 def pair(plain, aware, ranks=2, seeds=(1, 2, 3), delay_ratio=10):
@@ -31,46 +31,92 @@ def pair(plain, aware, ranks=2, seeds=(1, 2, 3), delay_ratio=10):
     ]
 
 
-def test_faster(tmp_path):
-    found = of(tmp_path, pair(SLOW, QUICK))
-    assert found.verdict == "faster"
-    assert found.speed_up.low > 1
-    assert "times as fast (95 % interval" in found.sentence and "over 3 pairs of runs" in found.sentence
-    assert "Waiting fell by" in found.sentence and "expects 68\u202f%" in found.sentence
-    assert found.caution is None and str(found) == found.sentence
+def each(field, values):
+    """A pair for every two values of a field, each of a seed of its own."""
+    return [m for seed, (a, b) in enumerate(values) for m in pair({field: a}, {field: b}, seeds=(seed,))]
 
 
-def test_slower_is_said(tmp_path):
-    found = of(tmp_path, pair(QUICK, SLOW))
-    assert found.verdict == "slower"
-    assert found.speed_up.high < 1
-    assert "slower by a factor of" in found.sentence
+def absent(runs, gone):
+    return [dict(m, state=ABSENT) if gone(m) else m for m in runs]
 
 
-def test_more_waiting_is_said(tmp_path):
-    jittery = {"mean_s": 20e-6, "cv": 0.9}
-    found = of(tmp_path, pair({"mean_s": 20e-6, "cv": 0.01}, jittery))
-    assert found.waiting.value > 1
-    assert "Waiting rose by" in found.sentence and "expects a fall of 68\u202f%" in found.sentence
+def without_barrier():
+    network = describe(delay_ratio=10)
+    network["record"]["barrier"] = False
+    return {"description": network}
 
 
-def test_a_difference_within_the_spread_is_not_told_from_none(tmp_path):
-    times = [(20e-6, 24e-6), (24e-6, 20e-6), (22e-6, 22.5e-6)]
-    runs = []
-    for seed, (plain, aware) in enumerate(times):
-        runs += pair({"mean_s": plain}, {"mean_s": aware}, seeds=(seed,))
+STEADY, JITTERY = {"mean_s": 20e-6, "cv": 0.01}, {"mean_s": 20e-6, "cv": 0.9}
+NO_COMPARISON = (
+    "This experiment has no run of the structure-aware schedule and compares no schedules: 2 of 2 runs are"
+    " complete."
+)
+WHOLE = pair(SLOW, QUICK)
+#: Runs, the verdict on them, what the headline says, and what it does not say.
+CASES = {
+    "faster": (
+        WHOLE, "faster",
+        ["times as fast (95 % interval", "over 3 pairs of runs", "Waiting fell by", "expects 68\u202f%"], [],
+    ),
+    "slower": (pair(QUICK, SLOW), "slower", ["slower by a factor of"], []),
+    "more waiting": (
+        pair(STEADY, JITTERY), None, ["Waiting rose by", "expects a fall of 68\u202f%"], [],
+    ),
+    "a difference within the spread": (
+        each("mean_s", [(20e-6, 24e-6), (24e-6, 20e-6), (22e-6, 22.5e-6)]), "open",
+        ["3 pairs of runs cannot tell which is faster (speed-up"],
+        ["no difference", "did not change", "times as fast"],
+    ),
+    "waiting within its spread": (
+        each("cv", [(0.1, 0.9), (0.9, 0.1), (0.3, 0.9)]), None,
+        ["tell whether the waiting changed (ratio", "expects a ratio of 0.316"], ["did not change"],
+    ),
+    "a single pair": (pair(SLOW, QUICK, seeds=(1,)), "single", ["only pair of runs"], ["interval"]),
+    "one rank": (
+        pair(SLOW, QUICK, ranks=1), "faster", ["on 1 rank", "waits for nobody"],
+        ["Waiting fell", "Waiting rose"],
+    ),
+    "waiting not timed": (
+        pair(SLOW | without_barrier(), QUICK | without_barrier()), "faster",
+        ["Waiting was not timed on its own"], [],
+    ),
+    "nothing complete": (
+        absent(WHOLE, lambda m: True), "none", ["Nothing to report yet: 0 of 6 runs are complete"], [],
+    ),
+    "one schedule alone": (
+        absent(WHOLE, lambda m: m["schedule"] == "structure_aware"), "none",
+        ["No run of the structure-aware schedule"], [],
+    ),
+    "the other alone": (
+        absent(WHOLE, lambda m: m["schedule"] == "conventional"), "none",
+        ["No run of the conventional schedule"], [],
+    ),
+    "never planned": ([run("conventional", 1, 2, seed=s) for s in (1, 2)], "none", [NO_COMPARISON], []),
+    "different networks": (
+        [run("conventional", 1, 2, seed=1), run("structure_aware", 10, 2, seed=2)], "none",
+        ["No pair of"], [],
+    ),
+    "the most ranks and the largest ratio that have a pair": (
+        absent(grid(seeds=(1, 2)), lambda m: m["ranks"] == 2 and m["delay_ratio"] in (5, 10)), None,
+        ["D\u00a0=\u00a02 ", "on 2 ranks"], [],
+    ),
+    "different checksums": (
+        [dict(WHOLE[0], checksum="0123456789abcdef"), *WHOLE[1:]], "broken", ["NOT EQUAL"], ["times as fast"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_said(tmp_path, case):
+    runs, verdict, said, unsaid = CASES[case]
     found = of(tmp_path, runs)
-    assert found.verdict == "open"
-    assert found.speed_up.low < 1 < found.speed_up.high
-    assert "3 pairs of runs cannot tell which is faster (speed-up" in found.sentence
-    for claim in ("no difference", "did not change", "times as fast"):
-        assert claim not in found.sentence
-
-
-def test_a_single_pair_claims_no_interval(tmp_path):
-    found = of(tmp_path, pair(SLOW, QUICK, seeds=(1,)))
-    assert found.verdict == "single"
-    assert "only pair of runs" in found.sentence and "interval" not in found.sentence
+    assert verdict in (None, found.verdict)
+    assert [words for words in said if words not in found.sentence] == []
+    assert verdict not in ("none", "broken") or found.sentence.startswith(said[0])
+    assert [words for words in unsaid if words in found.sentence] == []
+    assert (found.speed_up is None) == (found.verdict == "none")
+    assert (found.waiting is None) == (found.verdict == "none" or case in ("one rank", "waiting not timed"))
+    assert found.caution is None and str(found) == found.sentence
 
 
 def test_every_repetition_of_every_seed_is_a_pair(tmp_path):
@@ -86,35 +132,6 @@ def test_every_repetition_of_every_seed_is_a_pair(tmp_path):
     assert "over 4 pairs of runs" in found.sentence
     fewer = of(tmp_path / "one absent", [dict(runs[0], state=ABSENT), *runs[1:]])
     assert fewer.speed_up.pairs == found.speed_up.pairs[1:]
-
-
-def test_one_rank_says_nothing_about_waiting(tmp_path):
-    found = of(tmp_path, pair(SLOW, QUICK, ranks=1))
-    assert found.verdict == "faster" and found.waiting is None
-    assert "on 1 rank" in found.sentence and "waits for nobody" in found.sentence
-    assert "Waiting fell" not in found.sentence and "Waiting rose" not in found.sentence
-
-
-def test_nothing_complete(tmp_path):
-    found = of(tmp_path, [dict(m, state=ABSENT) for m in pair(SLOW, QUICK)])
-    assert found.verdict == "none" and found.speed_up is None
-    assert "0 of 6 runs are complete" in found.sentence
-
-
-@pytest.mark.parametrize(("absent", "name"), [("structure_aware", "structure-aware"), ("conventional",) * 2])
-def test_one_schedule_alone_is_not_compared(tmp_path, absent, name):
-    runs = [dict(m, state=ABSENT) if m["schedule"] == absent else m for m in pair(SLOW, QUICK)]
-    found = of(tmp_path, runs)
-    assert found.verdict == "none"
-    assert f"No run of the {name} schedule" in found.sentence
-
-
-def test_what_was_never_planned_is_not_missed(tmp_path):
-    found = of(tmp_path, [run("conventional", 1, 2, seed=seed) for seed in (1, 2)])
-    assert found.sentence == (
-        "This experiment has no run of the structure-aware schedule and compares no schedules: 2 of 2 runs"
-        " are complete."
-    )
 
 
 @pytest.mark.parametrize(("status", "words"), [("ok", "processor here: l1 misses ("), ("denied", "None of")])
@@ -134,50 +151,11 @@ def test_runs_that_read_counters_say_nothing_of_speed(tmp_path, status, words):
     assert of(tmp_path / "broken", runs).verdict == "broken"
 
 
-def test_different_networks_are_not_a_pair(tmp_path):
-    runs = [run("conventional", 1, 2, seed=1), run("structure_aware", 10, 2, seed=2)]
-    assert of(tmp_path, runs).sentence.startswith("No pair of")
-
-
-def test_the_most_ranks_and_the_largest_ratio_that_have_a_pair(tmp_path):
-    runs = grid(seeds=(1, 2))
-    missing = [m for m in runs if m["ranks"] == 2 and m["delay_ratio"] in (5, 10)]
-    found = of(tmp_path, [dict(m, state=ABSENT) if m in missing else m for m in runs])
-    assert "D\u00a0=\u00a02 " in found.sentence and "on 2 ranks" in found.sentence
-
-
-def test_waiting_not_measured(tmp_path):
-    network = describe(delay_ratio=10)
-    network["record"]["barrier"] = False
-    found = of(tmp_path, pair(SLOW | {"description": network}, QUICK | {"description": network}))
-    assert found.waiting is None
-    assert "Waiting was not timed on its own" in found.sentence
-
-
-def test_waiting_within_its_spread_is_left_open(tmp_path):
-    spreads = [(0.1, 0.9), (0.9, 0.1), (0.3, 0.9)]
-    runs = []
-    for seed, (plain, aware) in enumerate(spreads):
-        runs += pair({"cv": plain}, {"cv": aware}, seeds=(seed,))
-    found = of(tmp_path, runs)
-    assert found.waiting.low < 1 < found.waiting.high
-    assert "tell whether the waiting changed (ratio" in found.sentence
-    assert "expects a ratio of 0.316" in found.sentence and "did not change" not in found.sentence
-
-
 def test_the_numbers_in_the_sentence_give_the_ratio(tmp_path):
     found = of(tmp_path, [*pair(SLOW, QUICK), run("conventional", 1, 2, seed=9, mean_s=1e-3)])
     assert found.speed_up.first / found.speed_up.second == pytest.approx(found.speed_up.value)
     assert len(found.speed_up.pairs) == 3  # the run without a partner does not count
     assert found.speed_up.value == pytest.approx(2, rel=0.2)
-
-
-def test_different_checksums_leave_nothing_to_compare(tmp_path):
-    runs = pair(SLOW, QUICK)
-    runs[0]["checksum"] = "0123456789abcdef"
-    found = of(tmp_path, runs)
-    assert found.verdict == "broken"
-    assert found.sentence.startswith("NOT EQUAL") and "times as fast" not in found.sentence
 
 
 def test_the_strongest_load_on_the_compared_runs_is_the_caution(tmp_path):

@@ -1,13 +1,12 @@
 """A page over simulated runs never calls their times measured, one over measured runs never simulated."""
 
-import json
 import re
 
 import pytest
-from benched import write_exchanges, write_kernels
+from benched import write_caches, write_exchanges, write_kernels
 from fake_exchanges import content
 from fake_simulation import simulated
-from html_page import Page
+from html_page import Page, page_of
 from planned import grid, run, write_experiment
 from printed import kinds
 
@@ -22,12 +21,6 @@ from spikemark.report.sections import SECTIONS, exchanges, glossary
 OTHER = {MEASURED: SIMULATED, SIMULATED: MEASURED}
 # "simulated time" and "simulated caches" are what they are on every page
 OF_THE_MODEL = re.compile(r"s(econds?)? (of )?simulated|simulated (time|s / s|caches)|simulates? the caches")
-CACHE = {"size": 4096, "ways": 8, "line": 64}
-CACHES = {
-    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE, "threads": 1,
-    "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250, "predicted": 240.0,
-    "ranks": [{}, {}],
-}  # fmt: skip
 TITLE = "Measured delays of a simulated cortex, on this machine"
 
 
@@ -113,10 +106,7 @@ def test_what_was_measured_besides_stays_measured_beside_simulated_runs(tmp_path
 
 def test_simulated_caches_of_a_measured_run_stay_simulated(tmp_path):
     folder = write_experiment(tmp_path, [run("conventional", 1, 2)])
-    kept = folder / "cachesim" / "000000000000.json"
-    kept.parent.mkdir()
-    kept.write_text(json.dumps(CACHES))
-    build(gather(folder), tmp_path / "report.html")
-    words = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    write_caches(folder, "000000000000")
+    words = page_of(folder).text
     assert "last-level misses per event simulated" in words and "Simulated (kind of number)" not in words
     assert "simulated (kind of number)" in words  # the glossary explains it

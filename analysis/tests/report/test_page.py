@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from html_page import Page, page
@@ -24,18 +25,18 @@ def whole(tmp_path_factory):
     experiment = write_experiment(tmp_path_factory.mktemp("whole"), grid(cycles=400))
     out = experiment / "report.html"
     headline = build(gather(experiment), out)
-    return experiment, out.read_text(encoding="utf-8"), headline
+    text = out.read_text(encoding="utf-8")
+    return SimpleNamespace(experiment=experiment, text=text, page=Page(text), headline=headline)
 
 
 @pytest.fixture(scope="module")
 def sections(whole):
-    view = look(gather(whole[0]))
+    view = look(gather(whole.experiment))
     return [section(view) for section in SECTIONS]
 
 
 def test_loads_nothing(whole):
-    _, text, _ = whole
-    found = Page(text)
+    text, found = whole.text, whole.page
     assert found.loads == []
     assert not {"script", "link", "iframe", "object", "embed", "img", "image", "base"} & set(found.tags)
     assert "@import" not in text and "@font-face" not in text
@@ -45,15 +46,14 @@ def test_loads_nothing(whole):
 
 
 def test_ids_are_unique_and_local_links_lead_somewhere(whole):
-    _, text, _ = whole
-    found = Page(text)
+    text, found = whole.text, whole.page
     assert len(found.ids) == len(set(found.ids))
     targets = [h[1:] for _, h in found.hrefs if h.startswith("#")] + re.findall(r"url\(#([^)]*)\)", text)
     assert targets and set(targets) <= set(found.ids)
 
 
 def test_every_section_is_there_in_order(whole, sections):
-    found = Page(whole[1])
+    found = whole.page
     positions = [found.ids.index(section.id) for section in sections]
     assert positions == sorted(positions)
     for section in sections:
@@ -64,7 +64,7 @@ def test_every_section_is_there_in_order(whole, sections):
 
 def test_every_figure_has_words_and_numbers_beside_it(whole, sections):
     figures = [figure for section in sections for figure in section.figures]
-    found = Page(whole[1])
+    found = whole.page
     assert len(figures) >= 6
     assert found.images == [figure.alt for figure in figures]
     assert len(figures) == found.tags.count("figcaption")
@@ -83,16 +83,13 @@ def test_every_column_of_every_table_has_a_name_of_its_own_and_cells(sections):
 
 
 def test_figures_take_all_their_colours_from_the_style_sheet(whole):
-    _, text, _ = whole
-    used = set(re.findall(r"var\(--([\w-]+)\)", text))
-    defined = set(re.findall(r"--([\w-]+):", text))
-    assert used <= defined
-    assert not re.search(r"(?:fill|stroke): #", text)
+    used = set(re.findall(r"var\(--([\w-]+)\)", whole.text))
+    assert used <= set(re.findall(r"--([\w-]+):", whole.text))
+    assert not re.search(r"(?:fill|stroke): #", whole.text)
 
 
 def test_both_schemes_and_print_define_the_colours(whole):
-    _, text, _ = whole
-    style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
+    style = re.search(r"<style>(.*?)</style>", whole.text, re.S).group(1)
     light, dark = (
         set(re.findall(r"--([\w-]+):", part)) for part in style.split("prefers-color-scheme: dark")[:2]
     )
@@ -100,10 +97,9 @@ def test_both_schemes_and_print_define_the_colours(whole):
 
 
 def test_numbers_are_those_of_the_records(whole):
-    experiment, text, headline = whole
-    plan = json.loads((experiment / "plan.json").read_text())
-    runs = [(line, record.load(experiment / "runs" / line["id"])) for line in plan["runs"]]
-    words = Page(text).text
+    plan = json.loads((whole.experiment / "plan.json").read_text())
+    runs = [(line, record.load(whole.experiment / "runs" / line["id"])) for line in plan["runs"]]
+    words = whole.page.text
 
     def factors(schedule, ratio):
         return [
@@ -116,7 +112,7 @@ def test_numbers_are_those_of_the_records(whole):
     plain, aware = factors("conventional", 1), factors("structure_aware", 10)
     assert f"real-time factor of {number(gmean(aware))} against {number(gmean(plain))}" in words
     ratio = gmean(plain) / gmean(aware)
-    assert headline.speed_up.value == pytest.approx(ratio)
+    assert whole.headline.speed_up.value == pytest.approx(ratio)
     assert f"{number(ratio)}×" in words
     for line, r in runs:
         assert number(r.record.timing.real_time_factor) in words
@@ -131,10 +127,8 @@ def test_numbers_are_those_of_the_records(whole):
 
 
 def test_equal_checksums_are_said_to_be_equal(whole):
-    _, text, _ = whole
-    words = Page(text).text
-    assert "36 runs of 3 networks gave one checksum per network" in words
-    assert "NOT EQUAL" not in words
+    assert "36 runs of 3 networks gave one checksum per network" in whole.page.text
+    assert "NOT EQUAL" not in whole.page.text
 
 
 def test_a_different_checksum_is_loud(tmp_path):
@@ -180,13 +174,11 @@ def test_the_same_runs_give_the_same_page(tmp_path):
 
 
 def test_bars_end_at_the_numbers_of_the_headline(whole):
-    view = look(gather(whole[0]))
+    view = look(gather(whole.experiment))
     bars = {bar.configuration: bar for bar in phases.prepare(view.case, view.ranks)}
-    speed_up = whole[2].speed_up
-    for configuration, factor in (
-        (view.conventional, speed_up.first),
-        (view.structure_aware, speed_up.second),
-    ):
+    speed_up = whole.headline.speed_up
+    means = {view.conventional: speed_up.first, view.structure_aware: speed_up.second}
+    for configuration, factor in means.items():
         assert bars[configuration].mean == pytest.approx(factor)
         assert sum(bars[configuration].phases.values()) == pytest.approx(factor)
 
@@ -200,12 +192,12 @@ def test_runs_without_a_partner_are_in_the_bars_only_and_said_to_be(tmp_path):
 
 
 def test_terms_with_an_index_are_typeset(whole):
-    assert "d_min" not in Page(whole[1]).text
-    assert "d<sub>min</sub>" in whole[1]
+    assert "d_min" not in whole.page.text
+    assert "d<sub>min</sub>" in whole.text
 
 
 def test_code_is_set_as_such_and_escaped(whole):
-    assert "<code>spikemark cachesim RUN</code>" in whole[1]
+    assert "<code>spikemark cachesim RUN</code>" in whole.text
     assert typeset("`a < b` and 1 < 2, a ` alone") == "<code>a &lt; b</code> and 1 &lt; 2, a ` alone"
 
 

@@ -5,12 +5,10 @@ import json
 import pytest
 from fake_peers import QUICK, Fake, busy_machine, experiment, figures, quiet_machine
 from html_page import page
-from planned import run, write_experiment
+from planned import run, view_of
 from printed import heads
 
 from spikemark.peers.compare import compare
-from spikemark.records.cases import look
-from spikemark.records.gather import gather
 from spikemark.report.sections import peers
 
 pytestmark = pytest.mark.usefixtures("four_cores")
@@ -29,7 +27,7 @@ def compared(folder, busy=quiet_machine, rounds=2, **changes):
 
 
 def section(folder):
-    return peers.section(look(gather(write_experiment(folder, [run(cycles=100)]))))
+    return peers.section(view_of(folder, [run(cycles=100)]))
 
 
 def cells(found) -> dict:

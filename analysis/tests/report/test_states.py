@@ -3,23 +3,17 @@
 import re
 
 import pytest
-from html_page import Page, page
+from html_page import page, page_of
 from planned import ABSENT, grid, write_experiment
 from synthetic import describe
-
-from spikemark.records.gather import gather
-from spikemark.report import build
 
 pytestmark = pytest.mark.slow
 
 
 def states(runs):
     """A name for every state of a sweep that must still give a page."""
-    no_cycles = describe(delay_ratio=10)
-    no_cycles["record"]["cycles"] = False
-    no_barrier = describe(delay_ratio=10)
-    no_barrier["record"]["barrier"] = False
-    silent = describe(delay_ratio=10, rate_hz=0)
+    network, silent = describe(delay_ratio=10), describe(delay_ratio=10, rate_hz=0)
+    no_cycles, no_barrier = ({**network, "record": {name: False}} for name in ("cycles", "barrier"))
     return {
         "nothing run": [dict(m, state=ABSENT) for m in runs],
         "all failed": [dict(m, state="mpirun ended with status 1") for m in runs],
@@ -68,8 +62,7 @@ def test_failed_unreadable_and_absent_runs_are_named(tmp_path):
     experiment = write_experiment(tmp_path, runs)
     truncated = experiment / "runs" / f"{2:012x}" / "cycles.npy"
     truncated.write_bytes(truncated.read_bytes()[:-100])
-    build(gather(experiment), experiment / "report.html")
-    words = Page((experiment / "report.html").read_text()).text
+    words = page_of(experiment).text
     assert "3 of 6 runs are complete, 1 failed, 1 unreadable, 1 not run yet" in words
     assert "failed: out of memory on rank 1" in words and "more of the log" not in words
     assert "unreadable" in words and "cycles.npy" in words

@@ -1,4 +1,7 @@
-"""Tables of kernels and of exchanges beside an experiment, as `spikemark bench` leaves them."""
+"""Tables of kernels and of exchanges, and simulated caches, beside an experiment, as commands leave them."""
+
+import json
+from pathlib import Path
 
 from fake_bench import content, entry
 
@@ -24,3 +27,19 @@ def write_exchanges(root, *contents) -> None:
     path = kernel_bench.folder("here", root) / exchange_bench.TABLE
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path, index=False)
+
+
+CACHE = {"size": 4096, "ways": 8, "line": 64}
+CACHES = {
+    "kind": "simulated caches", "label": "simulated", "d1": CACHE, "ll": CACHE | {"size": 1048576},
+    "threads": 1, "simulate_ms": 20.0, "synaptic_events": 1000, "first_accesses": 200, "misses": 250,
+    "predicted": 240.0, "ranks": [{}, {}],
+}  # fmt: skip
+
+
+def write_caches(experiment: Path, run: str, **changes) -> Path:
+    """What `spikemark cachesim` has found of a run."""
+    path = experiment / "cachesim" / f"{run}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(CACHES | changes))
+    return path

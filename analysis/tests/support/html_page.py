@@ -56,7 +56,11 @@ class Page(HTMLParser):
 
 
 def page(folder, runs, **plan) -> Page:
-    experiment = write_experiment(folder, runs, **plan)
+    return page_of(write_experiment(folder, runs, **plan))
+
+
+def page_of(experiment) -> Page:
+    """The report of a results folder, which is written to it as well."""
     out = experiment / "report.html"
     build(gather(experiment), out)
     return Page(out.read_text(encoding="utf-8"))

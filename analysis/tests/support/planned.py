@@ -5,6 +5,9 @@ from pathlib import Path
 
 from synthetic import describe, write_run
 
+from spikemark.records.cases import View, look
+from spikemark.records.gather import gather
+
 COMPLETE, ABSENT = "complete", "absent"  # any other state is the reason of a failure
 
 
@@ -67,3 +70,8 @@ def write_experiment(folder: Path, runs: list[dict], **plan) -> Path:
     }
     (results / "plan.json").write_text(json.dumps(content))
     return results
+
+
+def view_of(folder: Path, runs: list[dict], **plan) -> View:
+    """What a page shows of such an experiment."""
+    return look(gather(write_experiment(folder, runs, **plan)))
