@@ -129,7 +129,7 @@ def test_what_it_finds_for_a_run_of_a_sweep_is_kept(tmp_path):
     found = simulated_caches.read(results.cachesim("a"))
     assert (len(found.ranks), found.threads, found.simulate_ms) == (2, 1, 5)
     assert integer(found.misses) in done.stdout and "a.json" in done.stdout
-    assert "The last level holds all of it" in done.stdout
+    assert "Everything fits into the last level" in done.stdout
     assert found.predicted < 1e-6  # the last cache of any host holds so small a network, since it was built
     assert found.misses < 0.01 * found.synaptic_events
 
