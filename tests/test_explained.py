@@ -22,6 +22,8 @@ from spikemark.network.lanes import WORD_BYTES
 from spikemark.prediction import exchange, memory
 from spikemark.prediction.loads import Loads
 
+pytestmark = pytest.mark.slow
+
 CASES, BATCH = 240, 60  # descriptions, and how many of them make one test
 #: Sums of millions of terms in another order; the mini-app takes 1.0000001 neurons for a pool of one.
 ROUNDING = 1e-6

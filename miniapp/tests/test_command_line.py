@@ -8,6 +8,8 @@ import numpy as np
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_list_names_what_is_registered():
     sections = program.registered()

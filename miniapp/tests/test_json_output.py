@@ -7,6 +7,8 @@ import re
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCHEDULES = program.registered()["schedule"]
 
 

@@ -4,6 +4,8 @@ import numpy as np
 import program
 import pytest
 
+pytestmark = pytest.mark.slow
+
 D_TOO_LONG = program.sets(schedule="structure_aware", delay_ratio=20)
 UNKNOWN_AREA = program.sets(schedule='[{"name": "one", "from": "nowhere"}, {"name": "all"}]')
 GROUP_OF_P2P = program.sets(schedule="structure_aware", exchange='{"far": {"name": "p2p", "group": 2}}')

@@ -14,6 +14,8 @@ from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
 
+pytestmark = pytest.mark.slow
+
 ENTRIES = [
     fake_bench.entry(kernels.BOUND, 8, 2.0),
     fake_bench.entry(kernels.DELIVER, 8, 3.0),

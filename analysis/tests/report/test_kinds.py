@@ -18,6 +18,8 @@ from spikemark.report.headline import headline
 from spikemark.report.key_figures import key_figures
 from spikemark.report.sections import SECTIONS, exchanges, glossary
 
+pytestmark = pytest.mark.slow
+
 OTHER = {MEASURED: SIMULATED, SIMULATED: MEASURED}
 # "simulated time" and "simulated caches" are what they are on every page
 OF_THE_MODEL = re.compile(r"s(econds?)? (of )?simulated|simulated (time|s / s|caches)|simulates? the caches")

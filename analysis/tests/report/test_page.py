@@ -19,6 +19,8 @@ from spikemark.report import build
 from spikemark.report.page import typeset
 from spikemark.report.sections import SECTIONS, phases
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
