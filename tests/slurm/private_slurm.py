@@ -1,0 +1,237 @@
+"""A Slurm of its own on this host: several nodes, no system files touched, nothing left behind.
+
+Every node is a `slurmd -N` with a port of its own; TaskProlog gives each rank the name of its node.
+"""
+
+import contextlib
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+#: The programs that a private Slurm needs, and the Debian packages that hold them.
+PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd", "munged": "munge", "srun": "slurm-client"}
+ADMINISTRATORS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+STARTING_S = 30
+
+CONFIGURATION = """\
+ClusterName={name}
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CryptoType=crypto/munge
+SlurmUser={user}
+SlurmdUser={user}
+TmpFS={folder}/tmp/%n
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/log/slurmctld.log
+SlurmdLogFile={folder}/log/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+TaskProlog={folder}/task-prolog
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerCPU=500
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0,sched_interval=2
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SlurmdParameters=config_overrides
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={folder}/jobs-completed.txt
+MinJobAge=600
+InactiveLimit=0
+KillWait=5
+{nodes}
+PartitionName=main Nodes=n[1-{number}] Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
+"""
+NODE = (
+    "NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Sockets=1"
+    " CoresPerSocket={cores} ThreadsPerCore={threads} RealMemory=4000 State=UNKNOWN"
+)
+
+
+def path() -> str:
+    """The search path with the folders in which Debian keeps daemons."""
+    return os.pathsep.join([os.environ.get("PATH", ""), *ADMINISTRATORS])
+
+
+def missing() -> list[str]:
+    """The Debian packages that a private Slurm lacks here; none if it can be started."""
+    return [package for program, package in PROGRAMS.items() if shutil.which(program, path=path()) is None]
+
+
+@dataclass(frozen=True)
+class PrivateSlurm:
+    """A running Slurm. Commands find it by `environment`."""
+
+    folder: Path
+    name: str
+    nodes: tuple[str, ...]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            # Ranks of all nodes share this host: those of two nodes must not find each other's memory.
+            "OMPI_MCA_btl": "self,tcp",
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+
+    def run(self, *command: str | Path, timeout: float = 60, **environment: str):
+        """Runs a command on the login node; nothing is checked."""
+        return subprocess.run(
+            [str(part) for part in command],
+            env={**without_allocation(), **self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    def queue(self) -> list[str]:
+        """The ids of the jobs that wait or run."""
+        return self.run("squeue", "--noheader", "--format=%i").stdout.split()
+
+    def wait_until_empty(self, limit_s: float = 60) -> None:
+        """Waits until no job waits or runs."""
+        until = time.monotonic() + limit_s
+        while self.queue():
+            assert time.monotonic() < until, self.run("squeue").stdout
+            time.sleep(0.2)
+
+
+def without_allocation() -> dict[str, str]:
+    """The environment of this process without what an allocation has put there."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+
+
+@contextlib.contextmanager
+def private_slurm(
+    folder: Path, name: str = "toy", nodes: int = 4, cores: int = 2, threads_per_core: int = 1
+) -> Iterator[PrivateSlurm]:
+    """Starts a Slurm with `nodes` nodes in `folder`, which must be new and have a short name.
+
+    Each node has `cores` cores with `threads_per_core` hardware threads; they may be more than this host has,
+    and all nodes share those of this host. Everything that was started is ended afterwards.
+    """
+    for part in ("state", "log", *(f"{kind}/n{i + 1}" for kind in ("spool", "tmp") for i in range(nodes))):
+        (folder / part).mkdir(parents=True)
+    _write_configuration(folder, name, nodes, cores, threads_per_core)
+    slurm = PrivateSlurm(folder, name, tuple(f"n{i + 1}" for i in range(nodes)))
+    try:
+        _start(slurm)
+        yield slurm
+    finally:
+        slurm.run("scancel", "--user", pwd.getpwuid(os.geteuid()).pw_name)
+        _stop(folder)
+
+
+def _write_configuration(folder: Path, name: str, nodes: int, cores: int, threads_per_core: int) -> None:
+    host = socket.gethostname().split(".")[0]
+    ports = _free_ports(nodes + 2)
+    lines = [
+        NODE.format(
+            i=i + 1,
+            host=host,
+            port=port,
+            cpus=cores * threads_per_core,
+            cores=cores,
+            threads=threads_per_core,
+        )
+        for i, port in enumerate(ports[2:])
+    ]
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    given = {"name": name, "host": host, "ports": ports, "user": user, "folder": folder, "number": nodes}
+    (folder / "slurm.conf").write_text(CONFIGURATION.format(**given, nodes="\n".join(lines)))
+    library = folder / "node-name.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", library, HERE / "node_name.c", "-ldl"],
+        check=True,
+    )
+    prolog = folder / "task-prolog"
+    prolog.write_text(f"#!/bin/sh\necho export LD_PRELOAD={library}\n")
+    prolog.chmod(0o755)
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+
+
+def _free_ports(number: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(number)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def _start(slurm: PrivateSlurm) -> None:
+    folder = slurm.folder
+    files = {name: folder / f"munge.{name}" for name in ("socket", "pid", "seed", "log")}
+    options = [f"--{name}-file={files[name]}" for name in ("pid", "seed", "log")]
+    _daemon(
+        slurm,
+        "munged",
+        "--force",
+        f"--key-file={folder / 'munge.key'}",
+        f"--socket={files['socket']}",
+        *options,
+    )
+    _daemon(slurm, "slurmctld", "-f", folder / "slurm.conf")
+    for node in slurm.nodes:
+        _daemon(slurm, "slurmd", "-N", node, "-f", folder / "slurm.conf")
+    until = time.monotonic() + STARTING_S
+    while slurm.run("sinfo", "--noheader", "--Node", "--format=%T").stdout.split() != ["idle"] * len(
+        slurm.nodes
+    ):
+        if time.monotonic() > until:
+            logs = "\n".join(path.read_text()[-2000:] for path in sorted((folder / "log").iterdir()))
+            raise RuntimeError(f"the private Slurm did not start:\n{slurm.run('sinfo').stdout}\n{logs}")
+        time.sleep(0.1)
+
+
+def _daemon(slurm: PrivateSlurm, program: str, *arguments: str | Path) -> None:
+    done = slurm.run(program, *arguments, PATH=path())
+    if done.returncode != 0:
+        raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
+
+
+def _stop(folder: Path) -> None:
+    """Ends the daemons that were started in `folder`, workers first."""
+    names = [*sorted(p.name for p in folder.glob("slurmd.*.pid")), "slurmctld.pid", "munge.pid"]
+    for name in names:
+        with contextlib.suppress(OSError, ValueError):
+            daemon = int((folder / name).read_text())
+            os.kill(daemon, 15)
+            until = time.monotonic() + 10
+            while time.monotonic() < until and _alive(daemon):
+                time.sleep(0.05)
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(f"needs the packages {' '.join(missing())}" if missing() else 0)
