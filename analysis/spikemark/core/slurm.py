@@ -1,0 +1,166 @@
+"""Slurm: the allocation that this process is in, the queue, and how jobs are submitted and cancelled."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .errors import BadInput
+
+#: Seconds after which a command of Slurm counts as unanswered; the controller may be busy.
+LIMIT_S = 60
+#: Variables that Slurm takes for options of a command that is started inside a job.
+INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
+
+
+class SlurmFailed(RuntimeError):
+    """A command of Slurm failed; the message is one line that names it and what it said last."""
+
+
+class Job(NamedTuple):
+    """A line of the queue. `state` is in the words of Slurm, such as PENDING; `reason` why it waits."""
+
+    id: str
+    state: str
+    reason: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The nodes that Slurm has given to this job."""
+
+    cluster: str | None
+    job: str
+    partition: str | None
+    nodes: tuple[str, ...]
+    ends_s: float | None  # Unix epoch; None if it has no limit or Slurm does not tell
+
+    def content(self) -> dict:
+        """What is kept beside a record."""
+        return {"cluster": self.cluster, "job": self.job, "partition": self.partition, "nodes": [*self.nodes]}
+
+
+def inside(environment: Mapping[str, str] = os.environ) -> bool:
+    """Says whether this process belongs to a job of Slurm."""
+    return bool(environment.get("SLURM_JOB_ID"))
+
+
+def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
+    """The allocation that this process is in, or None. Raises SlurmFailed if Slurm does not answer."""
+    if not inside(environment):
+        return None
+    job = environment["SLURM_JOB_ID"]
+    hosts = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
+    return Allocation(
+        environment.get("SLURM_CLUSTER_NAME") or None,
+        job,
+        environment.get("SLURM_JOB_PARTITION") or None,
+        tuple(hosts.split()),
+        _ends_s(job),
+    )
+
+
+def _ends_s(job: str) -> float | None:
+    """When a job reaches its limit. SLURM_JOB_END_TIME exists only since Slurm 23."""
+    left = _ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip()
+    seconds = duration_s(left)
+    return None if seconds is None else time.time() + seconds
+
+
+def duration_s(text: str) -> float | None:
+    """Seconds of a duration as Slurm writes it, such as 1-02:30:00, 2:30:00 or 30:00; None for words."""
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", text)
+    if not found:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60.0 + seconds
+
+
+def available() -> bool:
+    """Says whether the commands of Slurm are here."""
+    return shutil.which("srun") is not None and shutil.which("sbatch") is not None
+
+
+def cluster_name() -> str | None:
+    """The name of the cluster, ClusterName in slurm.conf; None without Slurm."""
+    if name := os.environ.get("SLURM_CLUSTER_NAME"):
+        return name
+    if shutil.which("scontrol") is None:
+        return None
+    try:
+        found = re.search(r"^ClusterName\s*=\s*(\S+)", _ask("scontrol", "show", "config"), re.MULTILINE)
+    except SlurmFailed:
+        return None
+    return found[1] if found else None
+
+
+def queue(jobs: Sequence[str]) -> dict[str, Job]:
+    """Those of `jobs` that wait or run, by id. Needs no accounts. Raises SlurmFailed without an answer."""
+    if not jobs:
+        return {}
+    # All jobs of the user: a job that has left the queue for good is an error of `squeue --jobs`.
+    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D").splitlines()
+    found = (line.strip().split("|") for line in lines)
+    known = {id: Job(id, state, reason, int(nodes)) for id, state, reason, nodes in found}
+    over = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
+    return {id: known[id] for id in jobs if id in known and known[id].state not in over}
+
+
+def submit(options: Sequence[str], script: str) -> str:
+    """Submits a batch script and returns the id of its job. Raises BadInput with the refusal of Slurm."""
+    try:
+        said = _ask("sbatch", "--parsable", *options, text=script, environment=without_job(os.environ))
+    except SlurmFailed as refused:
+        raise BadInput(str(refused)) from None
+    return said.strip().split(";")[0]
+
+
+def cancel(jobs: Sequence[str]) -> None:
+    """Cancels jobs; those that have ended stay as they are."""
+    if jobs:
+        _ask("scancel", *jobs)
+
+
+def end_of(job: str) -> str | None:
+    """How a job ended, in the words of Slurm, such as CANCELLED or TIMEOUT; None if nobody remembers."""
+    try:
+        found = re.search(r"\bJobState=(\w+)", _ask("scontrol", "show", "job", job))
+    except SlurmFailed:
+        return None
+    return found[1] if found else None
+
+
+def without_job(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what a job has put there, but with the place of the configuration."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name == "SLURM_CONF" or not INHERITED.match(name)
+    }
+
+
+def _ask(*command: str, text: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            input=text,
+            stdin=subprocess.DEVNULL if text is None else None,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+        )
+    except FileNotFoundError:
+        raise SlurmFailed(f"{command[0]}: command not found: is this a cluster with Slurm?") from None
+    except subprocess.TimeoutExpired:
+        raise SlurmFailed(f"{command[0]}: no answer within {LIMIT_S} s") from None
+    if done.returncode != 0:
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        raise SlurmFailed(f"{command[0]}: {said[-1] if said else f'exit status {done.returncode}'}")
+    return done.stdout
