@@ -155,6 +155,7 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
         if ((cycle + 1) % lane->plan->period == 0 || cycle + 1 == stretch->cycles)
             exchange_lane(model, lane, stretch, cycle, next_step);
     }
+    enter(stretch);
     if (stretch->unread) stamp(stretch, cycle, phase_exchange);
 }
 
