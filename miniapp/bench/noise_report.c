@@ -116,7 +116,11 @@ void noise_print(FILE *file, const struct options *options, struct witness *witn
             clock_epoch() - clock_now());
     print_number(file, "seconds", options->seconds);
     print_number(file, "tick_s", counts->tick_s);
-    fprintf(file, "\"missing\": ");
+    char tracers[200];
+    fprintf(file,
+            "\"may_trace\": %s, \"tracers\": ", kernel_tracers(tracers, sizeof tracers) ? "true" : "false");
+    print_string(file, tracers);
+    fprintf(file, ", \"missing\": ");
     print_string(file, counts->missing);
     fprintf(file, ",\n ");
     print_processes(file, used);

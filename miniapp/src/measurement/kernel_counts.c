@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +207,22 @@ void kernel_counts_read(struct kernel_counts *counts) {
     read_stat(counts, false);
     read_table(counts, file_interrupts);
     read_table(counts, file_softirqs);
+}
+
+bool kernel_tracers(char *text, size_t size) {
+    static const char *const path = "/sys/kernel/tracing/available_tracers", *const known[] = {"osnoise",
+                                                                                               "timerlat"};
+    char all[512] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return snprintf(text, size, "%s: %s", path, strerror(errno)), false;
+    const bool read = fgets(all, sizeof all, file) != NULL;
+    fclose(file);
+    size_t length = 0;
+    for (size_t i = 0; read && i < sizeof known / sizeof *known; i++)
+        if (strstr(all, known[i]))
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "", known[i]);
+    if (length == 0) snprintf(text, size, "%s: neither osnoise nor timerlat", path);
+    return length > 0;
 }
 
 void kernel_counts_close(struct kernel_counts *counts) {

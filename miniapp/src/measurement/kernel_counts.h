@@ -8,6 +8,7 @@
 #ifndef MEASUREMENT_KERNEL_COUNTS_H
 #define MEASUREMENT_KERNEL_COUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,10 @@ static inline uint32_t kernel_counts_rise(const struct kernel_counts *counts, in
     const int i = cause * counts->n_cores + core;
     return counts->now[i] - counts->before[i];
 }
+
+/// Writes which tracers of noise the kernel has and lets this user use, such as "osnoise timerlat", or
+/// returns false and writes why not.
+bool kernel_tracers(char *text, size_t size);
 
 void kernel_counts_close(struct kernel_counts *counts);
 

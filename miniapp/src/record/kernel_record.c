@@ -20,6 +20,7 @@ static struct node_kernel *summarise(const struct kernel_reader *reader, struct 
                                  .full = reader->full,
                                  .n_others = others->count < kernel_others_max ? (int)others->count
                                                                                : kernel_others_max};
+    node->may_trace = kernel_tracers(node->tracers, sizeof node->tracers);
     snprintf(node->missing, sizeof node->missing, "%s", reader->counts.missing);
     if (node->n_others > 0)
         memcpy(node->other, others->process, (size_t)node->n_others * sizeof *node->other);
@@ -97,10 +98,11 @@ static json_t *node_json(const struct node_kernel *node) {
     json_t *missing = !node->started   ? json_string("no thread for reading could be started")
                       : *node->missing ? json_string(node->missing)
                                        : json_null();
-    return json_pack("{si si sI sI sf sf sf sb so so}", "node", node->node, "hardware_threads",
+    return json_pack("{si si sI sI sf sf sf sb so sb ss so}", "node", node->node, "hardware_threads",
                      node->hardware_threads, "readings", (json_int_t)node->readings, "events",
                      (json_int_t)node->events, "sampling_cost", node->cost, "read_s", node->read_s,
-                     "looked_s", node->looked_s, "full", node->full, "missing", missing, "processes", others);
+                     "looked_s", node->looked_s, "full", node->full, "missing", missing, "may_trace",
+                     node->may_trace, "tracers", node->tracers, "processes", others);
 }
 
 json_t *kernel_record_json(const struct kernel_record *record, const struct kernel_reader *reader,

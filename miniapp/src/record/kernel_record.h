@@ -18,7 +18,8 @@ struct node_kernel {
     int hardware_threads;
     double readings, events, cost, read_s;
     double looked_s; ///< time of the last reading since the begin of the measured part
-    bool started, full;
+    bool started, full, may_trace;
+    char tracers[200]; ///< that this user may use, or why none
     char missing[kernel_missing_max];
     int n_others;
     struct process other[kernel_others_max];

@@ -124,7 +124,6 @@ static void exchange_lane(struct model *model, struct lane *lane, struct stretch
     const bool last = cycle + 1 == stretch->cycles; // nothing may stay on its way then
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
-        enter(stretch);
         if (stretch->unread) stamp(stretch, cycle, phase_exchange);
         REGION_BEGIN(synchronise);
         lane_synchronise(lane);
