@@ -5,15 +5,17 @@ from typing import Any
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import number, percent
+from spikemark.quantities.words import counted, number, percent
 
 from .budget import Budget
+from .causes import Causes
 from .estimates import Estimates
 from .predictor import Prediction
 from .source import Source
 from .whatif import CHANGES, Outcome
 
 MICRO = 1e6
+MOST_PROCESSES = 5
 MEANING = {
     "persistent": "lasting differences between ranks",
     "jitter": "averages out over {d} cycles, as 1/√{d}",
@@ -120,9 +122,60 @@ def budget(found: Budget, cycles: int) -> Table:
     return Table(columns, lines, notes=notes)
 
 
+NOT_KEPT = "what made cycles long is not known: run again with record.kernel=true (docs/noise.md)"
+
+
+def long_cycles(found: Causes | None) -> list[Table]:
+    """What the rare long cycles were made of, and which counts rose with them."""
+    if found is None:
+        return [Table([Column("cause", "")], [], notes=[NOT_KEPT])]
+    notes = [f"ran beside the ranks: {line}" for line in found.processes[:MOST_PROCESSES]]
+    notes += [f"could not be seen: {line}" for line in found.blind]
+    columns = [
+        Column("cause", "cause of long cycles"),
+        Column("share", "share (%), and interval of 95 %"),
+        Column("kind", "kind"),
+        Column("meaning", "what it is"),
+    ]
+    rows = [
+        {"cause": c.name, "share": _percent(c.share), "kind": c.share.kind, "meaning": c.meaning}
+        for c in found.causes
+    ]
+    title = (
+        f"{counted(found.long_cycles, 'rare long cycle')}, {number(1e3 * found.long_s)} ms beyond the usual"
+    )
+    tables = [Table(columns, rows, title, notes=[] if found.coincidences else notes)]
+    if found.coincidences:
+        columns = [
+            Column("count", "counted more often beside them"),
+            Column("with", "per second, with a long cycle", "counted"),
+            Column("without", "without", "counted"),
+            Column("share", "share that coincides (%)", "modelled"),
+        ]
+        rows = [
+            {
+                "count": f"{c.name} ({c.source})",
+                "with": c.with_loss,
+                "without": c.without,
+                "share": _percent(c.share),
+            }
+            for c in found.coincidences
+        ]
+        tables.append(Table(columns, rows, notes=notes))
+    return tables
+
+
+def _percent(share: Quantity) -> Quantity:
+    value, low, high = (
+        None if x is None else round(100 * x, 4) for x in (share.value, share.low, share.high)
+    )
+    return Quantity(value, low, high, "%", share.kind)
+
+
 def budget_content(found: Budget) -> dict[str, Any]:
     """For JSON: times in seconds over the run, means over ranks."""
     content = asdict(found)
+    content["causes"] = None if found.causes is None else found.causes.content()
     content["parts"] = {name: part.content() for name, part in found.parts.items()}
     for name in ("common_mode", "transport"):
         value = getattr(found, name)
