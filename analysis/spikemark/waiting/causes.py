@@ -95,14 +95,13 @@ def causes(run: Run, rare: np.ndarray) -> Causes | None:
         Cause(name, _ratio(taken, excess), MEANING[name]) for name, taken in measured.items() if taken.any()
     ]
     during, of_left = (_intervals(run, kernel, compute, lost) for lost in (excess, left))
-    seen = sum(cause.share.value for cause in named)
     part = float(left.sum()) / whole
     found = coincidence.coincidences(of_left) if of_left is not None else []
     for (source, name), share in coincidence.divided(of_left, [(c.source, c.name) for c in found]).items():
         meaning = f"coincides with {source} of that name"
         named.append(Cause(name, share.times(part) if part > 0 else share, meaning))
-        seen += share.value * part
-    rest = Quantity(max(1.0 - seen, 0.0), kind="modelled" if found else "measured")
+    known = [cause.share for cause in named if cause.share.kind == "modelled"]
+    rest = _without(_ratio(left, excess), known)
     named.append(Cause(NOT_SEEN, rest, "on the processor, and nothing was counted"))
     beside = coincidence.coincidences(during) if during is not None else []
     return Causes(int(long.sum()), whole, tuple(named), tuple(beside), ran, blind)
@@ -137,6 +136,16 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> Quantity:
     error = np.sqrt(BLOCKS / (BLOCKS - 1) * np.square(parts - share * wholes).sum()) / wholes.sum()
     half = student(BLOCKS - 1, LEVEL) * float(error)
     return Quantity(share, max(share - half, 0.0), min(share + half, 1.0), "", "measured")
+
+
+def _without(whole: Quantity, parts: list[Quantity]) -> Quantity:
+    """What is left of a share; the ends of its interval are the worst of both."""
+    if not parts:
+        return whole
+    value, low, high = (sum(getattr(part, end) for part in parts) for end in ("value", "low", "high"))
+    ends = (whole.value - value, whole.low - high, whole.high - low)
+    value, low, high = (max(end, 0.0) for end in ends)
+    return Quantity(value, low, high, "", "modelled")
 
 
 def _intervals(run: Run, kernel: KernelCounts, compute: np.ndarray, lost: np.ndarray) -> Intervals | None:

@@ -1,6 +1,7 @@
 """Fits, predictions, budgets and changes as tables and as JSON."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from spikemark.quantities.quantity import Quantity
@@ -15,6 +16,7 @@ from .source import Source
 from .whatif import CHANGES, Outcome
 
 MICRO = 1e6
+_percent = partial(percent, digits=1)
 MOST_PROCESSES = 5
 MEANING = {
     "persistent": "lasting differences between ranks",
@@ -133,13 +135,12 @@ def long_cycles(found: Causes | None) -> list[Table]:
     notes += [f"could not be seen: {line}" for line in found.blind]
     columns = [
         Column("cause", "cause of long cycles"),
-        Column("share", "share (%), and interval of 95 %"),
+        Column("share", "share, and interval of 95 %", words=_percent),
         Column("kind", "kind"),
         Column("meaning", "what it is"),
     ]
     rows = [
-        {"cause": c.name, "share": _percent(c.share), "kind": c.share.kind, "meaning": c.meaning}
-        for c in found.causes
+        {"cause": c.name, "share": c.share, "kind": c.share.kind, "meaning": c.meaning} for c in found.causes
     ]
     title = (
         f"{counted(found.long_cycles, 'rare long cycle')}, {number(1e3 * found.long_s)} ms beyond the usual"
@@ -150,26 +151,19 @@ def long_cycles(found: Causes | None) -> list[Table]:
             Column("count", "counted more often beside them"),
             Column("with", "per second, with a long cycle", "counted"),
             Column("without", "without", "counted"),
-            Column("share", "share that coincides (%)", "modelled"),
+            Column("share", "share that coincides", "modelled", words=_percent),
         ]
         rows = [
             {
                 "count": f"{c.name} ({c.source})",
                 "with": c.with_loss,
                 "without": c.without,
-                "share": _percent(c.share),
+                "share": c.share,
             }
             for c in found.coincidences
         ]
         tables.append(Table(columns, rows, notes=notes))
     return tables
-
-
-def _percent(share: Quantity) -> Quantity:
-    value, low, high = (
-        None if x is None else round(100 * x, 4) for x in (share.value, share.low, share.high)
-    )
-    return Quantity(value, low, high, "%", share.kind)
 
 
 def budget_content(found: Budget) -> dict[str, Any]:
