@@ -47,9 +47,9 @@ void noise_detours(struct detours *found, double end_s, double times, double tic
                               .threshold_s = tick_s * (double)limit};
     struct usage_thread before = usage_thread_now();
     const double start_s = clock_now();
-    const uint64_t start = clock_ticks(counts), end = start + (uint64_t)((end_s - start_s) / tick_s);
+    const uint64_t start = clock_ticks(counts), end = start + (uint64_t)(fmax(0, end_s - start_s) / tick_s);
     uint64_t last = start, aside = 0;
-    while (last < end) {
+    do { // once at least, however late the core was given
         const uint64_t now = clock_ticks(counts), gap = now - last;
         if (gap <= limit) {
             last = now;
@@ -69,7 +69,7 @@ void noise_detours(struct detours *found, double end_s, double times, double tic
                 (struct detour){start_s + tick_s * (double)(last - start), length_s, switched};
         last = clock_ticks(counts);
         aside += last - now;
-    }
+    } while (last < end);
     found->seconds = tick_s * (double)(last - start - aside);
 }
 
@@ -98,14 +98,14 @@ void noise_quanta(struct quanta *found, double end_s, uint64_t work, double tick
     volatile uint64_t sink = 1;
     *found = (struct quanta){.length_s = ALLOC_ZERO(double, most), .most = most};
     const double start_s = clock_now();
-    const uint64_t start = clock_ticks(counts), end = start + (uint64_t)((end_s - start_s) / tick_s);
-    uint64_t last = clock_ticks(counts);
-    while (last < end && found->count < most) {
+    const uint64_t start = clock_ticks(counts), end = start + (uint64_t)(fmax(0, end_s - start_s) / tick_s);
+    uint64_t last = start;
+    do {
         sink = work_on(work, sink);
         const uint64_t now = clock_ticks(counts);
         found->length_s[found->count++] = tick_s * (double)(now - last);
         last = now;
-    }
+    } while (last < end && found->count < most);
     found->seconds = tick_s * (double)(last - start);
     qsort(found->length_s, found->count, sizeof *found->length_s, ascending);
 }

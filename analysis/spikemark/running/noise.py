@@ -152,7 +152,7 @@ def _node(content: dict[str, Any]) -> NodeNoise:
 
 def _core(core: dict[str, Any], seconds: float, tick_s: float, shift: float) -> CoreNoise:
     detour, fwq = core["detour"], core["fwq"]
-    looked = detour["seconds"]
+    looked = max(detour["seconds"], 1e-9)
     counts = [
         Count(c["source"], c["name"], c["count"] * (tick_s if c["source"] == "stat" else 1.0) / seconds)
         for c in core["counts"]

@@ -26,6 +26,7 @@ from . import coincidence
 from .coincidence import BLOCKS, Coincidence, Intervals, Name
 
 FAULTS = 0.99  # quantile of page faults in ordinary cycles
+LEAST = 1e-6  # share of a cause; less is rounding
 FEWEST_COUNTS = 5  # of a cause in a whole run; less cannot stand out
 
 MEANING = {
@@ -91,9 +92,8 @@ def causes(run: Run, rare: np.ndarray) -> Causes | None:
     compute = run.compute()[:, : excess.shape[1]]
     measured, left = _measured(kernel, compute, excess, long)
     whole = float(excess.sum())
-    named = [
-        Cause(name, _ratio(taken, excess), MEANING[name]) for name, taken in measured.items() if taken.any()
-    ]
+    shares = {name: _ratio(taken, excess) for name, taken in measured.items()}
+    named = [Cause(name, share, MEANING[name]) for name, share in shares.items() if share.value > LEAST]
     during, of_left = (_intervals(run, kernel, compute, lost) for lost in (excess, left))
     part = float(left.sum()) / whole
     found = coincidence.coincidences(of_left) if of_left is not None else []

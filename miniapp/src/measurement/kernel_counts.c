@@ -202,8 +202,8 @@ void kernel_counts_open(struct kernel_counts *counts, const char *root) {
 }
 
 void kernel_counts_read(struct kernel_counts *counts) {
-    memcpy(counts->before, counts->now,
-           (size_t)counts->n_causes * (size_t)counts->n_cores * sizeof *counts->now);
+    const size_t n = (size_t)counts->n_causes * (size_t)counts->n_cores;
+    if (n > 0) memcpy(counts->before, counts->now, n * sizeof *counts->now);
     read_stat(counts, false);
     read_table(counts, file_interrupts);
     read_table(counts, file_softirqs);
