@@ -9,14 +9,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_node_of_an_allocation_is_looked_at(slurm):
     command = [sys.executable, "-m", "spikemark", "noise", "--seconds", "0.05", "--json"]
-    done = slurm.run(
-        "salloc",
-        "--nodes=2",
-        "--exclusive",
-        *command,
-        PYTHONPATH=str(ROOT / "analysis"),
-        TMPDIR=str(tmp_path),
-    )
+    package = str(ROOT / "analysis")
+    done = slurm.run("salloc", "--nodes=2", "--exclusive", *command, PYTHONPATH=package)
     assert done.returncode == 0, done.stderr
     nodes = json.loads(done.stdout)
     assert [node["node"] for node in nodes] == ["n1", "n2"]
