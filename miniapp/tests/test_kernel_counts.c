@@ -142,8 +142,7 @@ static void nothing_to_read_counts_nothing(void **state) {
 
 static void processes_are_told_apart_from_later_ones(void **state) {
     (void)state;
-    const char *rest =
-        " S 1 1 1 0 -1 0 0 0 0 0 %d %d 0 0 20 0 1 0 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0\n";
+    const char *rest = " S 1 1 1 0 -1 0 0 0 0 0 %d %d 0 0 20 0 1 0 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0\n";
     const struct {
         const char *path, *name;
         int user, system, begin;
