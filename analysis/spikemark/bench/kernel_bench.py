@@ -13,7 +13,7 @@ import pandas as pd
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
-from spikemark.core.process import Finished, last_line, started
+from spikemark.core.process import Finished, started
 
 from . import kernels
 from .kept import BenchFailed, keep_raw, stamp
@@ -131,8 +131,7 @@ def _watch(command: list[str], names: list[str], progress: Progress) -> None:
 
 def failed(program: str, finished: Finished) -> BenchFailed:
     """The error to raise if a program ended with another status than 0."""
-    ended = f"exit status {finished.status}: " if last_line(finished.errors) and finished.status else ""
-    return BenchFailed(f"{program}: {ended}{finished.reason}")
+    return BenchFailed(f"{program}: {finished.reason}")
 
 
 def _notes(table: pd.DataFrame) -> list[str]:
