@@ -131,7 +131,9 @@ def _watch(command: list[str], names: list[str], progress: Progress) -> None:
 
 def failed(program: str, finished: Finished) -> BenchFailed:
     """The error to raise if a program ended with another status than 0."""
-    return BenchFailed(f"{program}: {finished.reason}")
+    silent = not finished.errors.strip() or not 0 < (finished.status or 0) < 128
+    ended = "" if silent else f"exit status {finished.status}: "
+    return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 
 def _notes(table: pd.DataFrame) -> list[str]:

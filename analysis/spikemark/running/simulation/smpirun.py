@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.core import places
+from spikemark.core import places, reasons
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.launch import Launch
