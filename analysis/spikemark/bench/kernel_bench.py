@@ -52,8 +52,11 @@ class Outcome:
 
 
 def folder(machine: str | None = None, root: Path | None = None) -> Path:
-    """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`."""
-    return (root or places.root() / "results") / EXPERIMENT / (machine or places.machine_name())
+    """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`.
+
+    Unless told otherwise, it is the machine that this process computes on: a login node is not its cluster.
+    """
+    return (root or places.root() / "results") / EXPERIMENT / (machine or places.here_name())
 
 
 def bench(

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 OWN = re.compile(r"(?:miniapp|bench_\w+|spikemark): (?!warning: |interrupted: )")
 #: Lines of a launcher, which surround what its program says.
 LAUNCHER = re.compile(
-    r"(?:srun|salloc|sbatch|slurmstepd\S*|slurmd\S*|mpirun|mpiexec|prterun): |=|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]"
-    r"|\*\*\* |\d+ total processes failed to start$|YOUR APPLICATION TERMINATED|This typically refers to a problem"
-    r"|Please see the FAQ page"
+    r"(?:srun|salloc|sbatch|slurmstepd\S*|slurmd\S*|mpirun|mpiexec|prterun): |=|\*\*\* "
+    r"|\[\S+:\d+[\]:]|\[(?:mpiexec|proxy)\S*\]|\d+ total processes failed to start$"
+    r"|YOUR APPLICATION TERMINATED|This typically refers to a problem|Please see the FAQ page"
 )
 RULE = re.compile(r"-{20,}$")
 #: Beginnings of what Open MPI says between two rules that is no reason.
@@ -28,7 +28,9 @@ SIGNALS = "|".join(re.escape(name) for name in NAMES if name)
 SENT = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 TASKS = re.compile(rf"srun: error: (\S+): tasks? ([\d,-]+): (Out Of Memory|{SIGNALS})(?: \(core dumped\))?$")
 NOTICED = re.compile(r"noticed that process rank (\d+) with PID \d+ on node (\S+) exited on\s+signal (\d+)")
-CANCELLED = re.compile(r"\*\*\* (JOB|STEP) (\S+) ON (\S+) CANCELLED AT \S+?(?: DUE TO ([^*]+?))?(?:,[^*]*)? \*\*\*")
+CANCELLED = re.compile(
+    r"\*\*\* (JOB|STEP) (\S+) ON \S+ CANCELLED AT \S+?(?: DUE TO ([^*]+?))?(?:,[^*]*)? \*\*\*"
+)
 EXITED = re.compile(r"(?:srun: error: )?(\S+): tasks? ([\d,-]+): Exited with exit code (\d+)")
 STEPD = re.compile(r"slurmstepd-(\S+): ")
 #: What the shell says about a line of a batch script, which Slurm keeps under this name.
@@ -63,7 +65,7 @@ def of_program(text: str, status: int | None) -> str:
     what it said last; else what the launcher complains of; else its status.
     """
     said = next((line for line in lines(text) if OWN.match(line)), None)
-    ways = (_memory, _fault, _due, _sent, _missing, _error_of_mpi)
+    ways = (_memory, fault, _due, _sent, _missing, _error_of_mpi)
     reason = (
         said
         or next((found for way in ways if (found := way(text))), None)
@@ -77,8 +79,12 @@ def of_program(text: str, status: int | None) -> str:
 
 
 def fault(text: str) -> str | None:
-    """The signal by which a program ended because of an error of its own, and where; None if there is none."""
-    return _fault(text)
+    """The signal by which a program ended for an error of its own, and where; None if there is none."""
+    found = next((f for f in _signals(text) if f[0] not in SENT), None)
+    if found is None:
+        return None
+    said = _last_of_program(text) if found[0] == signal.SIGABRT else None  # what it was aborted for
+    return (f"{said}: " if said else "") + _signal(*found)
 
 
 def at_time_limit(what: str, limit: str | None = None) -> str:
@@ -94,20 +100,12 @@ def _memory(text: str) -> str | None:
     return f"out of memory{where}: {MORE_MEMORY}"
 
 
-def _fault(text: str) -> str | None:
-    found = next((f for f in _signals(text) if f[0] not in SENT), None)
-    if found is None:
-        return None
-    said = _last_of_program(text) if found[0] == signal.SIGABRT else None  # what it was aborted for
-    return (f"{said}: " if said else "") + _signal(*found)
-
-
 def _due(text: str) -> str | None:
     """Why Slurm itself cancelled the job or the step; None if it did not, or for a reason of the program."""
     found = CANCELLED.findall(text)
     if not found:
         return None
-    kind, id, node, why = sorted(found, key=lambda match: match[0] != "JOB")[0]
+    kind, id, why = sorted(found, key=lambda match: match[0] != "JOB")[0]
     what = f"{kind.lower()} {id}"
     if why == "TIME LIMIT":
         return at_time_limit(what)
@@ -237,7 +235,7 @@ def _block(text: str) -> str | None:
 
 def _last_of_launcher(text: str) -> str | None:
     """The last complaint of srun, but not with which status its ranks ended."""
-    said = [found for found in re.findall(r"^(?:srun|salloc|slurmstepd\S*): error: (.+)", text, re.MULTILINE)]
+    said = re.findall(r"^(?:srun|salloc|slurmstepd\S*): error: (.+)", text, re.MULTILINE)
     said = [line for line in said if not EXITED.search(line) and "couldn't chdir" not in line]
     return f"Slurm: {said[-1]}" if said else None
 
