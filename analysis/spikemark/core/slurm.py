@@ -28,6 +28,7 @@ class Job(NamedTuple):
     state: str
     reason: str
     nodes: int
+    elapsed_s: float
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,27 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
     if not inside(environment):
         return None
     job = environment["SLURM_JOB_ID"]
-    hosts = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
     return Allocation(
         environment.get("SLURM_CLUSTER_NAME") or None,
         job,
         environment.get("SLURM_JOB_PARTITION") or None,
-        tuple(hosts.split()),
+        hosts(environment),
         _ends_s(job),
     )
+
+
+def hosts(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The names of the nodes of the job that this process belongs to. Raises SlurmFailed."""
+    return tuple(_ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", "")).split())
+
+
+def cpus_per_core(node: str) -> int:
+    """How many of what Slurm counts as CPUs are a core of a node. Raises SlurmFailed."""
+    said = dict(re.findall(r"(\w+)=(\d+)", _ask("scontrol", "--oneliner", "show", "node", node)))
+    try:
+        return max(1, int(said["CPUTot"]) // (int(said["Sockets"]) * int(said["CoresPerSocket"])))
+    except (KeyError, ZeroDivisionError):
+        raise SlurmFailed(f"scontrol show node {node}: no numbers of cores") from None
 
 
 def _ends_s(job: str) -> float | None:
@@ -104,11 +118,26 @@ def queue(jobs: Sequence[str]) -> dict[str, Job]:
     if not jobs:
         return {}
     # All jobs of the user: a job that has left the queue for good is an error of `squeue --jobs`.
-    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D").splitlines()
+    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M").splitlines()
     found = (line.strip().split("|") for line in lines)
-    known = {id: Job(id, state, reason, int(nodes)) for id, state, reason, nodes in found}
+    known = {
+        id: Job(id, state, reason, int(nodes), duration_s(elapsed) or 0.0)
+        for id, state, reason, nodes, elapsed in found
+    }
     over = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
     return {id: known[id] for id in jobs if id in known and known[id].state not in over}
+
+
+def cores_per_node(partition: str | None) -> int:
+    """Physical cores of the smallest node of a partition; of the default one for None. Raises SlurmFailed."""
+    where = [f"--partition={partition}"] if partition else []
+    lines = _ask("sinfo", "--noheader", "--format=%P %X %Y", *where).splitlines()
+    found = [line.split() for line in lines]
+    default = [parts for parts in found if parts[0].endswith("*")]
+    if not found:
+        raise SlurmFailed(f"sinfo: no nodes in partition {partition or 'by default'}")
+    chosen = found if partition or not default else default
+    return min(int(sockets.rstrip("+")) * int(cores.rstrip("+")) for _, sockets, cores in chosen)
 
 
 def submit(options: Sequence[str], script: str) -> str:
