@@ -31,7 +31,7 @@ class Provenance(Fields):
     flags: str
     mpi_library: str
     version: str
-    started: str
+    started: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
 
 
 class Node(Fields):
