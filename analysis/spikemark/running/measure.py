@@ -14,7 +14,7 @@ from spikemark.records.results import Results
 from .carry_out import RunFailed, carry_out, check_record, due
 
 
-def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
+def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     """Carry out run id `run` of the plan and return the directory of its record.
 
     A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
@@ -31,7 +31,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
         "--out",
         str(out.resolve()),
     ]
-    start = launch(launcher, program, planned.ranks, planned.threads)
+    start = launch(launcher, program, planned.layout)
 
     def work() -> dict[str, Any]:
         run_to_record(start, plan.experiment.time_limit_s, out, planned)
@@ -59,9 +59,11 @@ def _reason(finished: Finished) -> str:
 
 def log_text(start: Launch, finished: Finished) -> str:
     """What is kept about a program that failed: its command, how it ended and what it said."""
-    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
+    variables = [f"{name}={shlex.quote(value)}" for name, value in start.environment.items()]
+    if start.removed:
+        variables = ["env", *(f"--unset={name}" for name in start.removed), *variables]
     return (
-        f"command: {variables} {shlex.join(start.command)}\n"
+        f"command: {' '.join(variables)} {shlex.join(start.command)}\n"
         f"exit status: {finished.status}\n\nstandard error:\n{finished.errors}\n"
         f"standard output:\n{finished.output}\n"
     )
