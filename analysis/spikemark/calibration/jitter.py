@@ -59,13 +59,14 @@ def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str,
     cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} us"
     detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
     each = [r.fluctuation for r in rounds]
+    library = first.provenance.mpi_library.split(",")[0]
     factors = [f.factor for f in each if f.factor is not None] or [1.0] * len(each)
     found = {
         "jitter.cv": repeated([f.cv for f in each], "1", f"{detail}, without long ones"),
         "jitter.correlation_time": repeated([f.correlation_time for f in each], "cycles", detail),
         "jitter.minor_share": repeated([f.share for f in each], "1", detail),
         "jitter.minor_factor": repeated(factors, "1", detail),
-        "software.launcher": measured(default_launcher(), None, detail=first.provenance.mpi_library.split(",")[0]),
+        "software.launcher": measured(default_launcher(), None, detail=library),
     }
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
     drawn, unknown = power(energies, first.energy_reason, cores)

@@ -68,4 +68,14 @@ def core_threads(cpus: Path = CPUS) -> list[int]:
     return list(first.values())
 
 
-__all__ = ["LAUNCHERS", "Launch", "Layout", "Nodes", "available_cores", "core_threads", "default_launcher", "launch"]
+__all__ = [
+    "LAUNCHERS",
+    "Launch",
+    "Layout",
+    "Nodes",
+    "available_cores",
+    "core_threads",
+    "default_launcher",
+    "launch",
+    "nodes_at_hand",
+]
