@@ -37,6 +37,7 @@ class Spread(NamedTuple):
     nodes: int
     ranks_per_node: int
     distribution: Distribution = "block"
+    names: tuple[str, ...] = ()  # of the nodes, where they are known before
 
     def node(self, rank: int) -> int:
         """The number of a rank's node, from 0."""
@@ -44,7 +45,7 @@ class Spread(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes at hand: the cores that may be used on each, and whose they are, in words."""
+    """The nodes at hand: the cores that may be used on each, whose they are, in words, and their names."""
 
     cores: tuple[int, ...]
     whose: str
@@ -70,14 +71,17 @@ def spread(layout: Layout, nodes: Nodes) -> Spread:
             f"ranks_per_node: {per_node}; allowed with threads={layout.threads}: at most"
             f" {largest // layout.threads}, by the cores ({largest}) of a node of {nodes.whose}"
         )
-    room = sorted((min(per_node, cores // layout.threads) for cores in nodes.cores), reverse=True)
+    room = [min(per_node, cores // layout.threads) for cores in nodes.cores]
     if sum(room) < layout.ranks:
         raise BadInput(
             f"ranks: {layout.ranks}; allowed with threads={layout.threads}, ranks_per_node={per_node}:"
             f" at most {sum(room)}, by the nodes ({len(room)}) of {nodes.whose}"
         )
-    number = next(n for n in range(1, len(room) + 1) if sum(room[:n]) >= layout.ranks)
-    return Spread(layout.ranks, number, per_node, layout.distribution or "block")
+    widest = sorted(range(len(room)), key=lambda node: -room[node])
+    number = next(n for n in range(1, len(room) + 1) if sum(room[i] for i in widest[:n]) >= layout.ranks)
+    taken = sorted(widest[:number])  # the same nodes for every run of a layout
+    names = tuple(nodes.names[i] for i in taken) if nodes.names else ()
+    return Spread(layout.ranks, number, per_node, layout.distribution or "block", names)
 
 
 def check(layout: Layout) -> None:

@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-from . import slurm
+from . import pmi, slurm
 from .command import Launch
 from .errors import BadInput
-from .layout import Layout, Nodes, spread
+from .layout import Layout, Nodes, Spread, spread
 
 #: What stays of a job in the environment of a step: which job it is, and what concerns the nodes themselves.
 KEPT = re.compile(
@@ -27,20 +27,29 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     bound = layout.binding != "none"
     step = [
         "srun",
-        "--mpi=pmix",
+        *pmi.option(program[0]),
         "--overlap",
         "--mem=0",
         f"--nodes={placed.nodes}",
+        *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
         f"--ntasks={placed.ranks}",
-        f"--ntasks-per-node={placed.ranks_per_node}",
+        *_per_node(placed),
         f"--cpus-per-task={layout.threads}",
-        f"--distribution={placed.distribution}:block",
         "--hint=nomultithread",
         f"--cpu-bind={'cores' if bound else 'none'}",
     ]
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
     return Launch([*step, *program], environment, tuple(inherited(os.environ)), placed)
+
+
+def _per_node(placed: Spread) -> list[str]:
+    """Slurm ignores --ntasks-per-node where the last node gets fewer; a plane is a block of that size."""
+    even = placed.ranks == placed.nodes * placed.ranks_per_node
+    limit = [f"--ntasks-per-node={placed.ranks_per_node}"] if even else []
+    if placed.distribution == "block" and not even:
+        return [f"--distribution=plane={placed.ranks_per_node}"]
+    return [*limit, f"--distribution={placed.distribution}:block"]
 
 
 def inherited(environment: Mapping[str, str]) -> list[str]:
