@@ -75,7 +75,9 @@ def bench(
     with locked(out):
         for done, number in enumerate(numbers):
             progress(done, len(numbers))
-            raw, table, more = _run([program, *given], launch.Layout(number, ranks_per_node=ranks_per_node), cores, out, launcher)
+            raw, table, more = _run(
+                [program, *given], launch.Layout(number, ranks_per_node=ranks_per_node), cores, out, launcher
+            )
             raws.append(raw)
             notes += [f"{counted(number, 'rank')}: {line}" for line in more]
             if not len(table):

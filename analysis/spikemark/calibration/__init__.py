@@ -87,7 +87,9 @@ def calibrate(
     rounds: list[Measured] = []
     exchanged: list[exchanges.Tables] = []
     # All nodes have to see the folder of a profile; the one for temporary files may be each node's own.
-    with tempfile.TemporaryDirectory(prefix=".spikemark-", dir=_shared(path) if site.allocated else None) as it:
+    with tempfile.TemporaryDirectory(
+        prefix=".spikemark-", dir=_shared(path) if site.allocated else None
+    ) as it:
         for number in range(effort.rounds):
             say(f"round {number + 1} of {effort.rounds}: kernels, messages, exchanges, the mini-app")
             if number % effort.exchanges_every == 0:
@@ -139,7 +141,7 @@ def _values(
         values["jitter.node_spread"] = node_spread.value(kernels)
     else:
         unknown["jitter.node_spread"] = messages.ONE_NODE
-    inside, between = ([m for m in each if m] for each in zip(*((r.inside, r.between) for r in rounds)))
+    inside, between = [r.inside for r in rounds if r.inside], [r.between for r in rounds if r.between]
     for found, why in (
         exchanges.values(exchanged, site),
         messages.values(inside, between),

@@ -38,7 +38,7 @@ class Round:
 
 
 def one_round(number: int, site: Site, pattern: str, effort: Effort, folder: Path) -> Round:
-    """Round `number` of the kernels that match `pattern`; `folder` holds the raw files. Raises BenchFailed."""
+    """Round `number` of the kernels that match `pattern`. Raw files go to `folder`. Raises BenchFailed."""
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={pattern}"]
     program += [f"--benchmark_min_time={effort.kernel_s}", "--benchmark_out_format=json"]
     if site.allocated:

@@ -4,6 +4,7 @@ Both ends of a pair are on one node, or each is the only rank of its node. Of se
 the median; the reference names the fastest and the slowest pair.
 """
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -197,10 +198,10 @@ def _topology(rounds: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
     if rounds:
         pairs = list(rounds[0].pairs)
         middle = sorted(float(np.median([latency(r.pairs[p]) for r in rounds])) for p in pairs)
-        steps = [after / before for before, after in zip(middle, middle[1:], strict=False)]
+        steps = [after / before for before, after in itertools.pairwise(middle)]
         far = int(np.argmax(steps)) + 1 if steps and max(steps) >= LEVELS else None
         reason = (
-            f"latencies of {len(pairs)} pairs are {middle[0]:.3g} to {middle[-1]:.3g} us, which shows one level"
+            f"latencies of pairs are {middle[0]:.3g} to {middle[-1]:.3g} us: one level, or no more was seen"
             if far is None
             else f"latencies show two levels, {middle[0]:.3g} to {middle[far - 1]:.3g} us ({far} pairs) and"
             f" {middle[far]:.3g} to {middle[-1]:.3g} us ({len(pairs) - far}), but not what links them"

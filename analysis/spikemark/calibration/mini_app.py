@@ -21,8 +21,8 @@ def run(
     `recorded`: the field `record` of the description. Raises RunFailed without a record.
     """
     description = mam_benchmark.describe(
-        areas=layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms, schedule="conventional",
-        placement="area",
+        areas=layout.ranks, neurons_per_area=neurons, indegree=indegree, simulate_ms=ms,
+        schedule="conventional", placement="area",
     ) | ({"record": recorded} if recorded else {})  # fmt: skip
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))

@@ -140,7 +140,13 @@ def _fits(curves: list[Curve], title: str) -> Table:
     few = without("fewer than 3 sizes")
     for c in curves:
         ranks = f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks
-        first = {"exchange": c.exchange, "targets": c.targets, "ranks": ranks, "nodes": c.nodes, "skew_us": c.skew_us}
+        first = {
+            "exchange": c.exchange,
+            "targets": c.targets,
+            "ranks": ranks,
+            "nodes": c.nodes,
+            "skew_us": c.skew_us,
+        }
         first["barrier_us"] = 1e6 * c.barrier_s
         if c.fit is None:
             sizes = (min(c.sizes), max(c.sizes))
