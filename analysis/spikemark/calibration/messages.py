@@ -4,7 +4,6 @@ Both ends of a pair are on one node, or each is the only rank of its node. Of se
 the median; the reference names the fastest and the slowest pair.
 """
 
-import itertools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -198,12 +197,19 @@ def _topology(rounds: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
     if rounds:
         pairs = list(rounds[0].pairs)
         middle = sorted(float(np.median([latency(r.pairs[p]) for r in rounds])) for p in pairs)
-        steps = [after / before for before, after in itertools.pairwise(middle)]
-        far = int(np.argmax(steps)) + 1 if steps and max(steps) >= LEVELS else None
-        reason = (
-            f"latencies of pairs are {middle[0]:.3g} to {middle[-1]:.3g} us: one level, or no more was seen"
-            if far is None
-            else f"latencies show two levels, {middle[0]:.3g} to {middle[far - 1]:.3g} us ({far} pairs) and"
-            f" {middle[far]:.3g} to {middle[-1]:.3g} us ({len(pairs) - far}), but not what links them"
-        )
+        # Two pairs at least on either side: a single one may have been disturbed.
+        steps = {i: middle[i] / middle[i - 1] for i in range(2, len(middle) - 1)}
+        far = max(steps, key=steps.get, default=None)
+        far = far if far and steps[far] >= LEVELS else None
+        if len(pairs) == 1:
+            reason = "one pair of nodes does not show it"
+        elif far is None:
+            reason = (
+                f"latencies of {len(pairs)} pairs, {middle[0]:.3g} to {middle[-1]:.3g} us, show one level"
+            )
+        else:
+            reason = (
+                f"latencies show two levels, {middle[0]:.3g} to {middle[far - 1]:.3g} us ({far} pairs) and"
+                f" {middle[far]:.3g} to {middle[-1]:.3g} us ({len(pairs) - far}), but not what links them"
+            )
     return {}, {f"interconnect.{name}": reason for name in ("topology", "nodes_per_leaf")}

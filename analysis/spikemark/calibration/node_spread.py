@@ -36,8 +36,8 @@ def value(rounds: list[Round]) -> Value:
     middle = np.median(ratios, axis=0)
     slowest, fastest = names[int(middle.argmax())], names[int(middle.argmin())]
     detail = (
-        f"kernel times on {listed(names)}, all cores busy; {slowest} takes {middle.max():.3g} times the mean,"
-        f" {fastest} {middle.min():.3g}"
+        f"kernel times on {listed(names)}, all cores busy; {slowest} takes {middle.max():.3f} times the mean,"
+        f" {fastest} {middle.min():.3f}"
     )
     return repeated([float(each.std(ddof=1)) for each in ratios], "1", detail)
 
