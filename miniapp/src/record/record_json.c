@@ -170,10 +170,15 @@ static json_t *meters_of(const struct results *results) {
     return list;
 }
 
+/// Nodes are named by their lowest rank there, as in kernel.csv.
 static json_t *kernel(const struct results *results) {
     json_t *node_of_rank = json_array();
-    for (int r = 0; r < results->model->ranks; r++)
-        json_array_append_new(node_of_rank, json_integer(results->ranks[r].node));
+    const int *of_rank = results->nodes->of_rank;
+    for (int r = 0; r < results->model->ranks; r++) {
+        int lowest = 0;
+        while (of_rank[lowest] != of_rank[r]) lowest++;
+        json_array_append_new(node_of_rank, json_integer(lowest));
+    }
     return kernel_record_json(results->kernel, results->kernel_reader, node_of_rank);
 }
 
