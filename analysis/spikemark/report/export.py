@@ -105,8 +105,8 @@ def _energy_per_event(measured: Measured) -> Quantity:
 
 #: Figures of merit by name, each of one run. Real-time factor: wall-clock time of the measured part over
 #: simulated time. Time per event: the same wall-clock time over all recurrent synaptic events of all ranks.
-#: Waiting share: waiting (Run.waiting_phases), mean over ranks, over the wall-clock time. Energy: gross, of all
-#: nodes, over the recurrent synaptic events.
+#: Waiting share: waiting (Run.waiting_phases), mean over ranks, over the wall-clock time. Energy: gross, of
+#: all nodes, over the recurrent synaptic events.
 FIGURES: dict[str, Callable[[Measured], Quantity]] = {
     "real_time_factor": _real_time_factor,
     "time_per_synaptic_event": _time_per_event,

@@ -103,7 +103,7 @@ def test_a_single_run_agrees_with_nobody(tmp_path):
 
 def test_failed_and_missing_runs_are_complaints(tmp_path):
     results, runs = swept.planned(tmp_path, seeds=[1, 2, 3])
-    with pytest.raises(BadInput, match="no record with figures; conventional.*: not run yet"):
+    with pytest.raises(BadInput, match=r"no record with figures; conventional.*: not run yet"):
         exported(results)
     swept.write(results, runs[0])
     results.failure(runs[1].id).parent.mkdir(exist_ok=True)
