@@ -261,8 +261,15 @@ def test_job_that_cannot_start_is_reported_by_name(faulty, tmp_path):
 
 
 @pytest.mark.parametrize("profile", sorted(p.parent for p in ROOT.glob("workflows/profiles/*/config.yaml")))
-def test_every_profile_is_understood(smoke, profile):
+def test_every_profile_of_snakemake_is_understood(smoke, profile):
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--executor", "dryrun", "--nolock"]
     where = ["--snakefile", ROOT / "Snakefile", "--directory", smoke[1].path, "--profile", profile]
     done = subprocess.run([*command, *where], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_snakemake_measures_the_same_runs(faulty, tmp_path):
+    path, results = faulty
+    done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path, "--profile", "laptop")
+    assert done.returncode == 1
+    assert len(records(results)) == len(done.stderr.splitlines()) - 1 == 1, done.stderr

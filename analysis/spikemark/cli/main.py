@@ -34,6 +34,7 @@ from .simulate import simulate
 from .study import study
 from .sweep import sweep
 from .whatif import Whatif, whatif
+from .work import work
 
 app = typer.Typer(
     add_completion=False,
@@ -63,6 +64,7 @@ def _options(
 
 for verb in (sweep, report, study, collect, run):  # measuring
     app.command()(verb)
+app.command(hidden=True)(work)
 for verb in (fit, budget, coverage, energy, cachesim, scorep, export):  # looking at runs
     app.command()(verb)
 app.command("predict", cls=Predict, help=HELP)(other_schedule)

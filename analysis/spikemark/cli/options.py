@@ -26,7 +26,11 @@ Folder = Annotated[
     Path, typer.Argument(metavar="RESULTS_DIR", help="A results folder: results/EXPERIMENT/MACHINE.")
 ]
 Where = Annotated[
-    str, typer.Option(help="Where to measure: laptop, slurm, or a folder with a Snakemake profile.")
+    str,
+    typer.Option(
+        help="Where to measure: here (this machine, or the allocation that this is in), slurm, or a folder"
+        " with slurm.yaml or with a profile of Snakemake."
+    ),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of the run, with its record.")]
 Runs = Annotated[

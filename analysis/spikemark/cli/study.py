@@ -14,7 +14,7 @@ SUMMARY_WIDTH = 20
 def study(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of a study.")] = None,
     as_json: AsJson = False,
-    profile: Where = "laptop",
+    profile: Where = "here",
     machine: Machine = None,
     results: Root = None,
 ) -> None:

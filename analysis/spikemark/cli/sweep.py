@@ -13,9 +13,19 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the runs in order, finished ones and missing ones.")
     ] = False,
-    profile: Where = "laptop",
+    profile: Where = "here",
     machine: Machine = None,
     results: Root = None,
+    jobs: Annotated[
+        bool,
+        typer.Option("--jobs", help="Slurm: a job for every run, instead of one that takes all in order."),
+    ] = False,
+    budget: Annotated[
+        float | None, typer.Option(help="Slurm: refuse to use more than this many node-hours.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="LIMIT", help="Slurm: limit of a job, such as 2:00:00.")
+    ] = None,
 ) -> None:
     """Measure an experiment's missing runs, then write its report.
 
@@ -23,17 +33,17 @@ def sweep(
     RESULTS/EXPERIMENT/MACHINE/runs.
     """
     from spikemark.report import conclude
-    from spikemark.running import sweeps
+    from spikemark.running import sweeps, ways
     from spikemark.running.experiments import expand, load
 
     chosen = load(experiment)
     runs = expand(chosen)
     folder = sweeps.folder(chosen, machine, results)
+    way = ways.find(profile, jobs, budget, time)
     if dry_run:
-        sweeps.check(folder, profile)
-        typer.echo(sweeps.dry_run(runs, folder))
+        typer.echo(sweeps.dry_run(runs, folder, way))
         return
-    print_outcome(sweeps.sweep(chosen, runs, folder, conclude, profile))
+    print_outcome(sweeps.sweep(chosen, runs, folder, conclude, way))
 
 
 def print_outcome(outcome) -> None:

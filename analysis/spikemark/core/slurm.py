@@ -28,6 +28,7 @@ class Job(NamedTuple):
     state: str
     reason: str
     nodes: int
+    elapsed_s: float
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,26 @@ def queue(jobs: Sequence[str]) -> dict[str, Job]:
     if not jobs:
         return {}
     # All jobs of the user: a job that has left the queue for good is an error of `squeue --jobs`.
-    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D").splitlines()
+    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M").splitlines()
     found = (line.strip().split("|") for line in lines)
-    known = {id: Job(id, state, reason, int(nodes)) for id, state, reason, nodes in found}
+    known = {
+        id: Job(id, state, reason, int(nodes), duration_s(elapsed) or 0.0)
+        for id, state, reason, nodes, elapsed in found
+    }
     over = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
     return {id: known[id] for id in jobs if id in known and known[id].state not in over}
+
+
+def cores_per_node(partition: str | None) -> int:
+    """Physical cores of the smallest node of a partition; of the default one for None. Raises SlurmFailed."""
+    where = [f"--partition={partition}"] if partition else []
+    lines = _ask("sinfo", "--noheader", "--format=%P %X %Y", *where).splitlines()
+    found = [line.split() for line in lines]
+    default = [parts for parts in found if parts[0].endswith("*")]
+    if not found:
+        raise SlurmFailed(f"sinfo: no nodes in partition {partition or 'by default'}")
+    chosen = found if partition or not default else default
+    return min(int(sockets.rstrip("+")) * int(cores.rstrip("+")) for _, sockets, cores in chosen)
 
 
 def submit(options: Sequence[str], script: str) -> str:

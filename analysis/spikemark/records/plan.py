@@ -59,6 +59,7 @@ class Planned(PlanFields):
     repetition: Repetition
     fields: dict[str, Any]  # what the experiment varied
     machine: SimulatedOn | None = None  # None: measured on the machine at hand
+    guess_s: float | None = None  # how long it may take, see running/durations.py
 
 
 class PlannedExperiment(PlanFields):

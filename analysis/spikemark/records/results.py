@@ -41,8 +41,13 @@ class Results:
 
     @property
     def workflow_log(self) -> Path:
-        """What Snakemake printed during the last sweep."""
+        """What the worker or the workflow printed during the last sweep."""
         return self.path / "workflow.log"
+
+    @property
+    def campaign(self) -> Path:
+        """How the jobs of the last campaign on a cluster were submitted; they lie in jobs/."""
+        return self.path / "campaign.json"
 
     def description(self, run: str) -> Path:
         """The run description of run id `run`."""

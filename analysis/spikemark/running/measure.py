@@ -1,10 +1,13 @@
 """One run of a plan on this machine: start it, watch it, check the record, keep it or say why not."""
 
+import functools
+import os
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import places
+from spikemark.core import places, slurm
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import Launch, launch
 from spikemark.core.process import Finished, watch
@@ -14,7 +17,7 @@ from spikemark.records.results import Results
 from .carry_out import RunFailed, carry_out, check_record, due
 
 
-def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
+def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     """Carry out run id `run` of the plan and return the directory of its record.
 
     A failure leaves `failed/ID.log` behind, whose first line is the reason, and raises RunFailed. Raises
@@ -25,6 +28,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     if planned.machine is not None:
         raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
     out = results.unchecked(run)
+    launcher = launcher or ("srun" if slurm.inside() else "mpirun")
     program = [
         str(places.program("miniapp")),
         str(results.description(run).resolve()),
@@ -34,10 +38,20 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
     start = launch(launcher, program, planned.ranks, planned.threads)
 
     def work() -> dict[str, Any]:
+        began_s = time.time()
         run_to_record(start, plan.experiment.time_limit_s, out, planned)
-        return {"command": start.command, "environment": start.environment}
+        started = {"launcher": launcher, "command": start.command, "environment": start.environment}
+        return {**started, "began_s": began_s, "allocation": _allocation()}
 
     return carry_out(planned, out, results.run(run), results.failure(run), work)
+
+
+@functools.cache
+def _allocation() -> dict[str, Any] | None:
+    """What is kept of the allocation that this process is in, with the modules that were loaded there."""
+    found = slurm.allocation()
+    modules = list(filter(None, os.environ.get("LOADEDMODULES", "").split(":")))
+    return None if found is None else {**found.content(), "modules": modules}
 
 
 def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned) -> Finished:

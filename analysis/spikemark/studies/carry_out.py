@@ -10,12 +10,10 @@ from spikemark.records.cases import Case, View, timed
 from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
 from spikemark.report.sections import correctness, literature, provenance, runs
-from spikemark.running import experiments, sweeps
+from spikemark.running import experiments, sweeps, ways
 
 from . import STUDIES
 from .study import Findings, Study
-
-LOCAL = "laptop"  # the profile whose runs are made on this machine
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def carry_out(
     study: Study,
     machine: str | None = None,
     root: Path | None = None,
-    profile: str = LOCAL,
+    profile: str = ways.HERE,
     stream: TextIO | None = None,
 ) -> tuple[Done, sweeps.Outcome]:
     """Sweep the experiment of the study, then write study.json and study.html beside its runs.
@@ -56,8 +54,10 @@ def carry_out(
     """
     experiment = experiments.load(study.experiment)
     folder = sweeps.folder(experiment, machine, root)
-    outcome = sweeps.sweep(experiment, experiments.expand(experiment), folder, conclude, profile, stream)
-    if study.prepare and profile == LOCAL:
+    outcome = sweeps.sweep(
+        experiment, experiments.expand(experiment), folder, conclude, ways.find(profile), stream
+    )
+    if study.prepare and profile == ways.HERE:
         outcome.complaints.extend(study.prepare(outcome.sweep))
     return write(study, outcome.sweep), outcome
 

@@ -1,0 +1,100 @@
+"""How long runs of a plan take: guessed from what they simulate, corrected by the runs that are done."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import median
+from typing import Any
+
+from spikemark.core.errors import BadInput
+from spikemark.core.reading import read_json
+from spikemark.network.description import read
+from spikemark.quantities.words import counted
+from spikemark.records import run_files
+from spikemark.records.plan import Planned
+from spikemark.records.results import Results
+
+#: Assumed for a guess, in s: to start a run, and per synapse, synaptic event, update of a neuron and cycle.
+START_S, SYNAPSE_S, EVENT_S, UPDATE_S, CYCLE_S = 3.0, 2e-7, 2e-8, 1e-8, 2e-5
+RATE_HZ = 10.0  # assumed of every neuron
+
+
+def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
+    """A guess of the time that a run takes from start to end, in s, from its counts.
+
+    A description that the mini-app will refuse takes START_S.
+    """
+    try:
+        given = read(description)
+    except BadInput:
+        return START_S
+    cycles = given.time.warmup_cycles + given.time.cycles
+    events = given.network.synapses * RATE_HZ * 1e-3 * given.time.cycle_ms * cycles
+    updates = given.neurons * cycles * given.time.cycle_steps
+    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S
+    return START_S + work / (ranks * threads) + cycles * (CYCLE_S + _injected_s(given.inject))
+
+
+def _injected_s(inject: Any) -> float:
+    """The mean wait that a description adds to every cycle; the mini-app checks the field."""
+    mean_us = inject.get("mean_us") if isinstance(inject, dict) else None
+    return 1e-6 * mean_us if isinstance(mean_us, int | float) and mean_us > 0 else 0.0
+
+
+def minutes(seconds: float) -> str:
+    """A duration as it stands in a sentence."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Durations:
+    """Expected durations of the runs of a plan, in s."""
+
+    def __init__(self, runs: Iterable[Planned], results: Results):
+        """Learns from those of `runs` that are done."""
+        self._results = results
+        self._alike: dict[str, list[float]] = defaultdict(list)
+        self._ratios: list[float] = []
+        for run in runs:
+            self.learn(run)
+
+    def learn(self, run: Planned) -> None:
+        """Takes the time of a run into account, if it is done."""
+        if (wall := _wall_s(self._results, run.id)) is not None:
+            self._alike[_setup(run)].append(wall)
+            self._ratios.append(wall / (run.guess_s or START_S))
+
+    def of(self, run: Planned) -> float:
+        """The median of the runs that are done and differ from it only in seed and repetition.
+
+        Without one, its guess, multiplied by the median ratio of time to guess over all runs that are done.
+        """
+        if done := self._alike.get(_setup(run)):
+            return median(done)
+        return (median(self._ratios) if self._ratios else 1.0) * (run.guess_s or START_S)
+
+    def total(self, runs: Iterable[Planned]) -> float:
+        """The time of `runs` one after another."""
+        return sum(self.of(run) for run in runs)
+
+    @property
+    def basis(self) -> str:
+        """What the durations rest on, in words."""
+        return f"from {counted(len(self._ratios), 'finished run')}" if self._ratios else "assumed"
+
+
+def _setup(run: Planned) -> str:
+    """What runs have in common that differ in seed and repetition."""
+    left_out = {"id", "label", "seed", "repetition", "guess_s"}
+    return json.dumps(run.model_dump(mode="json", exclude=left_out), sort_keys=True)
+
+
+def _wall_s(results: Results, run: str) -> float | None:
+    if not results.measured(run):
+        return None
+    try:
+        wall = read_json(results.run(run) / run_files.LAUNCH)["wall_s"]
+        return float(wall) if wall > 0 else None
+    except (BadInput, KeyError, TypeError):
+        return None

@@ -1,0 +1,116 @@
+"""The jobs of a campaign: what was submitted for a results folder, and how it ended.
+
+A job writes its end into a file of its own: the queue only says that it is gone.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spikemark.core import slurm
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_json
+from spikemark.core.reading import read_json
+from spikemark.records.results import Results
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A job: its id, nodes, limit in s, and the ids of its runs; None stands for all that are missing."""
+
+    id: str
+    nodes: int
+    limit_s: float
+    runs: tuple[str, ...] | None
+    end: dict[str, Any] | None = None  # what the job wrote about its end: began_s, ended_s, why, next
+
+    @property
+    def node_hours(self) -> float | None:
+        """What the job took; None as long as it has not said."""
+        return None if self.end is None else self.nodes * (self.end["ended_s"] - self.end["began_s"]) / 3600
+
+
+def keep(results: Results, job: Submitted) -> None:
+    """Writes down that a job was submitted."""
+    content = {"nodes": job.nodes, "limit_s": job.limit_s, "runs": None if job.runs is None else [*job.runs]}
+    write_json(_file(results, job.id), content)
+
+
+def keep_end(results: Results, job: str, began_s: float, why: str, following: str | None) -> None:
+    """Writes down how this job ended, with the id of the one that follows; times are Unix epochs."""
+    content = {"began_s": began_s, "ended_s": time.time(), "why": why, "next": following}
+    write_json(_end_file(results, job), content)
+
+
+def known(results: Results, job: str) -> bool:
+    """Says whether a job was submitted for this folder."""
+    return _file(results, job).is_file()
+
+
+def all_of(results: Results) -> list[Submitted]:
+    """All jobs that were submitted for a results folder, the oldest first."""
+    files = (path for path in _folder(results).glob("*.json") if not path.name.endswith(".end.json"))
+    return [found for path in sorted(files, key=_age) if (found := _read(results, path.stem))]
+
+
+def active(results: Results) -> list[Submitted]:
+    """The jobs of a results folder that wait or run. Raises BadInput if Slurm cannot be asked about them."""
+    open_jobs = [job for job in all_of(results) if job.end is None]
+    if not open_jobs or not slurm.available():  # as for a folder that was fetched from a cluster
+        return []
+    try:
+        queue = slurm.queue([job.id for job in open_jobs])
+    except slurm.SlurmFailed as failed:
+        raise BadInput(f"{_folder(results)}: are its jobs still at work? {failed}") from None
+    return [job for job in open_jobs if job.id in queue]
+
+
+def ended(results: Results, job: Submitted) -> Submitted:
+    """The job with what it has written about its end by now."""
+    return _read(results, job.id) or job
+
+
+def ids(jobs: Iterable[Submitted]) -> str:
+    """The ids as they stand in a sentence or on a command line."""
+    return " ".join(job.id for job in jobs)
+
+
+def named(found: list[Submitted]) -> str:
+    """Jobs as they stand in a sentence."""
+    return f"job{'s' if len(found) > 1 else ''} {ids(found)}"
+
+
+def log(results: Results, job: str) -> Path:
+    """What a job printed; `%j` stands for any."""
+    return _folder(results) / f"{job}.log"
+
+
+def _folder(results: Results) -> Path:
+    return results.path / "jobs"
+
+
+def _file(results: Results, job: str) -> Path:
+    return _folder(results) / f"{job}.json"
+
+
+def _end_file(results: Results, job: str) -> Path:
+    return _folder(results) / f"{job}.end.json"
+
+
+def _age(path: Path) -> tuple[float, int]:
+    return path.stat().st_mtime, int(path.stem) if path.stem.isdigit() else 0
+
+
+def _read(results: Results, job: str) -> Submitted | None:
+    """A job from its files; None where they say nothing that can be used."""
+    try:
+        content = read_json(_file(results, job))
+        end = read_json(_end_file(results, job)) if _end_file(results, job).is_file() else None
+        runs = content["runs"]
+        return Submitted(
+            job, content["nodes"], content["limit_s"], None if runs is None else tuple(runs), end
+        )
+    except (BadInput, KeyError, TypeError):
+        return None

@@ -1,0 +1,154 @@
+"""The ways to carry out the missing runs of a plan: here, as jobs of Slurm, or by a Snakemake workflow."""
+
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from spikemark.core import places
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_json
+from spikemark.core.process import last_line, started
+from spikemark.records.plan import Planned
+from spikemark.records.results import Results
+
+from . import jobs, slurm_profile, worker
+from .campaign import Campaign
+from .progress import Progress
+from .watch import Watch
+
+HERE = "here"
+LOOK_EVERY_S = 1.0  # looking takes time from the measured run
+PATIENCE_S = 15
+
+
+class Way(Protocol):
+    """Carries out the missing ones among `runs`, the plan; returns complaints about itself.
+
+    Every run leaves a record or the reason of its failure, which `progress` finds. Processes started here
+    inherit the descriptor `lock`, and so hold the lock of the folder as long as anything measures.
+    """
+
+    def carry_out(
+        self, results: Results, runs: list[Planned], progress: Progress, lock: int
+    ) -> list[str]: ...
+
+
+class Here:
+    """One run after another on this machine, or in the allocation that this process is in."""
+
+    def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
+        """See Way."""
+        _watch([sys.executable, "-m", "spikemark", "work", str(results.path)], results, progress, lock)
+        return _not_carried_out(results, progress)
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """As jobs of Slurm, which go on without the command that submitted them."""
+
+    campaign: Campaign
+
+    def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
+        """See Way.
+
+        Raises BadInput, before anything is submitted, for runs that no node can hold, for a budget that is
+        too small, and for what Slurm refuses. An interruption leaves the jobs as they are.
+        """
+        found = jobs.active(results)
+        if found:
+            progress.say(f"in the queue already: {jobs.named(found)}")
+        else:
+            progress.say(self.campaign.cost(results, runs))
+            write_json(results.campaign, self.campaign.content())
+        return Watch(self.campaign, results, runs, progress, found).until_done()
+
+
+@dataclass(frozen=True)
+class Snakemake:
+    """By Snakemake with a profile of its own, for batch systems that it knows."""
+
+    profile: Path
+
+    def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
+        """See Way."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(places.root() / "Snakefile")]
+        command += ["--directory", str(results.path), "--profile", str(self.profile)]
+        # Only a missing record is measured. Records appear whole or not at all, and we hold the lock of the
+        # folder: Snakemake's own bookkeeping of incomplete files could only stop a sweep that can go on.
+        command += ["--workflow-profile", "none", "--nolock", "--ignore-incomplete", "--drop-metadata"]
+        command += ["--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy", "--nocolor"]
+        _watch(command, results, progress, lock)
+        for run in list(progress.pending):  # the job itself failed, before or instead of the mini-app
+            log = results.job_log(run)
+            if log.is_file() and (reason := last_line(log.read_text(errors="replace"))):
+                progress.fail(run, reason)
+        return _not_carried_out(results, progress)
+
+
+def find(profile: str, one_each: bool = False, budget: float | None = None, limit: str | None = None) -> Way:
+    """The way that `profile` names: `here`, or a folder of workflows/profiles or a path with a profile.
+
+    The other arguments are those of a Campaign. Raises BadInput for an unknown profile, for a profile that
+    says something wrong, and for arguments of a campaign without one.
+    """
+    path = None if profile == HERE else _folder(profile)
+    if path is not None and (path / slurm_profile.FILE).is_file():
+        if limit is not None:
+            _check_limit(limit)
+        if budget is not None and not 0 < budget < 1e9:
+            raise BadInput(f"budget={budget:g}: allowed are node-hours above 0")
+        profile = slurm_profile.read(path / slurm_profile.FILE)
+        return Slurm(Campaign(profile, one_each, budget, limit))
+    for name, value in (("jobs", one_each), ("budget", budget is not None), ("time", limit is not None)):
+        if value:
+            raise BadInput(f"--{name}: only with a profile for Slurm, such as --profile slurm")
+    return Here() if path is None else Snakemake(path)
+
+
+def _check_limit(text: str) -> None:
+    try:
+        slurm_profile.time_limit_s(text)
+    except ValueError as wrong:
+        raise BadInput(f"time={text!r}: {wrong}") from None
+
+
+def _folder(name: str) -> Path:
+    profiles = places.root() / "workflows" / "profiles"
+    path = Path(name) if "/" in name else profiles / name
+    kinds = (slurm_profile.FILE, "config.yaml")
+    if not any((path / kind).is_file() for kind in kinds):
+        known = sorted({p.parent.name for kind in kinds for p in profiles.glob(f"*/{kind}")})
+        names = ", ".join([HERE, *known])
+        raise BadInput(f"profile {name!r} not found: one of {names}, or a folder with {' or '.join(kinds)}")
+    return path.resolve()
+
+
+def _watch(command: list[str], results: Results, progress: Progress, lock: int) -> None:
+    """Runs a command of this machine to its end and shows what it has done."""
+    with (
+        open(results.workflow_log, "w") as log,
+        started(
+            command,
+            worker.environment(),
+            signs=(signal.SIGINT, signal.SIGTERM, signal.SIGKILL),
+            grace_s=PATIENCE_S,
+            stdout=log,
+            stderr=log,
+            pass_fds=(lock,),
+        ) as process,
+    ):
+        while process.poll() is None:
+            progress.look()
+            time.sleep(LOOK_EVERY_S)
+    progress.look()
+
+
+def _not_carried_out(results: Results, progress: Progress) -> list[str]:
+    if not progress.pending:
+        return []
+    log = results.workflow_log
+    said = last_line(log.read_text(errors="replace")) if log.is_file() else ""
+    return [f"{len(progress.pending)} runs were not carried out, see {log}: {said}"]
