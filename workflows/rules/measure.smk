@@ -21,6 +21,6 @@ rule measure:
         cpus_per_task=lambda wildcards: RUNS[wildcards.id]["threads"],
     params:
         python=sys.executable,
-        launcher=config.get("launcher", "mpirun"),
+        launcher=config.get("launcher", ""),
     shell:
         "{params.python:q} -m spikemark run . {wildcards.id} --launcher {params.launcher:q} > {log:q} 2>&1"

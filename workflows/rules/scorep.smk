@@ -33,6 +33,6 @@ rule scorep_run:
         cpus_per_task=lambda wildcards: RUNS[wildcards.id]["threads"],
     params:
         python=sys.executable,
-        launcher=config.get("launcher", "mpirun"),
+        launcher=config.get("launcher", ""),
     shell:
         "{params.python:q} -m spikemark run . {wildcards.id} --scorep --launcher {params.launcher:q} > {log:q} 2>&1"

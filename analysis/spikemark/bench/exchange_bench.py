@@ -1,4 +1,4 @@
-"""Runs `build/bench_exchange` under mpirun, keeps its raw repetitions, and updates exchanges.parquet."""
+"""Runs `build/bench_exchange`, keeps its raw repetitions, and updates exchanges.parquet."""
 
 import tempfile
 from dataclasses import dataclass
@@ -56,23 +56,25 @@ def bench(
     ranks: list[int] | None = None,
     options: dict[str, Any] | None = None,
     progress: Progress = lambda done, total: None,
+    launcher: str | None = None,
 ) -> Outcome:
-    """Measure the exchanges between each number of `ranks` (empty: up to the cores this process may use).
+    """Measure the exchanges between each number of `ranks` (empty: up to the cores of the nodes at hand).
 
     `options`: those of bench_exchange without their dashes, such as {"filter": "rma"}. For each number of
     ranks, writes `out`/exchanges-TIMESTAMP-RANKS.json and updates `out`/exchanges.parquet before it goes on.
-    `progress` is called with the numbers of ranks that are done. Raises BadInput for what bench_exchange
-    refuses, for a missing program, and if another command is working in `out`; BenchFailed if it fails or
+    `progress` is called with the numbers of ranks that are done; `launcher` is one of launch.LAUNCHERS, None
+    stands for the default. Raises BadInput for what bench_exchange or the launcher refuses, for a missing
+    program, and if another command is working in `out`; BenchFailed if it fails or
     measures nothing.
     """
-    program, cores = str(places.program("bench_exchange")), launch.available_cores()
+    program, cores = str(places.program("bench_exchange")), sum(launch.nodes_at_hand().cores)
     given = [part for name, value in (options or {}).items() for part in (f"--{name}", str(value))]
     numbers = ranks or default_ranks(cores)
     tables, raws, notes = [], [], []
     with locked(out):
         for done, number in enumerate(numbers):
             progress(done, len(numbers))
-            raw, table, more = _run([program, *given], number, cores, out)
+            raw, table, more = _run([program, *given], number, cores, out, launcher)
             raws.append(raw)
             notes += [f"{counted(number, 'rank')}: {line}" for line in more]
             if not len(table):
@@ -85,12 +87,15 @@ def bench(
     return Outcome(pd.concat(tables, ignore_index=True), raws, notes)
 
 
-def _run(command: list[str], ranks: int, cores: int, out: Path) -> tuple[Path, pd.DataFrame, list[str]]:
+def _run(
+    command: list[str], ranks: int, cores: int, out: Path, launcher: str | None
+) -> tuple[Path, pd.DataFrame, list[str]]:
     """Measures with one number of ranks. Returns the raw file, its table, and what to know about it."""
     raw = out / f"exchanges-{stamp(datetime.now(UTC))}-{ranks}.json"
-    with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
-        file = Path(workspace) / "raw.json"
-        finished = watch(launch.mpirun([*command, "--out", str(file)], ranks, 1, cores), LIMIT_S)
+    with tempfile.TemporaryDirectory(prefix=".exchanges-", dir=out) as workspace:  # seen by all nodes
+        file = Path(workspace).absolute() / "raw.json"
+        start = launch.launch(launcher, [*command, "--out", str(file)], launch.Layout(ranks))
+        finished = watch(start, LIMIT_S)
         if finished.status != 0:
             _refuse(command[0], finished)
         read = partial(exchange_times.repetitions, raw=raw.name)

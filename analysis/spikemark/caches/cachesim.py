@@ -197,7 +197,7 @@ def _size(kib: float | None) -> str:
 def _run(program: list[str], out: Path, ranks: int, threads: int) -> None:
     plain = [part for name in UNWANTED for part in ("--set", f"record.{name}=false")]
     plain += ["--set", "record.idle_pause_s=0"]
-    start = launch.launch("mpirun", [*program, "--out", str(out), *plain], ranks, threads)
+    start = launch.launch("mpirun", [*program, "--out", str(out), *plain], launch.Layout(ranks, threads))
     # Valgrind has no process_vm_readv from rank to rank
     environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     done = watch(replace(start, environment=environment), LIMIT_S)

@@ -25,8 +25,8 @@ Round = tuple[float, float]
 def one_round(cores: int, effort: Effort, folder: Path) -> Round:
     """Runs the mini-app alone and on all cores; `folder` is made for its files. Raises RunFailed."""
     folder.mkdir()
-    one = mini_app.run(1, cores, folder / "one", 1, 1, effort.empty_ms)
-    return seconds(one), seconds(mini_app.run(cores, cores, folder / "all", 1, 1, effort.empty_ms))
+    one = mini_app.run(1, folder / "one", 1, 1, effort.empty_ms)
+    return seconds(one), seconds(mini_app.run(cores, folder / "all", 1, 1, effort.empty_ms))
 
 
 def values(rounds: list[Round]) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark.core.launch import default_launcher
 from spikemark.machines.profile import Value
 from spikemark.models import modes, serial
 from spikemark.records.record_fields import Energy, Record
@@ -47,7 +48,7 @@ class Round:
 def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
     """A run of one area per core, which meet in every cycle. Raises RunFailed, also if it gave no record."""
     metered = {"energy": True, "idle_pause_s": effort.idle_s} if energy else None
-    run = mini_app.run(cores, cores, folder, NEURONS, INDEGREE, effort.model_ms, metered)
+    run = mini_app.run(cores, folder, NEURONS, INDEGREE, effort.model_ms, metered)
     times = run.compute()
     return Round(run.record, fluctuation(times), float(times.mean()))
 
@@ -58,13 +59,14 @@ def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str,
     cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} us"
     detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
     each = [r.fluctuation for r in rounds]
+    library = first.provenance.mpi_library.split(",")[0]
     factors = [f.factor for f in each if f.factor is not None] or [1.0] * len(each)
     found = {
         "jitter.cv": repeated([f.cv for f in each], "1", f"{detail}, without long ones"),
         "jitter.correlation_time": repeated([f.correlation_time for f in each], "cycles", detail),
         "jitter.minor_share": repeated([f.share for f in each], "1", detail),
         "jitter.minor_factor": repeated(factors, "1", detail),
-        "software.launcher": measured("mpirun", None, detail=first.provenance.mpi_library.split(",")[0]),
+        "software.launcher": measured(default_launcher(), None, detail=library),
     }
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
     drawn, unknown = power(energies, first.energy_reason, cores)

@@ -74,9 +74,8 @@ def one_round(cores: int, effort: Effort) -> Times:
     if cores < 2:
         return {}
     program = str(places.program("bench_messages"))
-    start = launch.mpirun(
-        [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)], cores, 1, cores
-    )
+    command = [program, "--repetitions", "1", "--min-time", str(effort.exchange_s)]
+    start = launch.launch(None, command, launch.Layout(cores))
     finished = watch(start, LIMIT_S)
     if finished.status != 0:
         raise failed(program, finished)

@@ -13,7 +13,7 @@ LIMIT_S = 600
 
 
 def run(
-    ranks: int, cores: int, out: Path, neurons: int, indegree: int, ms: float, recorded: dict | None = None
+    ranks: int, out: Path, neurons: int, indegree: int, ms: float, recorded: dict | None = None
 ) -> record.Run:
     """Runs one area of the MAM-benchmark on each rank, one rank on a core, in the new folder `out`.
 
@@ -26,7 +26,7 @@ def run(
     out.mkdir()
     (out / "run.json").write_text(json.dumps(description))
     program = [str(places.program("miniapp")), str(out / "run.json"), "--out", str(out / "record")]
-    finished = watch(launch.mpirun(program, ranks, 1, cores), LIMIT_S)
+    finished = watch(launch.launch(None, program, launch.Layout(ranks)), LIMIT_S)
     if finished.status != 0:
         raise RunFailed(f"{program[0]}: {finished.reason}")
     return record.load(out / "record")

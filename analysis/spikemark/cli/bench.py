@@ -43,6 +43,9 @@ def bench(
     skew_us: Annotated[
         str | None, typer.Option(metavar="US,US", help="Exchanges: largest random delay of a rank.")
     ] = None,
+    launcher: Annotated[
+        str | None, typer.Option(help="Exchanges: how to start the ranks, mpirun or srun.")
+    ] = None,
     as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder to write to instead of results/bench/MACHINE.")
@@ -57,15 +60,16 @@ def bench(
     from spikemark.bench.show import exchange_table, kernel_tables
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
+    refused = {**own, "launcher": launcher}
     folder = out or kernel_bench.folder()
     try:
         if exchange:
             given = {"filter": pattern or None, "repetitions": repetitions, "min-time": min_time, **own}
             given = {name: value for name, value in given.items() if value is not None}
             numbers = exchange_bench.numbers(given.pop("ranks")) if ranks is not None else None
-            outcome = exchange_bench.bench(folder, numbers, given, _counting("numbers of ranks"))
+            outcome = exchange_bench.bench(folder, numbers, given, _counting("numbers of ranks"), launcher)
         else:
-            for name in (name for name, value in own.items() if value is not None):
+            for name in (name for name, value in refused.items() if value is not None):
                 raise BadInput(f"--{name}: only with --exchange")
             min_time = 0.2 if min_time is None else min_time
             outcome = kernel_bench.bench(

@@ -11,7 +11,13 @@ from .output import fail
 def run(
     folder: Folder,
     run_id: Annotated[str, typer.Argument(metavar="ID", help="A run of the plan in that folder.")],
-    launcher: Annotated[str, typer.Option(help="How to start the ranks: mpirun or srun.")] = "mpirun",
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            help="How to start the ranks: mpirun or srun.",
+            show_default="srun inside an allocation of Slurm, else mpirun",
+        ),
+    ] = None,
     scorep: Annotated[
         bool,
         typer.Option("--scorep", help="Run the program instrumented for Score-P, beside the timed run."),

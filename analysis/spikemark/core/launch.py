@@ -1,21 +1,52 @@
-"""Starting the mini-app with the right ranks, threads and binding."""
+"""Starting the mini-app with the right ranks, threads, nodes and binding."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
+from . import mpirun, slurm, srun
+from .command import Launch
 from .errors import BadInput
+from .layout import Layout, Nodes
 
 CPUS = Path("/sys/devices/system/cpu")
 
 
-@dataclass(frozen=True)
-class Launch:
-    """A command line, and the variables that it adds to the environment."""
+class Launcher(NamedTuple):
+    """A way to start ranks. `start` makes a command from (program, layout, nodes)."""
 
-    command: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
+    title: str
+    start: Callable[[list[str], Layout, Nodes], Launch]
+
+
+#: Ways to start the ranks, by name.
+LAUNCHERS: Mapping[str, Launcher] = {
+    "mpirun": Launcher("mpirun of Open MPI or MPICH", mpirun.start),
+    "srun": Launcher("srun inside an allocation of Slurm", srun.start),
+}
+
+
+def launch(launcher: str | None, program: list[str], layout: Layout) -> Launch:
+    """How to start `program` with the named launcher; None or empty: `default_launcher()`.
+
+    Raises BadInput for an unknown launcher, and for a layout that the nodes at hand do not allow.
+    """
+    launcher = launcher or default_launcher()
+    if launcher not in LAUNCHERS:
+        raise BadInput(f"launcher: {launcher!r} is not allowed: one of {', '.join(LAUNCHERS)}")
+    return LAUNCHERS[launcher].start(program, layout, nodes_at_hand())
+
+
+def default_launcher() -> str:
+    """The launcher for this process: srun inside an allocation of Slurm, else mpirun."""
+    return "srun" if slurm.inside() and shutil.which("srun") else "mpirun"
+
+
+def nodes_at_hand() -> Nodes:
+    """The nodes of the allocation, or else this host."""
+    return srun.nodes() if slurm.inside() else Nodes((available_cores(),), "this host")
 
 
 def available_cores(cpus: Path = CPUS) -> int:
@@ -37,47 +68,14 @@ def core_threads(cpus: Path = CPUS) -> list[int]:
     return list(first.values())
 
 
-def mpirun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """For Open MPI 4 and 5: each thread gets its own core; if there are too few cores, no thread is bound."""
-    environment = {"OMP_NUM_THREADS": str(threads)}
-    if os.geteuid() == 0:
-        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    if ranks * threads <= cores:
-        binding = ["--bind-to", "core:if-supported", "--map-by", f"slot:PE={threads}"]
-        environment.update(OMP_PROC_BIND="close", OMP_PLACES="cores")
-    else:
-        binding = ["--bind-to", "none"]
-        environment.update(
-            OMP_PROC_BIND="false",
-            OMP_WAIT_POLICY="passive",
-            OMPI_MCA_rmaps_base_oversubscribe="1",  # Open MPI 4
-            OMPI_MCA_mpi_yield_when_idle="1",  # Open MPI 4 cannot see cores taken away by taskset
-            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
-        )
-    return Launch(["mpirun", "--quiet", *binding, "-n", str(ranks), *program], environment)
-
-
-def srun(program: list[str], ranks: int, threads: int, cores: int) -> Launch:
-    """For a Slurm allocation, which has already reserved the cores; `cores` is not used."""
-    step = [
-        "srun",
-        "--mpi=pmix",
-        "--overlap",
-        f"--ntasks={ranks}",
-        f"--cpus-per-task={threads}",
-        "--cpu-bind=cores",
-    ]
-    return Launch(
-        [*step, *program], {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
-    )
-
-
-#: Ways to start the ranks, by name: (program, ranks, threads, cores) -> Launch.
-LAUNCHERS: Mapping[str, Callable[[list[str], int, int, int], Launch]] = {"mpirun": mpirun, "srun": srun}
-
-
-def launch(launcher: str, program: list[str], ranks: int, threads: int) -> Launch:
-    """How to start `program` with the named launcher. Raises BadInput for an unknown launcher."""
-    if launcher not in LAUNCHERS:
-        raise BadInput(f"launcher: {launcher!r} is not allowed: one of {', '.join(LAUNCHERS)}")
-    return LAUNCHERS[launcher](program, ranks, threads, available_cores())
+__all__ = [
+    "LAUNCHERS",
+    "Launch",
+    "Layout",
+    "Nodes",
+    "available_cores",
+    "core_threads",
+    "default_launcher",
+    "launch",
+    "nodes_at_hand",
+]

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .launch import Launch
+from .command import Launch
 
 GRACE_S = 5
 ENDING = (signal.SIGTERM, signal.SIGKILL)
@@ -35,7 +35,7 @@ def watch(start: Launch, limit_s: float) -> Finished:
     """
     try:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with started(start.command, start.environment, **pipes) as program:
+        with started(start.command, start.environment, removed=start.removed, **pipes) as program:
             try:
                 output, errors = program.communicate(timeout=limit_s)
             except subprocess.TimeoutExpired:
@@ -52,17 +52,18 @@ def started(
     environment: dict[str, str] | None = None,
     signs: tuple[signal.Signals, ...] = ENDING,
     grace_s: float = GRACE_S,
+    removed: tuple[str, ...] = (),
     **streams: Any,
 ) -> Iterator[subprocess.Popen]:
     """Starts a program in its own process group, without input; the block must wait for its end.
 
-    `environment` is added to that of this process; `streams` are further arguments of Popen, such as
-    `stdout`. An exception in the block, including an interruption, ends the whole group with the signals
-    `signs`, `grace_s` seconds apart, and passes on.
+    `environment` is added to that of this process, less the variables `removed`; `streams` are further
+    arguments of Popen, such as `stdout`. An exception in the block, including an interruption, ends the
+    whole group with the signals `signs`, `grace_s` seconds apart, and passes on.
     """
     program = subprocess.Popen(
         command,
-        env={**os.environ, **(environment or {})},
+        env=Launch(command, environment or {}, removed).applied(os.environ),
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         text=True,

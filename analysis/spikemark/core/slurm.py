@@ -56,14 +56,27 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
     if not inside(environment):
         return None
     job = environment["SLURM_JOB_ID"]
-    hosts = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
     return Allocation(
         environment.get("SLURM_CLUSTER_NAME") or None,
         job,
         environment.get("SLURM_JOB_PARTITION") or None,
-        tuple(hosts.split()),
+        hosts(environment),
         _ends_s(job),
     )
+
+
+def hosts(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The names of the nodes of the job that this process belongs to. Raises SlurmFailed."""
+    return tuple(_ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", "")).split())
+
+
+def cpus_per_core(node: str) -> int:
+    """How many of what Slurm counts as CPUs are a core of a node. Raises SlurmFailed."""
+    said = dict(re.findall(r"(\w+)=(\d+)", _ask("scontrol", "--oneliner", "show", "node", node)))
+    try:
+        return max(1, int(said["CPUTot"]) // (int(said["Sockets"]) * int(said["CoresPerSocket"])))
+    except (KeyError, ZeroDivisionError):
+        raise SlurmFailed(f"scontrol show node {node}: no numbers of cores") from None
 
 
 def _ends_s(job: str) -> float | None:

@@ -93,7 +93,7 @@ class Miniapp:
         simulate_ms = LONGER * json.loads(description.read_text())["time"]["simulate_ms"]
         command = [str(places.program("miniapp")), str(description), "--out", str(workspace / "record")]
         command += ["--set", f"time.simulate_ms={simulate_ms}"]
-        return launch.launch("mpirun", command, 1, threads)
+        return launch.launch("mpirun", command, launch.Layout(1, threads))
 
     def read(self, output: str, workspace: Path) -> tuple[dict[str, Any], Figures]:
         path = workspace / "record" / run_files.RECORD
@@ -191,7 +191,7 @@ def _environment() -> Path:
 
 def _threads(threads: int) -> dict[str, str]:
     """The binding that the mini-app gets: every thread on its own core as long as there are enough."""
-    named = launch.launch("mpirun", [], 1, threads).environment
+    named = launch.launch("mpirun", [], launch.Layout(1, threads)).environment
     return {name: value for name, value in named.items() if name.startswith("OMP_")}
 
 

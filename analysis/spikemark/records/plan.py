@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from spikemark.core.fields import no_boolean
+from spikemark.core.layout import Layout
 
 PLAN_VERSION = 1
 TIME_LIMIT_S = 3600.0
@@ -60,6 +61,11 @@ class Planned(PlanFields):
     fields: dict[str, Any]  # what the experiment varied
     machine: SimulatedOn | None = None  # None: measured on the machine at hand
     guess_s: float | None = None  # how long it may take, see running/durations.py
+
+    @property
+    def layout(self) -> Layout:
+        """How its ranks and threads are to lie on nodes and cores."""
+        return Layout(self.ranks, self.threads)
 
 
 class PlannedExperiment(PlanFields):

@@ -35,7 +35,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
         "--out",
         str(out.resolve()),
     ]
-    start = launch(launcher, program, planned.ranks, planned.threads)
+    start = launch(launcher, program, planned.layout)
 
     def work() -> dict[str, Any]:
         began_s = time.time()
@@ -73,9 +73,11 @@ def _reason(finished: Finished) -> str:
 
 def log_text(start: Launch, finished: Finished) -> str:
     """What is kept about a program that failed: its command, how it ended and what it said."""
-    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in start.environment.items())
+    variables = [f"{name}={shlex.quote(value)}" for name, value in start.environment.items()]
+    if start.removed:
+        variables = ["env", *(f"--unset={name}" for name in start.removed), *variables]
     return (
-        f"command: {variables} {shlex.join(start.command)}\n"
+        f"command: {' '.join(variables)} {shlex.join(start.command)}\n"
         f"exit status: {finished.status}\n\nstandard error:\n{finished.errors}\n"
         f"standard output:\n{finished.output}\n"
     )

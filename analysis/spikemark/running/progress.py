@@ -27,8 +27,8 @@ class Progress:
         self,
         results: Results,
         runs: Sequence[Planned],
-        expected: Durations | None = None,
         stream: TextIO | None = None,
+        expected: Durations | None = None,
     ):
         self.results = results
         self.console = Console(file=stream, highlight=False, soft_wrap=True)

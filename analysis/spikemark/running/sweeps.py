@@ -18,7 +18,9 @@ from . import durations, jobs, simulate, simulated_on
 from .durations import Durations, minutes
 from .experiments import Experiment, RunSpec, digest
 from .progress import Progress
-from .ways import Slurm, Way
+from .ways import Here, Slurm, Way
+
+HERE = Here()
 
 
 @dataclass
@@ -88,7 +90,7 @@ def sweep(
     runs: list[RunSpec],
     results: Results,
     conclude: Callable[["Outcome"], None],
-    way: Way,
+    way: Way = HERE,
     stream: TextIO | None = None,
 ) -> Outcome:
     """Measures the missing runs, then calls `conclude`. Failed runs are named and do not stop the others.
@@ -107,7 +109,7 @@ def sweep(
     with locked(results.path) as lock:
         runs = _prepare(experiment, runs, results, way)
         expected = Durations(runs, results)
-        with Progress(results, runs, expected, stream) as progress:
+        with Progress(results, runs, stream, expected) as progress:
             progress.say(f"{experiment.name}: {_to_do(experiment, runs, progress, expected)}")
             complaints = way.carry_out(results, runs, progress, lock) if progress.pending else []
             progress.say("collecting and drawing the report")

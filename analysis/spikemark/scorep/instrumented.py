@@ -24,7 +24,7 @@ SETTINGS = {
 FILES = ("profile.cubex", "traces.otf2")
 
 
-def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
+def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     """Carries out run id `run` of the plan under Score-P and returns the directory for `scorep.check`.
 
     A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
@@ -42,7 +42,7 @@ def measure(results: Results, run: str, launcher: str = "mpirun") -> Path:
         "--out",
         str(record.resolve()),
     ]
-    start = launch(launcher, program, planned.ranks, planned.threads)
+    start = launch(launcher, program, planned.layout)
     settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
     start = replace(start, environment={**start.environment, **settings})

@@ -271,7 +271,7 @@ def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
 def test_good_plan(tmp_path):
     (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "added_later": 1}))
     plan = Results(tmp_path).read_plan()
-    assert plan.runs[0].model_dump() == {**LINE, "machine": None}  # measured here
+    assert plan.runs[0].model_dump() == {**LINE, "machine": None, "guess_s": None}  # measured here
     assert plan.run("ab") is plan.runs[0]
     assert plan.run("ac") is None
 

@@ -60,7 +60,7 @@ def real(tmp_path_factory):
             path = folder / f"{schedule}.json"
             path.write_text(json.dumps(describe(schedule)))
             program = [str(places.program("miniapp")), str(path), "--out", str(folder / schedule)]
-            status, _, errors = measure.watch(launch.launch("mpirun", program, 2, 1), 60)
+            status, _, errors = measure.watch(launch.launch("mpirun", program, launch.Layout(2)), 60)
             assert status == 0, errors
             kept[schedule] = record.load(folder / schedule)
         return kept[schedule]

@@ -1,0 +1,73 @@
+"""Ranks as a step of a Slurm allocation."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from . import pmi, slurm
+from .command import Launch
+from .errors import BadInput
+from .layout import Layout, Nodes, Spread, spread
+
+#: What stays of a job in the environment of a step: which job it is, and what concerns the nodes themselves.
+KEPT = re.compile(
+    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
+)
+
+
+def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
+    """A step that is alone in the allocation; raises BadInput outside one.
+
+    The step takes all memory of the nodes it uses. No option of the job or of a step around this process
+    passes on to it, such as a number of tasks or a distribution.
+    """
+    if not slurm.inside():
+        raise BadInput("launcher: 'srun' is not allowed here: allowed inside an allocation of Slurm (salloc)")
+    placed = spread(layout, nodes)
+    bound = layout.binding != "none"
+    step = [
+        "srun",
+        *pmi.option(program[0]),
+        "--overlap",
+        "--mem=0",
+        f"--nodes={placed.nodes}",
+        *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
+        f"--ntasks={placed.ranks}",
+        *_per_node(placed),
+        f"--cpus-per-task={layout.threads}",
+        "--hint=nomultithread",
+        f"--cpu-bind={'cores' if bound else 'none'}",
+    ]
+    environment = {"OMP_NUM_THREADS": str(layout.threads)}
+    environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
+    return Launch([*step, *program], environment, tuple(inherited(os.environ)), placed)
+
+
+def _per_node(placed: Spread) -> list[str]:
+    """Slurm ignores --ntasks-per-node where the last node gets fewer; a plane is a block of that size."""
+    even = placed.ranks == placed.nodes * placed.ranks_per_node
+    limit = [f"--ntasks-per-node={placed.ranks_per_node}"] if even else []
+    if placed.distribution == "block" and not even:
+        return [f"--distribution=plane={placed.ranks_per_node}"]
+    return [*limit, f"--distribution={placed.distribution}:block"]
+
+
+def inherited(environment: Mapping[str, str]) -> list[str]:
+    """The variables that a new step would take for options of its own."""
+    return sorted(name for name in environment if slurm.INHERITED.match(name) and not KEPT.match(name))
+
+
+def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
+    """The nodes of the allocation that this process is in, with the cores given to it."""
+    names = slurm.hosts(environment)
+    per_core = slurm.cpus_per_core(names[0])
+    cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
+    cpus += [cpus[-1]] * (len(names) - len(cpus))
+    cores = tuple(max(1, number // per_core) for number in cpus)
+    return Nodes(cores, f"job {environment['SLURM_JOB_ID']}", names)
+
+
+def cpus_of_nodes(text: str) -> Iterator[int]:
+    """The numbers in a list as Slurm writes it, such as 4(x2),2."""
+    for number, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", text):
+        yield from [int(number)] * int(times or 1)
