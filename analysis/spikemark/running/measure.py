@@ -9,7 +9,7 @@ from typing import Any
 
 from spikemark.core import places, slurm
 from spikemark.core.errors import BadInput
-from spikemark.core.launch import Launch, launch
+from spikemark.core.launch import Launch, default_launcher, launch
 from spikemark.core.process import Finished, watch
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
@@ -28,7 +28,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     if planned.machine is not None:
         raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
     out = results.unchecked(run)
-    launcher = launcher or ("srun" if slurm.inside() else "mpirun")
+    launcher = launcher or default_launcher()
     program = [
         str(places.program("miniapp")),
         str(results.description(run).resolve()),

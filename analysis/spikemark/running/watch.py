@@ -51,9 +51,8 @@ class Watch:
                 time.sleep(self.campaign.profile.poll_s)
         except KeyboardInterrupt:
             if self.active:
-                self.progress.say(
-                    f"{jobs.named([*self.active.values()])} go on; the same command watches again"
-                )
+                left = jobs.named([*self.active.values()])
+                self.progress.say(f"still in the queue: {left}; the same command watches again")
             raise
 
     def _submit(self) -> None:
