@@ -1,10 +1,10 @@
-# ruff: noqa: F821 (ReFrame provides variable, run_before and sanity_function inside classes)
+# ruff: noqa: F821, RUF012 (ReFrame provides variable, run_before and sanity_function inside classes)
 """ReFrame test: the smoke experiment of Spikemark, with its figures of merit.
 
     reframe -c workflows/clusters/reframe/smoke.py -r --performance-report
 
-The command `spikemark` must be known where the job runs, and the mini-app must lie in build/ of the checkout or
-be named by SPIKEMARK_MINIAPP. `-S modules=NAME,NAME` loads modules of the site, `-S experiment=NAME` takes
+The command `spikemark` must be known where the job runs, and the mini-app must lie in build/ of the checkout
+or be named by SPIKEMARK_MINIAPP. `-S modules=NAME,NAME` loads modules of the site, `-S experiment=NAME` takes
 another experiment. The job asks for two tasks; `spikemark sweep` starts the runs in it, one after another.
 """
 
