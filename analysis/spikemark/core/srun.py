@@ -9,11 +9,6 @@ from .command import Launch
 from .errors import BadInput
 from .layout import Layout, Nodes, Spread, spread
 
-#: What stays of a job in the environment of a step: which job it is, and what concerns the nodes themselves.
-KEPT = re.compile(
-    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
-)
-
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     """A step that is alone in the allocation; raises BadInput outside one.
@@ -29,6 +24,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         "srun",
         *pmi.option(program[0]),
         "--overlap",
+        "--kill-on-bad-exit=1",  # else the others wait for a rank that is gone
         "--mem=0",
         f"--nodes={placed.nodes}",
         *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
@@ -40,7 +36,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     ]
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
-    return Launch([*step, *program], environment, tuple(inherited(os.environ)), placed)
+    return Launch([*step, *program], environment, tuple(slurm.inherited(os.environ)), placed)
 
 
 def _per_node(placed: Spread) -> list[str]:
@@ -50,11 +46,6 @@ def _per_node(placed: Spread) -> list[str]:
     if placed.distribution == "block" and not even:
         return [f"--distribution=plane={placed.ranks_per_node}"]
     return [*limit, f"--distribution={placed.distribution}:block"]
-
-
-def inherited(environment: Mapping[str, str]) -> list[str]:
-    """The variables that a new step would take for options of its own."""
-    return sorted(name for name in environment if slurm.INHERITED.match(name) and not KEPT.match(name))
 
 
 def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:

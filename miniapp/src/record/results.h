@@ -5,6 +5,7 @@
 #define RECORD_RESULTS_H
 
 #include "record/energy_record.h"
+#include "record/nodes.h"
 #include "record/tally.h"
 #include <stddef.h>
 
@@ -19,6 +20,7 @@ struct results {
     const struct energy_reader *reader; ///< of this rank
     const struct energy_record *energy; ///< gathered
     const struct rank_tally *ranks;     ///< gathered, [model->ranks]
+    const struct nodes *nodes;          ///< gathered
     const char *sysfs;                  ///< what was read in place of /sys
     const char *started;                ///< ISO 8601, UTC
     double clock_read_s;
