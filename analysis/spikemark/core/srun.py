@@ -51,7 +51,8 @@ def _per_node(placed: Spread) -> list[str]:
 def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
     """The nodes of the allocation that this process is in, with the cores given to it."""
     names = slurm.hosts(environment)
-    per_core = slurm.cpus_per_core(names[0])
+    # A job with --hint=nomultithread or --threads-per-core is told the threads that it may use of each core.
+    per_core = int(environment.get("SLURM_THREADS_PER_CORE") or slurm.cpus_per_core(names[0]))
     cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
     cpus += [cpus[-1]] * (len(names) - len(cpus))
     cores = tuple(max(1, number // per_core) for number in cpus)
