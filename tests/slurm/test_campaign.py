@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -68,13 +70,23 @@ def site(slurm, tmp_path):
     return Site(slurm, tmp_path)
 
 
+class Held(NamedTuple):
+    """A mini-app that begins to work only when `go` was called."""
+
+    file: Path
+    environment: dict[str, str]
+
+    def go(self) -> None:
+        self.file.touch()
+
+
 @pytest.fixture
-def sleeping(tmp_path) -> dict[str, str]:
-    """A mini-app that works only after so many seconds."""
-    path = tmp_path / "sleeping"
-    path.write_text(f'#!/bin/sh\nsleep 3\nexec {ROOT}/build/miniapp "$@"\n')
+def held(tmp_path) -> Held:
+    path, file = tmp_path / "held", tmp_path / "go"
+    wait = f"for i in $(seq 600); do [ -e {file} ] && break; sleep 0.1; done"
+    path.write_text(f'#!/bin/sh\n{wait}\nexec {ROOT}/build/miniapp "$@"\n')
     path.chmod(0o755)
-    return {"SPIKEMARK_MINIAPP": str(path)}
+    return Held(file, {"SPIKEMARK_MINIAPP": str(path)})
 
 
 def test_one_job_takes_all_runs_in_order_over_its_nodes(site):
@@ -115,10 +127,11 @@ def test_the_budget_refuses_before_anything_is_written(site):
     assert site.slurm.queue() == []
 
 
-def test_a_cancelled_campaign_ends_and_goes_on_later(site, sleeping):
-    process = site.start(**sleeping)
+def test_a_cancelled_campaign_ends_and_goes_on_later(site, held):
+    process = site.start(**held.environment)
     (job,) = site.jobs()
     site.slurm.run("scancel", job)
+    held.go()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"job {job} ended as CANCELLED" in errors
@@ -128,10 +141,11 @@ def test_a_cancelled_campaign_ends_and_goes_on_later(site, sleeping):
     assert len(site.launches()) == 4
 
 
-def test_one_cancelled_job_does_not_stop_the_others(site, sleeping):
-    process = site.start("--jobs", **sleeping)
+def test_one_cancelled_job_does_not_stop_the_others(site, held):
+    process = site.start("--jobs", **held.environment)
     cancelled = site.jobs()[0]
     site.slurm.run("scancel", cancelled)
+    held.go()
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     (failed,) = (line for line in errors.splitlines() if line.startswith("failed: "))
@@ -139,23 +153,26 @@ def test_one_cancelled_job_does_not_stop_the_others(site, sleeping):
     assert sum(site.results.measured(run.id) for run in site.runs) == 3
 
 
-def test_jobs_go_on_without_the_command_and_are_found_again(site, sleeping):
-    process = site.start(**sleeping)
+@pytest.mark.parametrize("options", [[], ["--jobs"]])
+def test_jobs_go_on_without_the_command_and_are_found_again(site, held, options):
+    process = site.start(*options, **held.environment)
     before = site.jobs()
     process.send_signal(signal.SIGKILL)
     process.wait()
     here = site.slurm.run(*site.command())  # the plain command must not measure beside the job
     assert here.returncode == 2
     (line,) = here.stderr.splitlines()
-    assert f"job {before[0]}: at work here" in line
-    again = site.sweep()
+    assert "at work here; wait for them, or end them with: scancel" in line
+    release = threading.Timer(5, held.go)
+    release.start()
+    again = site.sweep(*options)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert f"in the queue already: job {before[0]}" in again.stdout
+    assert "in the queue already: job" in again.stdout
     assert site.jobs() == before
 
 
-def test_an_interrupted_command_leaves_its_jobs(site, sleeping):
-    process = site.start(**sleeping)
+def test_an_interrupted_command_leaves_its_jobs(site, held):
+    process = site.start(**held.environment)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=30)
     assert process.returncode == 130

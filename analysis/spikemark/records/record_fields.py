@@ -31,7 +31,21 @@ class Provenance(Fields):
     flags: str
     mpi_library: str
     version: str
-    started: str
+    started: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+class Node(Fields):
+    """What may differ between the nodes of a run; null where unknown."""
+
+    name: str
+    cpu: str | None
+    cores: Positive | None
+    memory_bytes: Count | None
+    ranks: Positive
+    governor: str | None
+    governor_reason: str | None
+    frequency_min_hz: Count | None
+    frequency_max_hz: Count | None
 
 
 class Host(Fields):
@@ -49,6 +63,8 @@ class Host(Fields):
     nodes: Positive
     foreign_load: Seconds | None
     binding: list[list[Count] | None] | None
+    node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
+    per_node: list[Node] | None = None  #: None in simulated runs and in older records
 
 
 class Totals(Fields):

@@ -142,9 +142,10 @@ class Campaign:
     def follow(self, results: Results, runs: list[Planned]) -> str | None:
         """Submits the job after one that ran out of time, from within it, and returns its id.
 
-        None if that is not wanted or not possible here; the command that watches does it then.
+        None if nothing is missing, or if that is not wanted or not possible here; the command that watches
+        does it then.
         """
-        if self.one_each or not self.profile.follow_up:
+        if self.one_each or not self.profile.follow_up or not missing_of(results, runs):
             return None
         try:
             return self.submit(results, runs).id

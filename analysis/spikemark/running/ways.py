@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from spikemark.core import places
+from spikemark.core import places, slurm
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.process import last_line, started
@@ -50,6 +50,8 @@ class Here:
 
     def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
         """See Way."""
+        if not slurm.inside() and (cluster := slurm.cluster_name()):
+            progress.say(f"measuring on this host; --profile slurm would use the nodes of {cluster}")
         _watch([sys.executable, "-m", "spikemark", "work", str(results.path)], results, progress, lock)
         return _not_carried_out(results, progress)
 

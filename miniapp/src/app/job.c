@@ -60,6 +60,7 @@ bool job_build(struct job *job, const struct options *options, const struct layo
 
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     struct host host;
+    struct nodes nodes;
     struct results results = {.description = &job->description,
                               .model = &job->model,
                               .measured = &job->measured,
@@ -84,7 +85,10 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     host_read(&host);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
+    nodes_gather(&nodes, &host, results.sysfs, world);
+    results.nodes = &nodes;
     const bool written = record_write(&results, &job->directory, world, error);
+    nodes_close(&nodes);
     free(ranks);
     return written;
 }

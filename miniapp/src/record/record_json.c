@@ -143,19 +143,18 @@ static json_t *numbers(const char *list) {
 static json_t *host(const struct results *results) {
     const struct host *h = results->host;
     json_t *binding = json_array();
-    int nodes = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->ranks; r++)
         json_array_append_new(binding, numbers(results->ranks[r].binding));
-        nodes += results->ranks[r].node == r;
-    }
     json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
                                count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
-    return json_pack("{ss ss ss so so so so so sb si so so}", "name", h->name, "system", h->system, "cpu",
-                     h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
+    return json_pack("{ss ss ss so so so so so sb si so so so so}", "name", h->name, "system", h->system,
+                     "cpu", h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
                      count_or_null((uint64_t)h->threads_per_core), "sockets",
                      count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
-                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes", nodes,
-                     "foreign_load", known(foreign_load(results)), "binding", binding);
+                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes",
+                     results->nodes->count, "node_names", nodes_names(results->nodes), "per_node",
+                     nodes_json(results->nodes), "foreign_load", known(foreign_load(results)), "binding",
+                     binding);
 }
 
 static json_t *checksum(const struct results *results, bool with_state) {
@@ -171,10 +170,15 @@ static json_t *meters_of(const struct results *results) {
     return list;
 }
 
+/// Nodes are named by their lowest rank there, as in kernel.csv.
 static json_t *kernel(const struct results *results) {
     json_t *node_of_rank = json_array();
-    for (int r = 0; r < results->model->ranks; r++)
-        json_array_append_new(node_of_rank, json_integer(results->ranks[r].node));
+    const int *of_rank = results->nodes->of_rank;
+    for (int r = 0; r < results->model->ranks; r++) {
+        int lowest = 0;
+        while (of_rank[lowest] != of_rank[r]) lowest++;
+        json_array_append_new(node_of_rank, json_integer(lowest));
+    }
     return kernel_record_json(results->kernel, results->kernel_reader, node_of_rank);
 }
 

@@ -6,6 +6,7 @@
 
 #include "record/energy_record.h"
 #include "record/kernel_record.h"
+#include "record/nodes.h"
 #include "record/tally.h"
 #include <stddef.h>
 
@@ -22,6 +23,7 @@ struct results {
     const struct kernel_reader *kernel_reader; ///< of this rank
     const struct kernel_record *kernel;        ///< gathered
     const struct rank_tally *ranks;            ///< gathered, [model->ranks]
+    const struct nodes *nodes;                 ///< gathered
     const char *sysfs;                         ///< what was read in place of /sys
     const char *started;                       ///< ISO 8601, UTC
     double clock_read_s;
