@@ -32,7 +32,7 @@ def budget(
     times do not explain. Of a run with record.kernel, it also says what made the long cycles long.
     """
     from spikemark.records import record
-    from spikemark.waiting import show
+    from spikemark.waiting import show, show_causes
     from spikemark.waiting.budget import budget
 
     run = record.load(run_dir)
@@ -41,4 +41,4 @@ def budget(
     if as_json:
         print_json(show.budget_content(found))
     else:
-        print_tables(show.budget(found, run.record.timing.cycles), *show.long_cycles(found.causes))
+        print_tables(show.budget(found, run.record.timing.cycles), *show_causes.tables(found.causes))
