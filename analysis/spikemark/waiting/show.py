@@ -12,6 +12,7 @@ from .estimates import Estimates
 from .node_share import BetweenNodes
 from .nodes import Nodes
 from .predictor import Prediction
+from .show_causes import NOT_KEPT
 from .source import Source
 from .whatif import CHANGES, Outcome
 
@@ -131,6 +132,8 @@ def budget(found: Budget, cycles: int) -> Table:
         notes = [f"POP efficiencies: {names}"]
     if found.nodes is not None:
         notes += between_nodes_lines(found.nodes)
+    if found.causes is None and found.parts["rare"].value > 0:
+        notes.append(NOT_KEPT)
     return Table(columns, lines, notes=notes)
 
 

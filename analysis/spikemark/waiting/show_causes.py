@@ -13,9 +13,9 @@ NOT_KEPT = "what made cycles long is not known: run again with record.kernel=tru
 
 
 def tables(found: Causes | None) -> list[Table]:
-    """What the rare long cycles were made of, and which counts rose with them."""
+    """What the rare long cycles were made of, and which counts rose with them; none if that is not known."""
     if found is None:
-        return [Table([Column("cause", "")], [], notes=[NOT_KEPT])]
+        return []
     notes = [f"ran beside the ranks: {line}" for line in found.processes[:MOST_PROCESSES]]
     notes += [f"could not be seen: {line}" for line in found.blind]
     columns = [
