@@ -28,8 +28,8 @@ def test_a_program_is_run_to_its_end_without_input():
     [
         ("echo first >&2; echo ' last ' >&2; echo >&2; exit 1", "last"),
         ("exit 3", "exit status 3 without a message"),
-        ("kill -SEGV $$", "ended by SIGSEGV"),
-        ("exit 139", "ended by SIGSEGV"),  # as a shell or mpirun tells it
+        ("kill -SEGV $$", "ended by SIGSEGV (segmentation fault)"),
+        ("exit 139", "ended by SIGSEGV (segmentation fault)"),  # as a shell or mpirun tells it
     ],
 )
 def test_a_failure_has_its_reason_in_one_line(script, reason):
