@@ -24,6 +24,7 @@ from .energy import energy
 from .export import export
 from .fit import fit
 from .machine import machine
+from .noise import noise
 from .output import INTERRUPTED, interrupt, why_ended
 from .peers import peers
 from .predict import HELP, Predict, other_schedule
@@ -69,7 +70,7 @@ for verb in (fit, budget, coverage, energy, cachesim, scorep, export):  # lookin
     app.command()(verb)
 app.command("predict", cls=Predict, help=HELP)(other_schedule)
 app.command(cls=Whatif)(whatif)
-for verb in (compare, machine, calibrate, simulate, bench, peers):  # machines
+for verb in (compare, machine, calibrate, simulate, bench, noise, peers):  # machines
     app.command()(verb)
 app.add_typer(preset.app, name="preset")
 

@@ -18,6 +18,10 @@ LIMIT_S = 60
 SHORT_S = 5
 #: Variables that Slurm takes for options of a command that is started inside a job.
 INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
+#: Those of them that say which job it is, and what concerns the nodes themselves.
+OF_THE_JOB = re.compile(
+    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
+)
 
 
 class SlurmFailed(RuntimeError):
@@ -184,6 +188,11 @@ def without_job(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name == "SLURM_CONF" or not INHERITED.match(name)
     }
+
+
+def inherited(environment: Mapping[str, str]) -> list[str]:
+    """The variables that a new step of the job would take for options of its own."""
+    return sorted(name for name in environment if INHERITED.match(name) and not OF_THE_JOB.match(name))
 
 
 def _ask(
