@@ -29,7 +29,7 @@ def budget(
     """Split the waiting of a run by cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
-    times do not explain.
+    times do not explain. For a run on several nodes, slow nodes are named, with their share of the waiting.
     """
     from spikemark.records import record
     from spikemark.waiting import show
