@@ -1,5 +1,6 @@
-# Measures the runs of one experiment. `spikemark sweep` writes the plan, starts this in the results folder, and
-# collects and reports afterwards: those two must also work when some runs failed, so they are not rules.
+# Measures the runs of one experiment with Snakemake, for batch systems that it knows: `spikemark sweep EXPERIMENT
+# --profile FOLDER` writes the plan, starts this in the results folder, and collects and reports afterwards. Those two
+# must also work when some runs failed, so they are not rules. This machine and Slurm need no workflow manager.
 
 
 configfile: "plan.json"

@@ -179,11 +179,11 @@ def load(directory: str | Path) -> Run:
     wanted = record.description["record"]
     cycles = spikes = None
     if wanted.get("cycles", True):
-        cycles = _map_array(
+        cycles = map_array(
             path / run_files.CYCLES, np.float32, (record.ranks, record.timing.cycles, len(record.phases))
         )
     if wanted.get("spikes", False):
-        spikes = _map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
+        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
     ranks = _read_ranks(path / run_files.RANKS, record)
     simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
     return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))
@@ -214,7 +214,8 @@ def _read_record(path: Path) -> Record:
     return checked(Record, content, path, "record")
 
 
-def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    """A memory map of the array in `path`. Raises BadInput if it is missing or not of that type and shape."""
     try:
         # numpy cannot map an array without elements
         array = np.load(path, mmap_mode="r" if 0 not in shape else None, allow_pickle=False)

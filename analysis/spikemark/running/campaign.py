@@ -10,6 +10,7 @@ from typing import Any
 
 from spikemark.core import slurm
 from spikemark.core.errors import BadInput
+from spikemark.core.layout import Nodes, spread
 from spikemark.core.reading import read_json
 from spikemark.quantities.words import counted
 from spikemark.records.plan import Planned
@@ -42,9 +43,15 @@ class Campaign:
         own = {"one_each": self.one_each, "budget": self.budget, "limit": self.limit}
         return {"profile": self.profile.model_dump(), **own}
 
-    def cost(self, results: Results, runs: list[Planned]) -> str:
-        """What the missing runs will take, in a sentence. Raises BadInput if the budget does not suffice."""
-        missing, expected = missing_of(results, runs), Durations(runs, results)
+    def cost(self, results: Results, runs: list[Planned]) -> str | None:
+        """What the missing runs will take, in a sentence; None if there are none.
+
+        Raises BadInput if the budget does not suffice, or a run fits on no node.
+        """
+        missing = [run for run in runs if not results.measured(run.id)]  # what failed is tried again
+        if not missing:
+            return None
+        expected = Durations(runs, results)
         cores = self.cores()
         hours = sum(
             self.nodes(group, cores) * expected.total(group) / 3600 for group in self._groups(missing)
@@ -135,9 +142,10 @@ class Campaign:
     def follow(self, results: Results, runs: list[Planned]) -> str | None:
         """Submits the job after one that ran out of time, from within it, and returns its id.
 
-        None if that is not wanted or not possible here; the command that watches does it then.
+        None if nothing is missing, or if that is not wanted or not possible here; the command that watches
+        does it then.
         """
-        if self.one_each or not self.profile.follow_up:
+        if self.one_each or not self.profile.follow_up or not missing_of(results, runs):
             return None
         try:
             return self.submit(results, runs).id
@@ -156,12 +164,11 @@ def of(results: Results) -> Campaign:
 
 
 def nodes_of(run: Planned, cores: int) -> int:
-    """Nodes of one run on nodes with that many cores. Raises BadInput if not even one rank fits on a node."""
+    """Nodes of one run on nodes with that many cores. Raises BadInput if a node is too small."""
     if run.machine is not None:
         return 1
-    if run.threads > cores:
-        raise BadInput(f"threads={run.threads}: {run.label}: at most {cores}, the cores of a node")
-    return -(-run.ranks // (cores // run.threads))
+    each = run.layout.ranks_per_node or max(1, cores // run.layout.threads)
+    return spread(run.layout, Nodes((cores,) * -(-run.ranks // each), "the cluster")).nodes
 
 
 def missing_of(results: Results, runs: list[Planned]) -> list[Planned]:

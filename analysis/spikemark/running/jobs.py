@@ -82,6 +82,11 @@ def named(found: list[Submitted]) -> str:
     return f"job{'s' if len(found) > 1 else ''} {ids(found)}"
 
 
+def advice(found: list[Submitted]) -> str:
+    """What to do about jobs that are in the way."""
+    return f"wait for them, or end them with: scancel {ids(found)}"
+
+
 def log(results: Results, job: str) -> Path:
     """What a job printed; `%j` stands for any."""
     return _folder(results) / f"{job}.log"

@@ -9,7 +9,7 @@ from typing import Any
 
 from spikemark.core import places, slurm
 from spikemark.core.errors import BadInput
-from spikemark.core.launch import Launch, launch
+from spikemark.core.launch import Launch, default_launcher, launch
 from spikemark.core.process import Finished, watch
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
@@ -28,7 +28,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     if planned.machine is not None:
         raise BadInput(f"run {run!r} is planned on the simulated machine {planned.machine.name}")
     out = results.unchecked(run)
-    launcher = launcher or ("srun" if slurm.inside() else "mpirun")
+    launcher = launcher or default_launcher()
     program = [
         str(places.program("miniapp")),
         str(results.description(run).resolve()),
@@ -59,16 +59,12 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
     finished = watch(start, limit_s)
     try:
         if finished.status != 0:
-            raise RunFailed(_reason(finished))
+            hint = "; time_limit_s of the experiment raises it" if finished.status is None else ""
+            raise RunFailed(f"{finished.reason}{hint}")
         check_record(record, planned)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished
-
-
-def _reason(finished: Finished) -> str:
-    hint = "" if finished.errors.strip() else ": run the command in the log without --quiet to see more"
-    return f"{finished.reason}{hint}"
 
 
 def log_text(start: Launch, finished: Finished) -> str:

@@ -39,8 +39,7 @@ class Progress:
         self._expected = expected
         self._queue = ""
         columns = (
-            bars.TextColumn("measuring"),
-            bars.BarColumn(),
+            bars.BarColumn(bar_width=20),
             bars.MofNCompleteColumn(),
             bars.TimeElapsedColumn(),
             bars.TextColumn("{task.fields[left]}"),
@@ -101,7 +100,7 @@ class Progress:
         """How long the runs that are left will take one after another, in words."""
         if self._expected is None or not self.pending:
             return ""
-        return f"about {minutes(self._expected.total(self._runs[run] for run in self.pending))} of runs left"
+        return f"about {minutes(self._expected.total(self._runs[run] for run in self.pending))} left"
 
     def _real_time_factor(self, run: str) -> str:
         try:

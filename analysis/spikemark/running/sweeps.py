@@ -18,7 +18,7 @@ from . import durations, jobs, simulate, simulated_on
 from .durations import Durations, minutes
 from .experiments import Experiment, RunSpec, digest
 from .progress import Progress
-from .ways import Here, Slurm, Way
+from .ways import Here, Way
 
 HERE = Here()
 
@@ -80,8 +80,8 @@ def dry_run(runs: list[RunSpec], results: Results, way: Way) -> str:
     done = {run.id for run in runs if results.measured(run.id)}
     lines = [f"{'done   ' if run.id in done else 'missing'}  {run.id}  {run.label}" for run in runs]
     lines.append(f"{len(runs)} runs, {len(done)} done, {len(runs) - len(done)} missing: {results.path}")
-    if isinstance(way, Slurm) and len(done) < len(runs):
-        lines.append(way.campaign.cost(results, with_guesses(runs)))
+    if len(done) < len(runs) and (cost := way.cost(results, with_guesses(runs))):
+        lines.append(cost)
     return "\n".join(lines)
 
 
@@ -106,34 +106,24 @@ def sweep(
         places.program("miniapp")
     elif not all(results.measured(run.id) for run in runs):
         simulate.check()
+    runs = with_guesses(runs)
+    cost = way.cost(results, runs)
     with locked(results.path) as lock:
-        runs = _prepare(experiment, runs, results, way)
+        if not jobs.active(results):
+            plan(experiment, runs, results)
+            for run in runs:
+                for old in (results.failure(run.id), results.job_log(run.id)):
+                    old.unlink(missing_ok=True)
         expected = Durations(runs, results)
         with Progress(results, runs, stream, expected) as progress:
             progress.say(f"{experiment.name}: {_to_do(experiment, runs, progress, expected)}")
+            if cost and progress.pending:
+                progress.say(cost)
             complaints = way.carry_out(results, runs, progress, lock) if progress.pending else []
             progress.say("collecting and drawing the report")
         outcome = Outcome(results, len(runs), progress.failed, complaints)
         conclude(outcome)
     return outcome
-
-
-def _prepare(experiment: Experiment, runs: list[RunSpec], results: Results, way: Way) -> list[RunSpec]:
-    """Writes the plan and forgets earlier failures, unless jobs are at work on the same plan."""
-    runs = with_guesses(runs)
-    found = jobs.active(results)
-    if not found:
-        plan(experiment, runs, results)
-        for run in runs:
-            for old in (results.failure(run.id), results.job_log(run.id)):
-                old.unlink(missing_ok=True)
-        return runs
-    advice = f"wait for them, or end them with: scancel {jobs.ids(found)}"
-    if not isinstance(way, Slurm):
-        raise BadInput(f"{results.path}: jobs {jobs.ids(found)} are at work here; {advice}")
-    if [run.id for run in results.read_plan().runs] != [run.id for run in runs]:
-        raise BadInput(f"{results.plan}: jobs {jobs.ids(found)} are at work on another plan; {advice}")
-    return runs
 
 
 def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:

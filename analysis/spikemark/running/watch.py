@@ -19,8 +19,8 @@ from .progress import Progress
 
 #: Seconds that a file may need to be seen on another node.
 LATENCY_S = 60.0
-#: Ends of jobs for which the runs are not to blame.
-LOST = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED")
+#: Ends of jobs for which the runs are not to blame, and how often in a row that is put up with.
+LOST, PATIENCE = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED"), 3
 
 
 class Watch:
@@ -37,6 +37,7 @@ class Watch:
         self.campaign, self.results, self.runs, self.progress = campaign, results, runs, progress
         self.active = {job.id: job for job in found}
         self.complaints: list[str] = []
+        self.lost: list[int] = []  # how many runs were missing when a job was lost
 
     def until_done(self) -> list[str]:
         """Submits and watches; returns complaints."""
@@ -51,9 +52,8 @@ class Watch:
                 time.sleep(self.campaign.profile.poll_s)
         except KeyboardInterrupt:
             if self.active:
-                self.progress.say(
-                    f"{jobs.named([*self.active.values()])} go on; the same command watches again"
-                )
+                left = jobs.named([*self.active.values()])
+                self.progress.say(f"still in the queue: {left}; the same command watches again")
             raise
 
     def _submit(self) -> None:
@@ -101,7 +101,8 @@ class Watch:
         log = jobs.log(self.results, job.id)
         said = last_line(log.read_text(errors="replace")) if log.is_file() else "it printed nothing"
         reason = f"job {job.id} ended as {state or 'unknown'}: {said}"
-        if state in LOST:
+        if state in LOST and self.lost.count(len(self.progress.pending)) < PATIENCE:
+            self.lost.append(len(self.progress.pending))
             self.progress.say(reason)
         elif job.runs is None:
             self.complaints.append(reason)

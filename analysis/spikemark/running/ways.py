@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from spikemark.core import places
+from spikemark.core import places, slurm
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.process import last_line, started
@@ -31,16 +31,27 @@ class Way(Protocol):
     inherit the descriptor `lock`, and so hold the lock of the folder as long as anything measures.
     """
 
-    def carry_out(
-        self, results: Results, runs: list[Planned], progress: Progress, lock: int
-    ) -> list[str]: ...
+    def cost(self, results: Results, runs: list[Planned]) -> str | None:
+        """What the missing runs will use, in a sentence; None where they use only this machine.
+
+        Raises BadInput, before anything is written, if they cannot be carried out in this way.
+        """
+
+    def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
+        """Carries them out, and comes back when none is left or nothing more can be done."""
 
 
 class Here:
     """One run after another on this machine, or in the allocation that this process is in."""
 
+    def cost(self, results: Results, runs: list[Planned]) -> None:
+        """See Way."""
+        _refuse_busy(results)
+
     def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
         """See Way."""
+        if not slurm.inside() and (cluster := slurm.cluster_name()):
+            progress.say(f"measuring on this host; --profile slurm would use the nodes of {cluster}")
         _watch([sys.executable, "-m", "spikemark", "work", str(results.path)], results, progress, lock)
         return _not_carried_out(results, progress)
 
@@ -51,17 +62,24 @@ class Slurm:
 
     campaign: Campaign
 
+    def cost(self, results: Results, runs: list[Planned]) -> str | None:
+        """See Way. Raises BadInput as Campaign.cost, and where jobs are at work on another plan."""
+        found = jobs.active(results)
+        if found and [run.id for run in results.read_plan().runs] != [run.id for run in runs]:
+            raise BadInput(
+                f"{results.plan}: {jobs.named(found)}: at work on another plan; {jobs.advice(found)}"
+            )
+        return self.campaign.cost(results, runs)
+
     def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
         """See Way.
 
-        Raises BadInput, before anything is submitted, for runs that no node can hold, for a budget that is
-        too small, and for what Slurm refuses. An interruption leaves the jobs as they are.
+        Raises BadInput for what Slurm refuses. An interruption leaves the jobs as they are.
         """
         found = jobs.active(results)
         if found:
             progress.say(f"in the queue already: {jobs.named(found)}")
         else:
-            progress.say(self.campaign.cost(results, runs))
             write_json(results.campaign, self.campaign.content())
         return Watch(self.campaign, results, runs, progress, found).until_done()
 
@@ -71,6 +89,10 @@ class Snakemake:
     """By Snakemake with a profile of its own, for batch systems that it knows."""
 
     profile: Path
+
+    def cost(self, results: Results, runs: list[Planned]) -> None:
+        """See Way."""
+        _refuse_busy(results)
 
     def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
         """See Way."""
@@ -124,6 +146,12 @@ def _folder(name: str) -> Path:
         names = ", ".join([HERE, *known])
         raise BadInput(f"profile {name!r} not found: one of {names}, or a folder with {' or '.join(kinds)}")
     return path.resolve()
+
+
+def _refuse_busy(results: Results) -> None:
+    """Raises BadInput if jobs of a campaign are at work in the folder."""
+    if found := jobs.active(results):
+        raise BadInput(f"{results.path}: {jobs.named(found)}: at work here; {jobs.advice(found)}")
 
 
 def _watch(command: list[str], results: Results, progress: Progress, lock: int) -> None:

@@ -19,8 +19,10 @@ from math import factorial
 import numpy as np
 
 from spikemark.quantities.quantity import Quantity
+from spikemark.records.record import Run
 
 from . import series
+from .causes import Causes, causes
 from .node_share import BetweenNodes, between_nodes
 from .observed import Observed, observed
 from .split import Split, added_up
@@ -44,6 +46,7 @@ class Budget:
     efficiency: dict[str, float] | None  # of POP; None as before
     delay_ratio: int  # D that separates jitter from drift, in cycles
     drift_share: float  # of the variance of means over D cycles
+    causes: Causes | None = None  # of the rare long cycles; None where the kernel's counts were not kept
     warnings: tuple[str, ...] = ()
     nodes: BetweenNodes | None = None  # None where all ranks are on one node, or nobody knows
 
@@ -88,6 +91,7 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
         efficiency=None if run.exchange is None else efficiency(run),
         delay_ratio=window,
         drift_share=shares[0],
+        causes=causes(given, split.rare) if isinstance(given, Run) else None,
         warnings=run.warnings,
         nodes=between_nodes(split.components, run.nodes, parts["persistent"], waiting_s, part_of),
     )
