@@ -26,7 +26,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     """
     check(layout)
     crowded = _crowded(layout, nodes)
-    placed = Spread(layout.ranks, 1, layout.ranks) if crowded else spread(layout, nodes)
+    placed = Spread(layout.ranks, 1, layout.ranks, names=nodes.names) if crowded else spread(layout, nodes)
     bound = not crowded and layout.binding != "none"
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     if os.geteuid() == 0:
@@ -46,7 +46,9 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         options = ["-bind-to", binding, *_hydra(placed)]
     else:
         options = ["--quiet", *_open_mpi(placed, layout.threads if bound else None)]
-    return Launch(["mpirun", *options, "-n", str(layout.ranks), *program], environment, removed, placed)
+    command = ["mpirun", *options, "-n", str(layout.ranks), *program]
+    # Without names, another batch system may tell mpirun of nodes that are not known here.
+    return Launch(command, environment, removed, placed if placed.names else None)
 
 
 def _crowded(layout: Layout, nodes: Nodes) -> bool:

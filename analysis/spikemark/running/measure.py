@@ -60,7 +60,7 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
     try:
         if finished.status != 0:
             raise RunFailed(_reason(finished))
-        check_record(record, planned)
+        check_record(record, planned, start.spread)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished
