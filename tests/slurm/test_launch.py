@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -23,7 +25,8 @@ from spikemark.core.process import watch
 
 say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n) cores=$(nproc)'
 try:
-    start = launch(sys.argv[1], ["sh", "-c", say], Layout(**json.loads(sys.argv[2])))
+    program = sys.argv[3:] or ["sh", "-c", say]
+    start = launch(sys.argv[1], program, Layout(**json.loads(sys.argv[2])))
 except BadInput as refused:
     sys.exit(f"refused: {refused}")
 done = watch(start, 50)
@@ -35,12 +38,12 @@ FOUR = Given((2, 2, 2, 2), "the job", ("n1", "n2", "n3", "n4"))
 
 @pytest.fixture
 def start(tmp_path):
-    """Returns a function that starts ranks: (command around it, launcher, layout) -> how it ended."""
+    """Returns a function that starts ranks: (Slurm, command around it, launcher, layout) -> how it ended."""
     script = tmp_path / "start.py"
     script.write_text(START)
 
-    def run(slurm, around: list[str], launcher: str, layout: Layout):
-        command = [*around, sys.executable, script, launcher, json.dumps(vars(layout))]
+    def run(slurm, around: list[str], launcher: str, layout: Layout, *program: str | Path):
+        command = [*around, sys.executable, script, launcher, json.dumps(vars(layout)), *program]
         return slurm.run(*command, PYTHONPATH=str(ROOT / "analysis"))
 
     return run
@@ -119,10 +122,40 @@ def test_two_ranks_never_share_a_core_of_two_hardware_threads(start):
         assert "refused: ranks: 2; allowed with threads=1, ranks_per_node=1: at most 1" in alone.stderr
 
 
+#: The compilers of the MPI libraries that are installed here.
+COMPILERS = [name for name in ("mpicc", "mpicc.openmpi", "mpicc.mpich") if shutil.which(name)]
+WORLD = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, size;
+    char node[MPI_MAX_PROCESSOR_NAME];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_processor_name(node, &(int){0});
+    printf("rank=%d node=%s size=%d\\n", rank, node, size);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_ranks_of_every_mpi_library_are_one_world(compiler, slurm, start, tmp_path):
+    (tmp_path / "world.c").write_text(WORLD)
+    program = tmp_path / "world"
+    subprocess.run([compiler, "-o", program, tmp_path / "world.c"], check=True)
+    done = start(slurm, JOB, "srun", Layout(4, distribution="cyclic"), program)
+    assert nodes_of_ranks(done.stdout) == ["n1", "n2", "n1", "n2"], done.stderr
+    assert re.findall(r"size=(\d+)", done.stdout) == ["4"] * 4
+
+
 EXPERIMENT = """
 name: nodes
 title: layouts
-preset: {name: mam-benchmark, options: {areas: 4, neurons_per_area: 50, indegree: 10, simulate_ms: 10}}
+preset:
+  name: mam-benchmark
+  options: {areas: 4, neurons_per_area: 50, indegree: 10, simulate_ms: 10, warmup_ms: 0}
 grid:
   - {ranks: 2, ranks_per_node: 1}
   - {ranks: 4, distribution: [block, cyclic]}
