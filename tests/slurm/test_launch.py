@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from private_slurm import private_slurm
 
+from spikemark.core import hostfile
 from spikemark.core.layout import Layout, spread
 from spikemark.core.layout import Nodes as Given
 
@@ -23,7 +24,8 @@ from spikemark.core.errors import BadInput
 from spikemark.core.launch import Layout, launch
 from spikemark.core.process import watch
 
-say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n) cores=$(nproc)'
+say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n) threads=$OMP_NUM_THREADS'
+say += ' cores=$(env --unset=OMP_NUM_THREADS nproc)'
 try:
     program = sys.argv[3:] or ["sh", "-c", say]
     start = launch(sys.argv[1], program, Layout(**json.loads(sys.argv[2])))
@@ -80,8 +82,9 @@ def test_every_rank_is_on_its_node(place, layout, slurm, start):
     assert done.returncode == 0, done.stderr
     placed = spread(layout, FOUR)
     assert nodes_of_ranks(done.stdout) == [placed.names[placed.node(rank)] for rank in range(layout.ranks)]
-    if layout.binding is None and (os.cpu_count() or 1) >= layout.threads:
-        assert re.findall(r"cores=(\d+)", done.stdout) == [str(layout.threads)] * layout.ranks
+    if (os.cpu_count() or 1) > 1:  # a node has two cores
+        cores = 2 if layout.binding == "none" else layout.threads
+        assert re.findall(r"cores=(\d+)", done.stdout) == [str(cores)] * layout.ranks
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
@@ -90,6 +93,22 @@ def test_so_it_is_with_mpirun(layout, slurm, start):
     assert done.returncode == 0, done.stderr
     placed = spread(layout, FOUR)
     assert nodes_of_ranks(done.stdout) == [placed.names[placed.node(rank)] for rank in range(layout.ranks)]
+
+
+def test_a_host_file_takes_the_place_of_a_job(slurm, start, tmp_path):
+    """What stands in for ssh gives the node its name."""
+    agent, hosts = tmp_path / "agent", tmp_path / "hosts"
+    agent.write_text(
+        "#!/bin/sh\nexport SLURMD_NODENAME=$1; shift\n"
+        f'LD_PRELOAD={slurm.folder / "node-name.so"} exec env --unset=OMP_NUM_THREADS sh -c "$*"\n'
+    )
+    agent.chmod(0o755)
+    hosts.write_text("n1 slots=2\nn2 slots=2\n")
+    given = {hostfile.VARIABLE: str(hosts), "OMPI_MCA_plm_rsh_agent": str(agent)}
+    around = ["env", *(f"{name}={value}" for name, value in given.items())]
+    done = start(slurm, around, "", Layout(4, distribution="cyclic"))
+    assert nodes_of_ranks(done.stdout) == ["n1", "n2", "n1", "n2"], done.stderr
+    assert re.findall(r"threads=(\d+)", done.stdout) == ["1"] * 4
 
 
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])

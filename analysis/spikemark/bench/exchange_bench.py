@@ -12,7 +12,7 @@ import pandas as pd
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.lock import locked
-from spikemark.core.process import Finished, lines, watch
+from spikemark.core.process import watch
 from spikemark.quantities.words import counted
 
 from . import exchange_times
@@ -21,9 +21,7 @@ from .kept import BenchFailed, keep_raw, stamp
 from .kernel_bench import Progress, failed
 
 TABLE = "exchanges.parquet"
-NAME = "bench_exchange"
 LIMIT_S = 24 * 3600  # per number of ranks
-BAD_INPUT = 2
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,16 @@ def bench(
     options: dict[str, Any] | None = None,
     progress: Progress = lambda done, total: None,
     launcher: str | None = None,
+    ranks_per_node: int | None = None,
 ) -> Outcome:
     """Measure the exchanges between each number of `ranks` (empty: up to the cores of the nodes at hand).
 
     `options`: those of bench_exchange without their dashes, such as {"filter": "rma"}. For each number of
     ranks, writes `out`/exchanges-TIMESTAMP-RANKS.json and updates `out`/exchanges.parquet before it goes on.
     `progress` is called with the numbers of ranks that are done; `launcher` is one of launch.LAUNCHERS, None
-    stands for the default. Raises BadInput for what bench_exchange or the launcher refuses, for a missing
-    program, and if another command is working in `out`; BenchFailed if it fails or
-    measures nothing.
+    stands for the default. Ranks fill the nodes at hand, `ranks_per_node` on each (None: on every core).
+    Raises BadInput for what bench_exchange or the launcher refuses, for a missing program, and if another
+    command is working in `out`; BenchFailed if it fails or measures nothing.
     """
     program, cores = str(places.program("bench_exchange")), sum(launch.nodes_at_hand().cores)
     given = [part for name, value in (options or {}).items() for part in (f"--{name}", str(value))]
@@ -74,7 +73,9 @@ def bench(
     with locked(out):
         for done, number in enumerate(numbers):
             progress(done, len(numbers))
-            raw, table, more = _run([program, *given], number, cores, out, launcher)
+            raw, table, more = _run(
+                [program, *given], launch.Layout(number, ranks_per_node=ranks_per_node), cores, out, launcher
+            )
             raws.append(raw)
             notes += [f"{counted(number, 'rank')}: {line}" for line in more]
             if not len(table):
@@ -88,30 +89,24 @@ def bench(
 
 
 def _run(
-    command: list[str], ranks: int, cores: int, out: Path, launcher: str | None
+    command: list[str], layout: launch.Layout, cores: int, out: Path, launcher: str | None
 ) -> tuple[Path, pd.DataFrame, list[str]]:
-    """Measures with one number of ranks. Returns the raw file, its table, and what to know about it."""
-    raw = out / f"exchanges-{stamp(datetime.now(UTC))}-{ranks}.json"
+    """Measures with one layout of ranks. Returns the raw file, its table, and what to know about it."""
+    raw = out / f"exchanges-{stamp(datetime.now(UTC))}-{layout.ranks}.json"
     with tempfile.TemporaryDirectory(prefix=".exchanges-", dir=out) as workspace:  # seen by all nodes
         file = Path(workspace).absolute() / "raw.json"
-        start = launch.launch(launcher, [*command, "--out", str(file)], launch.Layout(ranks))
+        start = launch.launch(launcher, [*command, "--out", str(file)], layout)
         finished = watch(start, LIMIT_S)
         if finished.status != 0:
-            _refuse(command[0], finished)
+            if finished.refusal is not None:
+                raise BadInput(finished.refusal)
+            raise failed(command[0], finished)
         read = partial(exchange_times.repetitions, raw=raw.name)
         table, notes = keep_raw(file, raw, command[0], read)
-    crowded = ranks > cores
+    crowded = layout.ranks > cores
     if crowded:
         notes.append(f"oversubscribed, on {cores} cores: the times are no evidence of speed")
     return raw, table.assign(oversubscribed=table["oversubscribed"] | crowded), notes
-
-
-def _refuse(program: str, finished: Finished) -> None:
-    """Raises the reason, which is the first line of the program itself; mpirun says more after it."""
-    said = [line.removeprefix(f"{NAME}: ") for line in lines(finished.errors) if line.startswith(f"{NAME}: ")]
-    if finished.status == BAD_INPUT and said:
-        raise BadInput(said[0])
-    raise failed(program, finished._replace(errors=said[0]) if said else finished)
 
 
 def _plain(curve: Curve) -> dict[str, Any]:

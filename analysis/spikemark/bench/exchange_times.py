@@ -18,7 +18,7 @@ from spikemark.models.latency_bandwidth import FEWEST, LatencyBandwidth
 
 from .kept import Kept
 
-CURVE = ["exchange", "ranks", "targets", "skew_us"]  # shared by all times of a curve
+CURVE = ["exchange", "ranks", "nodes", "targets", "skew_us"]  # shared by all times of a curve
 WINDOWS = (2, 5, 10)  # D: one exchange of D-fold size against D exchanges
 COLUMNS = ["case", "repetition", "rounds", "barrier_s", "exchange_s", "exchange_mean_s"]
 
@@ -82,7 +82,7 @@ def repetitions(content: Any, raw: str) -> tuple[pd.DataFrame, list[str]]:
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """The table sorted by ranks, then by exchange."""
-    keys = ["ranks", "exchange", "targets", "skew_us", "bytes", "repetition"]
+    keys = ["ranks", "nodes", "exchange", "targets", "skew_us", "bytes", "repetition"]
     return table.sort_values(keys, ignore_index=True)
 
 
@@ -107,6 +107,7 @@ class Curve:
 
     exchange: str
     ranks: int
+    nodes: int
     targets: str
     skew_us: float
     oversubscribed: bool

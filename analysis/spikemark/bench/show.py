@@ -45,6 +45,7 @@ def exchange_table(times: pd.DataFrame) -> Table:
         Column("exchange", "exchange"): lambda c: c.exchange,
         Column("targets", "targets"): lambda c: c.targets,
         Column("ranks", "ranks"): lambda c: f"{c.ranks}*" if c.oversubscribed else c.ranks,
+        Column("nodes", "nodes"): lambda c: c.nodes,
         Column("skew_us", "skew (µs)"): lambda c: f"{c.skew_us:g}",
         Column("fit", "fit (µs, ns per byte)", "modelled"): fit_in_words,
         Column("barrier_us", "barrier (µs)", "measured"): lambda c: 1e6 * c.barrier_s,

@@ -1,4 +1,4 @@
-"""The profile of this host, measured in minutes: `spikemark calibrate`.
+"""The profile of this host, or of the nodes of an allocation, measured in minutes: `spikemark calibrate`.
 
 Rounds go through everything that fluctuates, in processes of their own, so that repetitions of each value are
 spread over all of the time; every interval is where one more repetition is expected (`values.repeated`).
@@ -10,19 +10,32 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
-import pandas as pd
 import yaml
 
-from spikemark.core import launch, places
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
-from spikemark.machines.profile import checked
+from spikemark.machines.profile import Value, checked
 from spikemark.records.record_fields import Host
 from spikemark.running import quiet
 
-from . import cycle_time, jitter, kernel_times, messages, node, profile_text, software
+from . import (
+    cycle_time,
+    exchanges,
+    jitter,
+    kernel_runs,
+    kernel_times,
+    messages,
+    node,
+    node_spread,
+    profile_text,
+    software,
+)
 from .effort import FULL, QUICK, Effort
+from .site import Site
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -39,59 +52,103 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
 
 
+class Measured(NamedTuple):
+    """What one round measured."""
+
+    kernels: kernel_runs.Round
+    inside: messages.Round | None
+    between: messages.Round | None
+    run: jitter.Round
+    empty: cycle_time.Round
+
+
 def calibrate(
     name: str | None = None,
     out: Path | None = None,
     effort: Effort = FULL,
     force: bool = False,
     say: Callable[[str], None] = lambda line: None,
+    nodes: int | None = None,
 ) -> Outcome:
-    """Measures this host and writes its profile to `out` (machines/NAME.yaml in the checkout).
+    """Measures this host, or `nodes` nodes of the allocation, and writes a profile.
 
-    `name` is by default that of the file, or else made from the processor's. `say` receives a line per part.
-    Raises BadInput, before anything is measured, for a name that is not allowed, a file that exists (unless
-    `force`) and missing programs; BenchFailed or RunFailed if a program fails. The file is written whole at
-    the end or not at all.
+    The file is `out` (machines/NAME.yaml in the checkout). `name` is by default that of the file, or else
+    made from the processor's. `say` receives a line per part. Raises BadInput, before anything is measured,
+    for a name that is not allowed, a file that exists (unless `force`), missing programs and more nodes than
+    there are; BenchFailed or RunFailed if a program fails. The file is written whole at the end or not at
+    all.
     """
     name, path = _target(name, out, force)
     for program in ("bench_kernels", "bench_exchange", "bench_messages", "miniapp"):
         places.program(program)
+    site = Site.of(nodes)
     conditions, started = quiet.Conditions(patience_s=effort.patience_s), datetime.now(UTC)
     before, watch = quiet.wait(conditions), quiet.Watch()
-    cpus = launch.core_threads()
-    with tempfile.TemporaryDirectory(prefix="spikemark-") as workspace:
-        folder = Path(workspace)
-        exchanged: list[pd.DataFrame] = []
-        done: list[tuple[kernel_times.Round, messages.Times, jitter.Round, cycle_time.Round]] = []
+    rounds: list[Measured] = []
+    exchanged: list[exchanges.Tables] = []
+    # All nodes have to see the folder of a profile; the one for temporary files may be each node's own.
+    with tempfile.TemporaryDirectory(
+        prefix=".spikemark-", dir=_shared(path) if site.allocated else None
+    ) as it:
         for number in range(effort.rounds):
-            say(f"round {number + 1} of {effort.rounds}: kernels, exchanges, the mini-app")
+            say(f"round {number + 1} of {effort.rounds}: kernels, messages, exchanges, the mini-app")
             if number % effort.exchanges_every == 0:
-                table = messages.exchanges(len(cpus), effort, folder / f"exchanges{number}")
-                exchanged += [] if table is None else [table]
-            metered = not done or (done[0][2].record.energy is not None and number < effort.metered)
-            done.append((
-                kernel_times.one_round(number, cpus, effort, folder),
-                messages.one_round(len(cpus), effort),
-                jitter.one_round(len(cpus), effort, folder / f"run{number}", metered),
-                cycle_time.one_round(len(cpus), effort, folder / f"empty{number}"),
-            ))  # fmt: skip
-    kernel_rounds, message_rounds, runs, empty = (list(each) for each in zip(*done, strict=True))
-    host = runs[0].record.host
-    values = kernel_times.values(kernel_rounds, effort) | cycle_time.values(empty) | node.measure(host)
-    values["software.scorep"] = software.score_p()
-    unknown: dict[str, str] = {}
-    for found, why in (
-        messages.tables(exchanged),
-        messages.derived(message_rounds),
-        jitter.values(runs, len(cpus)),
-    ):
-        values, unknown = values | found, unknown | why
-    warnings = _warnings(before, watch.foreign_load(), conditions, host, len(cpus))
-    reference = f"spikemark calibrate, {started:%Y-%m-%d}, commit {jitter.commit(runs[0].record)}"
-    text = profile_text.text(name, title(host), values, reference, unknown, warnings)
+                exchanged.append(exchanges.one_round(site, effort, Path(it) / f"exchanges{number}"))
+            rounds.append(_round(number, site, effort, Path(it), rounds))
+    values, unknown = _values(rounds, exchanged, site, effort)
+    records = [r.run.record for r in rounds]
+    # Ranks that Slurm starts are not children of this process: what is foreign, their own node says.
+    loads = [r.host.foreign_load for r in records if r.host.foreign_load is not None]
+    load = (median(loads) if loads else None) if site.allocated else watch.foreign_load()
+    warnings = _warnings(before, load, conditions, records[0].host, site)
+    if site.nodes > 1:
+        warnings += node_spread.slow([r.kernels for r in rounds])
+    asked = f" --nodes {nodes}" if nodes is not None else ""
+    reference = f"spikemark calibrate{asked}, {started:%Y-%m-%d}, commit {jitter.commit(records[0])}"
+    text = profile_text.text(name, title(records[0].host), values, reference, unknown, warnings)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
     write_atomically(path, text)
     return Outcome(path, unknown, warnings)
+
+
+def _shared(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.parent.absolute()
+
+
+def _round(number: int, site: Site, effort: Effort, folder: Path, before: list[Measured]) -> Measured:
+    metered = not before or (before[0].run.record.energy is not None and number < effort.metered)
+    pattern = kernel_times.pattern(effort.sizes)
+    return Measured(
+        kernel_runs.one_round(number, site, pattern, effort, folder),
+        messages.within(site, effort, not before),
+        messages.between(site, effort, not before),
+        jitter.one_round(site, effort, folder / f"run{number}", metered),
+        cycle_time.one_round(site, effort, folder / f"empty{number}"),
+    )
+
+
+def _values(
+    rounds: list[Measured], exchanged: list[exchanges.Tables], site: Site, effort: Effort
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, and what is unknown, with reasons."""
+    kernels = [r.kernels for r in rounds]
+    values = kernel_times.values(kernels, effort) | cycle_time.values([r.empty for r in rounds])
+    values |= node.measure(rounds[0].run.record.host)
+    values["software.scorep"] = software.score_p()
+    unknown: dict[str, str] = {}
+    if site.nodes > 1:
+        values["jitter.node_spread"] = node_spread.value(kernels)
+    else:
+        unknown["jitter.node_spread"] = messages.ONE_NODE
+    inside, between = [r.inside for r in rounds if r.inside], [r.between for r in rounds if r.between]
+    for found, why in (
+        exchanges.values(exchanged, site),
+        messages.values(inside, between),
+        jitter.values([r.run for r in rounds], site),
+    ):
+        values, unknown = values | found, unknown | why
+    return values, unknown
 
 
 def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]:
@@ -117,7 +174,7 @@ def title(host: Host) -> str:
 
 
 def _warnings(
-    before: quiet.Wait, load: float | None, conditions: quiet.Conditions, host: Host, cores: int
+    before: quiet.Wait, load: float | None, conditions: quiet.Conditions, host: Host, site: Site
 ) -> list[str]:
     found = []
     if load is None:
@@ -128,8 +185,8 @@ def _warnings(
         )
     elif before.foreign_load is not None and not before.quiet:
         found.append(f"others kept {before.foreign_load:.2f} cores busy before")
-    if host.cores and host.cores > cores:
-        found.append(f"this process may use {cores} of {host.cores} cores: full_node means these")
+    if host.cores and host.cores > site.cores:
+        found.append(f"only {site.cores} of {host.cores} cores may be used: full_node means these")
     if host.virtual_machine:
         found.append("virtual machine: its neighbours on the host cannot be seen")
     return found

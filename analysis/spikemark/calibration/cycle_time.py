@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from spikemark.core.launch import Layout
 from spikemark.machines.profile import Value
 from spikemark.records import record
 
 from . import mini_app
 from .effort import Effort
+from .site import Site
 from .values import repeated
 
 DETAIL = "one neuron on each rank, median of the cycles"
@@ -22,11 +24,11 @@ DETAIL = "one neuron on each rank, median of the cycles"
 Round = tuple[float, float]
 
 
-def one_round(cores: int, effort: Effort, folder: Path) -> Round:
-    """Runs the mini-app alone and on all cores; `folder` is made for its files. Raises RunFailed."""
+def one_round(site: Site, effort: Effort, folder: Path) -> Round:
+    """Runs the mini-app alone and on all cores of a node. Makes `folder` for its files; raises RunFailed."""
     folder.mkdir()
-    one = mini_app.run(1, folder / "one", 1, 1, effort.empty_ms)
-    return seconds(one), seconds(mini_app.run(cores, folder / "all", 1, 1, effort.empty_ms))
+    one = mini_app.run(Layout(1), folder / "one", 1, 1, effort.empty_ms)
+    return seconds(one), seconds(mini_app.run(site.full(1), folder / "all", 1, 1, effort.empty_ms))
 
 
 def values(rounds: list[Round]) -> dict[str, Value]:

@@ -14,6 +14,7 @@ class Effort:
     exchanges_every: int  # rounds from one measurement of exchanges to the next
     exchange_s: float  # shortest time of an exchange or message in a round
     bytes: tuple[int, ...]  # sizes of exchanges, from one rank to another
+    pairs: int  # of nodes, at most, between which messages are timed
     model_ms: float  # time that the mini-app simulates in a round
     empty_ms: float  # the same, with a network of next to nothing
     idle_s: float  # length of the pause
@@ -28,6 +29,7 @@ FULL = Effort(
     exchanges_every=3,
     exchange_s=0.02,
     bytes=tuple(4 * 4**k for k in range(9)),
+    pairs=32,
     model_ms=5000,
     empty_ms=2000,
     idle_s=5,
@@ -42,6 +44,7 @@ QUICK = replace(
     exchanges_every=1,
     exchange_s=0.005,
     bytes=(4, 64, 1024, 16384),
+    pairs=8,
     model_ms=1000,
     patience_s=3,
 )

@@ -16,6 +16,7 @@ from spikemark.records.record_fields import Energy, Record
 
 from . import mini_app
 from .effort import Effort
+from .site import Site
 from .values import measured, repeated
 
 NEURONS, INDEGREE = 20_000, 1000  # an area on each core
@@ -45,19 +46,26 @@ class Round:
     cycle_s: float  # mean
 
 
-def one_round(cores: int, effort: Effort, folder: Path, energy: bool) -> Round:
-    """A run of one area per core, which meet in every cycle. Raises RunFailed, also if it gave no record."""
+def one_round(site: Site, effort: Effort, folder: Path, energy: bool) -> Round:
+    """A run of one area per core of all nodes, which meet in every cycle.
+
+    Raises RunFailed, also if it gave no record.
+    """
     metered = {"energy": True, "idle_pause_s": effort.idle_s} if energy else None
-    run = mini_app.run(cores, folder, NEURONS, INDEGREE, effort.model_ms, metered)
+    run = mini_app.run(site.full(), folder, NEURONS, INDEGREE, effort.model_ms, metered)
     times = run.compute()
     return Round(run.record, fluctuation(times), float(times.mean()))
 
 
-def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values by path, jitter.…, power.… and software.…, and what is unknown, with reasons."""
+def values(rounds: list[Round], site: Site) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values by path, jitter.…, power.… and software.…, and what is unknown, with reasons.
+
+    The spread between nodes is not among them (`node_spread`).
+    """
     first = rounds[0].record
     cycles = f"{first.timing.cycles} cycles of {1e6 * np.mean([r.cycle_s for r in rounds]):.3g} us"
-    detail = f"mam-benchmark, one area of {NEURONS} neurons per core, {cycles}"
+    cores = "per core" if site.nodes == 1 else f"per core of {site.nodes} nodes"
+    detail = f"mam-benchmark, one area of {NEURONS} neurons {cores}, {cycles}"
     each = [r.fluctuation for r in rounds]
     library = first.provenance.mpi_library.split(",")[0]
     factors = [f.factor for f in each if f.factor is not None] or [1.0] * len(each)
@@ -69,8 +77,8 @@ def values(rounds: list[Round], cores: int) -> tuple[dict[str, Value], dict[str,
         "software.launcher": measured(default_launcher(), None, detail=library),
     }
     energies = [r.record.energy for r in rounds if r.record.energy is not None]
-    drawn, unknown = power(energies, first.energy_reason, cores)
-    return found | drawn, unknown | {"jitter.node_spread": "one node does not show it"}
+    drawn, unknown = power(energies, first.energy_reason, site.cores, site.nodes)
+    return found | drawn, unknown
 
 
 def commit(record: Record) -> str:
@@ -104,17 +112,22 @@ def fluctuation(times: np.ndarray) -> Fluctuation:
     )
 
 
-def power(energies: list[Energy], reason: str | None, cores: int) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values of power, and what is unknown. `energies`: those of runs; `reason`: why there are none."""
+def power(
+    energies: list[Energy], reason: str | None, cores: int, nodes: int = 1
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """Values of power, and what is unknown. `energies`: those of runs; `reason`: why there are none.
+
+    `cores`: of each of the `nodes`, all of them busy.
+    """
     known = [e for e in energies if e.gross_j is not None and e.idle_power_w is not None and e.duration_s > 0]
     card = {"power.card": "no meter of the network card"}
     if not known:
         reason = reason or (energies[0].reason if energies else None) or "no meter"
         nothing = {"power.idle": reason, "power.core": reason, **card}
         return {"software.energy_source": measured("none", None, detail=reason)}, nothing
-    idle = [e.idle_power_w for e in known]
-    busy = [max((e.gross_j / e.duration_s - e.idle_power_w) / cores, 0.0) for e in known]
-    pause = "read by " + known[0].source
+    idle = [e.idle_power_w / nodes for e in known]
+    busy = [max((e.gross_j / e.duration_s - e.idle_power_w) / (cores * nodes), 0.0) for e in known]
+    pause = "read by " + known[0].source + ("" if nodes == 1 else f", mean over {nodes} nodes")
     return {
         "power.idle": repeated(idle, "W", pause),
         "power.core": repeated(busy, "W", f"{pause}, all {cores} cores busy, above idle"),

@@ -1,26 +1,14 @@
-"""Times of the kernels, the clock and the memory: one pinned copy of bench_kernels, and one on every core.
-
-Rounds alternate between one core, each time the next one, and all of them at once. Copies start together and
-spend the same time on each case, so that all cores are busy with the same kernel apart from their drift.
-"""
-
-import contextlib
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
+"""Times of the kernels, the clock and the memory, from rounds of bench_kernels."""
 
 import numpy as np
 
-from spikemark.bench import kernels
-from spikemark.bench.kernel_bench import BenchFailed, failed
-from spikemark.core import places
+from spikemark.bench.kernel_bench import BenchFailed
 from spikemark.core.errors import BadInput
-from spikemark.core.process import Finished, started
-from spikemark.core.reading import read_json
 from spikemark.machines.profile import Value
 from spikemark.models import delivery_time
 
 from .effort import Effort
+from .kernel_runs import Round, Times
 from .values import repeated
 
 BLOCK = 4096  # neurons that a thread updates
@@ -31,81 +19,54 @@ EXTERNAL = f"poisson_mean_{EVENTS}"
 DELIVER = "deliver_drawn"
 LISTS = 16  # lists that share the synapses of a size of DELIVER
 UPDATE = "update_"
-TRIAD = 64  # MiB
-#: Kernel and size -> ns per item.
-Times = dict[tuple[str, int], float]
-
-
-@dataclass(frozen=True)
-class Round:
-    """Times on one core, and of the copy on each core when all are busy."""
-
-    one_core: Times
-    full_node: list[Times]
-
-
-def one_round(number: int, cpus: list[int], effort: Effort, folder: Path) -> Round:
-    """Round `number`, on the hardware threads `cpus`. `folder` holds the raw files. Raises BenchFailed."""
-    alone = _copies([cpus[number % len(cpus)]], effort, folder)
-    return Round(alone[0], _copies(cpus, effort, folder))
+CLOCK = "clock", 1
+TRIAD = "triad", 64  # MiB
 
 
 def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
-    """Values by path, kernels.… and node.…. Raises BenchFailed where delivery cannot be fitted."""
-    one, mean = [r.one_core for r in rounds], [_mean(r.full_node) for r in rounds]
+    """Values by path, kernels.… and node.…: medians over nodes, of means over the cores of a node.
+
+    Raises BenchFailed where delivery cannot be fitted.
+    """
+    one = [_median([*r.one_core.values()]) for r in rounds]
+    full = [_median([mean(copies) for copies in r.full_node.values()]) for r in rounds]
+    nodes = len(rounds[0].full_node)
+    over = f", median over {nodes} nodes" if nodes > 1 else ""
     found = {}
-    for condition, times in (("one_core", one), ("full_node", mean)):
-        found |= {f"kernels.{condition}.{path}": v for path, v in of_rounds(times, effort.sizes).items()}
-    found["node.clock"] = repeated([1 / times["clock", 1] for times in mean], "GHz", "all cores busy")
-    triad = "triad of STREAM, 3 x 64 MiB per core"
-    for path, each in (("bandwidth", [r.full_node for r in rounds]), ("bandwidth_core", [[t] for t in one])):
-        rates = [sum(1 / times["triad", TRIAD] for times in copies) for copies in each]
-        found[f"node.{path}"] = repeated(rates, "GB/s", triad)
+    for condition, times in (("one_core", one), ("full_node", full)):
+        each = of_rounds(times, effort.sizes, over).items()
+        found |= {f"kernels.{condition}.{path}": v for path, v in each}
+    found["node.clock"] = repeated([1 / times[CLOCK] for times in full], "GHz", f"all cores busy{over}")
+    triad = f"triad of STREAM, 3 x 64 MiB per core{over}"
+    every = [[sum(1 / t[TRIAD] for t in copies) for copies in r.full_node.values()] for r in rounds]
+    alone = [[1 / t[TRIAD] for t in r.one_core.values()] for r in rounds]
+    for path, rates in (("bandwidth", every), ("bandwidth_core", alone)):
+        found[f"node.{path}"] = repeated([float(np.median(r)) for r in rates], "GB/s", triad)
     return found
 
 
-def _pattern(sizes: tuple[int, ...]) -> str:
+def pattern(sizes: tuple[int, ...]) -> str:
+    """The kernels of a round, for bench_kernels."""
     return (
         f"^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
 
-def _copies(cpus: list[int], effort: Effort, folder: Path) -> list[Times]:
-    """One copy pinned to each of `cpus`, all at the same time; ends them when interrupted."""
-    program = str(places.program("bench_kernels"))
-    files = [folder / f"kernels-{cpu}.json" for cpu in cpus]
-    with contextlib.ExitStack() as stack:
-        copies = []
-        for cpu, file in zip(cpus, files, strict=True):
-            command = ["taskset", "-c", str(cpu), program, f"--benchmark_filter={_pattern(effort.sizes)}"]
-            command += [f"--benchmark_min_time={effort.kernel_s}", f"--benchmark_out={file}"]
-            command += ["--benchmark_out_format=json"]
-            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            copies.append(stack.enter_context(started(command, **streams)))
-        errors = [copy.communicate()[1] for copy in copies]
-    for copy, text in zip(copies, errors, strict=True):
-        if copy.returncode:
-            raise failed(program, Finished(copy.returncode, "", text))
-    return [_read(program, file) for file in files]
-
-
-def _read(program: str, file: Path) -> Times:
-    try:
-        rows, dropped = kernels.repetitions(read_json(file))
-    except BadInput as error:
-        raise BenchFailed(f"{program}: exit status 0, but no valid JSON: {error}") from None
-    if dropped:
-        raise BenchFailed(f"{program}: {dropped[0]}")
-    return {(row.kernel, row.size): row.ns for row in rows.itertuples()}
-
-
-def _mean(copies: list[Times]) -> Times:
+def mean(copies: list[Times]) -> Times:
+    """The mean over the copies of a node."""
     return {key: float(np.mean([times[key] for times in copies])) for key in copies[0]}
 
 
-def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
-    """Values below kernels.CONDITION, from the times of each round, among them delivery of `sizes`."""
+def _median(nodes: list[Times]) -> Times:
+    return {key: float(np.median([times[key] for times in nodes])) for key in nodes[0]}
+
+
+def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> dict[str, Value]:
+    """Values below kernels.CONDITION, from the times of each round, among them delivery of `sizes`.
+
+    `over` is added to what is said of each value.
+    """
     counts = delivered(sizes)
     seconds = [1e-9 * np.array([times[DELIVER, size] for size in sizes]) for times in rounds]
     try:
@@ -126,7 +87,7 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...]) -> dict[str, Value]:
         if kernel.startswith(UPDATE):
             each = [t[kernel, size] for t in rounds]
             found[f"update.{kernel.removeprefix(UPDATE)}"] = each, f"blocks of {BLOCK}"
-    return {path: repeated(each, "ns", detail) for path, (each, detail) in found.items()}
+    return {path: repeated(each, "ns", detail + over) for path, (each, detail) in found.items()}
 
 
 def delivered(sizes: tuple[int, ...]) -> np.ndarray:

@@ -30,6 +30,10 @@ def bench(
         typer.Option(help="Shortest time of a repetition, in seconds.", show_default="0.2; exchanges 0.02"),
     ] = None,
     ranks: Annotated[str | None, typer.Option(metavar="N,N", help="Exchanges: numbers of ranks.")] = None,
+    ranks_per_node: Annotated[
+        int | None,
+        typer.Option(min=1, help="Exchanges: ranks on a node.", show_default="one for each of its cores"),
+    ] = None,
     sizes: Annotated[
         str | None, typer.Option("--bytes", metavar="N,N", help="Exchanges: bytes from one rank to another.")
     ] = None,
@@ -58,16 +62,19 @@ def bench(
     """
     from spikemark.bench import exchange_bench, kernel_bench
     from spikemark.bench.show import exchange_table, kernel_tables
+    from spikemark.core import places, slurm
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
-    refused = {**own, "launcher": launcher}
-    folder = out or kernel_bench.folder()
+    refused = {**own, "ranks-per-node": ranks_per_node, "launcher": launcher}
+    # Ranks of an allocation are on its nodes; kernels are on the node of this command.
+    folder = out or kernel_bench.folder(places.machine_name() if exchange and slurm.inside() else None)
     try:
         if exchange:
             given = {"filter": pattern or None, "repetitions": repetitions, "min-time": min_time, **own}
             given = {name: value for name, value in given.items() if value is not None}
             numbers = exchange_bench.numbers(given.pop("ranks")) if ranks is not None else None
-            outcome = exchange_bench.bench(folder, numbers, given, _counting("numbers of ranks"), launcher)
+            count = _counting("numbers of ranks")
+            outcome = exchange_bench.bench(folder, numbers, given, count, launcher, ranks_per_node)
         else:
             for name in (name for name, value in refused.items() if value is not None):
                 raise BadInput(f"--{name}: only with --exchange")

@@ -16,12 +16,17 @@ def calibrate(
     quick: Annotated[
         bool, typer.Option("--quick", help="Take one minute instead of several; intervals become wider.")
     ] = False,
+    nodes: Annotated[
+        int | None,
+        typer.Option(help="Nodes of the Slurm allocation to measure.", show_default="one, or this host"),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Measure this machine and write its profile.
 
-    Measures kernels, exchanges, jitter and power. Do not use the machine meanwhile. What cannot be measured
-    is left out, and the profile says why.
+    Measures kernels, exchanges, jitter and power; with several nodes also the network between them, and how
+    far they are apart. Do not use the machine meanwhile. What cannot be measured is left out, and the profile
+    says why.
     """
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed
@@ -29,7 +34,7 @@ def calibrate(
 
     try:
         effort = calibration.QUICK if quick else calibration.FULL
-        outcome = calibration.calibrate(name, out, effort, force, say)
+        outcome = calibration.calibrate(name, out, effort, force, say, nodes)
     except (BenchFailed, RunFailed) as reason:
         fail(f"calibrate failed: {reason}")
     except KeyboardInterrupt:

@@ -82,7 +82,10 @@ def simulate(
     found = record.load(folder)
     about = found.simulation
     list_lines([f"assumed: {line}" for line in about["assumptions"]])
-    print_lines([about["facts"], *_text(found.record, about), str(short(folder))])
+    lines = _text(found.record, about)
+    if Path(compute).is_dir():
+        lines += _beside(simulation.ratios(record.load(compute), found))
+    print_lines([about["facts"], *lines, str(short(folder))])
 
 
 def _host(name: str | None):
@@ -127,6 +130,12 @@ def _text(found, about: dict[str, Any]) -> list[str]:
         f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
         f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} us per rank and cycle",
     ]
+
+
+def _beside(ratios: dict[str, float]) -> list[str]:
+    """How far the run whose compute times were replayed is from its simulation."""
+    each = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
+    return [f"the replayed run over this one, medians over windows: {each}"] if ratios else []
 
 
 @contextlib.contextmanager

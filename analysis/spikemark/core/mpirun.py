@@ -45,7 +45,9 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         binding = f"core:{layout.threads}" if bound else "none"
         options = ["-bind-to", binding, *_hydra(placed)]
     else:
-        options = ["--quiet", *_open_mpi(placed, layout.threads if bound else None)]
+        options = _open_mpi(placed, layout.threads if bound else None)
+        if placed.names:  # daemons started by ssh have an environment of their own
+            options += [part for name in environment if name.startswith("OMP_") for part in ("-x", name)]
     command = ["mpirun", *options, "-n", str(layout.ranks), *program]
     # Without names, another batch system may tell mpirun of nodes that are not known here.
     return Launch(command, environment, removed, placed if placed.names else None)
@@ -93,5 +95,8 @@ def _version(program: str | None) -> str:
     """What an mpirun says about itself; nothing if there is none."""
     if program is None:
         return ""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
     return done.stdout + done.stderr

@@ -24,12 +24,14 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         "srun",
         *pmi.option(program[0]),
         "--overlap",
+        "--kill-on-bad-exit=1",  # else the others wait for a rank that is gone
         "--mem=0",
         f"--nodes={placed.nodes}",
         *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
         f"--ntasks={placed.ranks}",
         *_per_node(placed),
-        f"--cpus-per-task={layout.threads}",
+        # A number of CPUs per task would confine the step to these, even if no task is bound.
+        *([f"--cpus-per-task={layout.threads}"] if bound else []),
         "--hint=nomultithread",
         f"--cpu-bind={'cores' if bound else 'none'}",
     ]
@@ -50,7 +52,8 @@ def _per_node(placed: Spread) -> list[str]:
 def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
     """The nodes of the allocation that this process is in, with the cores given to it."""
     names = slurm.hosts(environment)
-    per_core = slurm.cpus_per_core(names[0])
+    # A job with --hint=nomultithread or --threads-per-core is told the threads that it may use of each core.
+    per_core = int(environment.get("SLURM_THREADS_PER_CORE") or slurm.cpus_per_core(names[0]))
     cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
     cpus += [cpus[-1]] * (len(names) - len(cpus))
     cores = tuple(max(1, number // per_core) for number in cpus)

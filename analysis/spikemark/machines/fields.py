@@ -31,6 +31,13 @@ KERNELS = (
     ("external", POSITIVE, "input from outside, neuron and step"),
     ("cycle", NOT_NEGATIVE, "of a rank in every cycle, beside these"),
 )
+#: Tables of collectives, by how their ranks lie on nodes.
+WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"
+LAYOUTS = {
+    WITHIN: "ranks of one node, or as the reference says",
+    BETWEEN: "one rank on each node",
+    FULL: "a rank on every core of each node",
+}
 FIELDS = [
     Field("node.sockets", "1", COUNT, "sockets"),
     Field("node.cores", "1", COUNT, "cores, of all sockets"),
@@ -59,14 +66,19 @@ FIELDS = [
     Field("interconnect.latency_node", "us", POSITIVE, "end to end within a node, 0 B"),
     Field("interconnect.bandwidth", "GB/s", POSITIVE, "one way between two nodes"),
     Field("interconnect.bandwidth_node", "GB/s", POSITIVE, "one way within a node"),
+    Field(
+        "interconnect.congestion", "1", POSITIVE,
+        "bandwidth of a pair of nodes alone over that while half of the nodes send to the other half",
+    ),
     Field("interconnect.gap", "us", POSITIVE, "between two messages of one sender"),
     Field("interconnect.eager", "KiB", NOT_NEGATIVE, "largest message sent without asking"),
     Field(
         "interconnect.selector", None, TEXT, "how MPI chooses collectives", ("ompi", "mpich", "impi")
     ),
-    Field("interconnect.tables.alltoall", "us", TABLE, "all-to-all"),
-    Field("interconnect.tables.allgather", "us", TABLE, "allgather"),
-    Field("interconnect.tables.barrier", "us", TABLE, "barrier, 0 bytes"),
+    *(Field(f"interconnect.{group}.{name}", "us", TABLE, f"{meaning}, {where}")
+      for group, where in LAYOUTS.items()
+      for name, meaning in (("alltoall", "all-to-all"), ("allgather", "allgather"),
+                            ("barrier", "barrier, 0 bytes"))),
     Field("power.idle", "W", NOT_NEGATIVE, "idle node"),
     Field("power.core", "W", NOT_NEGATIVE, "added by every busy core"),
     Field("power.card", "W", NOT_NEGATIVE, "added by every interconnect card in use"),

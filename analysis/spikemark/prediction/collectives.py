@@ -6,15 +6,17 @@ than the eager threshold waits for one more latency. A collective is the fastest
 libraries choose from: all messages at once, log2(P) rounds (Bruck), or one partner after another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import Interconnect
 
 WHY = "exchange between ranks"
 TABLES = ("alltoall", "allgather", "barrier")
+CROWD = 4  # nodes from which exchanges meet the congestion of the profile
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,14 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Collectives:
-    """Times of calls in seconds. `tables`: name -> rows [ranks, bytes, seconds]."""
+    """Times of calls in seconds. `tables`: (layout, name) -> rows [ranks, bytes, seconds].
+
+    `cores`: of a node, where the profile knows them; the layouts are those of machines/fields.py.
+    """
 
     net: Interconnect
-    tables: dict[str, np.ndarray]
+    tables: dict[tuple[str, str], np.ndarray]
+    cores: int | None = None
 
     @classmethod
     def of(cls, inputs: Inputs, nodes: int) -> "Collectives":
@@ -54,9 +60,13 @@ class Collectives:
 
         Raises BadInput naming the value that is unknown.
         """
-        found = {name: inputs.table(f"interconnect.tables.{name}") for name in TABLES}
-        known = {name: rows for name, rows in found.items() if rows is not None}
-        return cls(Interconnect.of(inputs, WHY, nodes), known)
+        layouts = LAYOUTS if nodes > 1 else (WITHIN,)
+        found = {(at, name): inputs.table(f"interconnect.{at}.{name}") for at in layouts for name in TABLES}
+        known = {key: rows for key, rows in found.items() if rows is not None}
+        net, cores = Interconnect.of(inputs, WHY, nodes), inputs.profile.get("node.cores")
+        if nodes >= CROWD:
+            net = replace(net, bandwidth=net.bandwidth / inputs.get("interconnect.congestion", 1.0))
+        return cls(net, known, None if cores is None else round(cores.value))
 
     def messages(self, traffic: Traffic) -> float:
         """All messages leave at once; the slowest rank, or the card of a node, sets the time."""
@@ -75,7 +85,7 @@ class Collectives:
     def alltoall(self, traffic: Traffic) -> float:
         """Everyone sends everyone as much as the busiest rank does on average."""
         size = traffic.mean_bytes
-        return self._measured("alltoall", traffic.ranks, size, lambda p: self._alltoall(traffic, p, size))
+        return self._measured("alltoall", traffic, size, lambda p: self._alltoall(traffic, p, size))
 
     def _alltoall(self, traffic: Traffic, ranks: float, size: float) -> float:
         each = max(1, int(np.bincount(traffic.node).max()))
@@ -95,11 +105,11 @@ class Collectives:
             each = max(1, int(np.bincount(traffic.node).max()))
             return float(self._rounds(traffic) + (ranks - 1) * size * min(each, 2) / self.net.bandwidth)
 
-        return self._measured("allgather", traffic.ranks, size, model)
+        return self._measured("allgather", traffic, size, model)
 
     def barrier(self, traffic: Traffic) -> float:
         """A latency for every doubling of the ranks of a node, and then of the nodes."""
-        return self._measured("barrier", traffic.ranks, 1.0, lambda p: self._rounds(traffic, p))
+        return self._measured("barrier", traffic, 1.0, lambda p: self._rounds(traffic, p))
 
     def _rounds(self, traffic: Traffic, ranks: float | None = None) -> float:
         nodes = len(np.unique(traffic.node))
@@ -110,9 +120,12 @@ class Collectives:
             + np.ceil(np.log2(between)) * self.net.latency_s
         )
 
-    def _measured(self, name: str, ranks: int, size: float, model) -> float:
-        """The time from the table of the profile; beyond its ranks, its end times the growth of the model."""
-        rows = self.tables.get(name)
+    def _measured(self, name: str, traffic: Traffic, size: float, model) -> float:
+        """The time from the table of the profile for this layout of ranks, or else from the model.
+
+        Beyond the ranks of the table, it is the end of the table times the growth of the model.
+        """
+        ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), name))
         if rows is None:
             return model(float(ranks))
         known = np.unique(rows[:, 0])
@@ -120,6 +133,18 @@ class Collectives:
         inside = float(np.clip(ranks, known[0], known[-1]))
         found = float(np.exp(np.interp(np.log(inside), np.log(known), np.log(curves))))
         return found if inside == ranks else found * model(float(ranks)) / model(inside)
+
+    def _layout(self, traffic: Traffic) -> str | None:
+        """The tables for the way that the ranks lie on nodes; None for a way that nobody has measured.
+
+        A profile without tables for several nodes has the same ones for all ways.
+        """
+        each = np.bincount(traffic.node)
+        if len(each[each > 0]) == 1 or {at for at, _ in self.tables} <= {WITHIN}:
+            return WITHIN
+        if each.max() == 1:
+            return BETWEEN
+        return FULL if each.max() == self.cores else None
 
 
 def _curve(rows: np.ndarray, size: float) -> float:

@@ -1,5 +1,6 @@
 """How well a simulated machine represents the real one: this host, measured and simulated, phase by phase."""
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from operator import itemgetter
@@ -91,7 +92,7 @@ def _simulate(m: Measured, mode: str, host: Profile) -> None:
         ranks,
         out,
         path if mode == "replay" else mode,
-        ranks_per_node=ranks,
+        ranks_per_node=math.ceil(ranks / m.run.record.host.nodes),
         threads=1,
         seed=m.planned.repetition,
         hz=None if mode == "replay" else _hz(m.run),
@@ -100,9 +101,13 @@ def _simulate(m: Measured, mode: str, host: Profile) -> None:
 
 
 def _profile(m: Measured) -> Profile | None:
-    """The profile that `spikemark calibrate` wrote on the host of a run; None without one."""
-    title = calibration.title(m.run.record.host)
-    return next((found for name in machines.names() if (found := machines.load(name)).title == title), None)
+    """The profile that `spikemark calibrate` wrote on the host of a run; None without one.
+
+    For a run on several nodes, it is one that knows what lies between nodes.
+    """
+    host, between = calibration.title(m.run.record.host), "interconnect.latency"
+    alike = (found for name in machines.names() if (found := machines.load(name)).title == host)
+    return next((p for p in alike if m.run.record.host.nodes == 1 or p.get(between)), None)
 
 
 def _hz(run: record.Run) -> float:

@@ -118,7 +118,10 @@ BAD = [
     (EXCHANGES, ["--ranks", "0"], "", ["--ranks: '0'"]),
     (EXCHANGES, ["--bytes", "6", "--ranks", 1], REFUSE, ['--bytes: "6"; allowed: multiples']),
     (EXCHANGES, ["--brain"], "", ["--brain"]),
-    *((KERNELS, [n, "2"], "", [f"{n}: only with --exchange"]) for n in ("--ranks", "--bytes", "--targets")),
+    *(
+        (KERNELS, [n, "2"], "", [f"{n}: only with --exchange"])
+        for n in ("--ranks", "--ranks-per-node", "--bytes", "--targets")
+    ),
     (KERNELS, ["--skew-us", "2"], "", ["--skew-us: only with --exchange"]),
 ]
 

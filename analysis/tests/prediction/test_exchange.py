@@ -9,6 +9,7 @@ import pytest
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
+from spikemark.machines import fields
 from spikemark.machines.inputs import Inputs
 from spikemark.prediction import exchange, rates
 from spikemark.prediction.collectives import Collectives, Traffic
@@ -61,6 +62,26 @@ def test_tables_of_the_profile_come_first():
     assert known.alltoall(dense(8, 128)) == pytest.approx(20e-6)
     assert known.alltoall(dense(8, 8192)) == pytest.approx(80e-6)
     assert known.alltoall(dense(64, 4)) > known.alltoall(dense(32, 4))
+
+
+def test_tables_are_those_of_the_way_that_ranks_lie_on_nodes():
+    tables = {
+        f"interconnect__{at}__alltoall": Value(((2, 4, us), (32, 4, 2 * us)), "us")
+        for at, us in ((fields.WITHIN, 1.0), (fields.BETWEEN, 50.0), (fields.FULL, 300.0))
+    }
+    known = net(Machine().with_(**tables))
+    assert known.alltoall(dense(2, 4, each=2)) == pytest.approx(1e-6)
+    assert known.alltoall(dense(2, 4)) == pytest.approx(50e-6)
+    assert known.alltoall(dense(32, 4, each=16)) == pytest.approx(600e-6)
+    assert known.alltoall(dense(32, 4, each=8)) == net().alltoall(dense(32, 4, each=8))  # nobody measured it
+
+
+def test_many_nodes_share_what_congestion_leaves():
+    crowded = Machine().with_(interconnect__congestion=Value(2.0, "1"))
+    large = dense(4, 10_000_000)
+    assert net(crowded, nodes=4).messages(large) == pytest.approx(2 * net(nodes=4).messages(large), rel=1e-3)
+    pair = dense(2, 10_000_000)
+    assert net(crowded, nodes=2).messages(pair) == net(nodes=2).messages(pair)
 
 
 def lane(name, ranks=64, composed=("alltoallv", "alltoallv", None)):

@@ -58,7 +58,7 @@ def test_times_and_ratios_are_those_of_the_table(tmp_path):
     assert growth.cells[2][2] == "4" and growth.cells[2][3].startswith(expected)
     rows = {row[0]: row for row in found.tables[0].cells}
     for name, (alpha, beta) in LINES.items():
-        assert rows[name][6].startswith(number(1e6 * alpha)) and rows[name][7].startswith(number(1e9 * beta))
+        assert rows[name][7].startswith(number(1e6 * alpha)) and rows[name][8].startswith(number(1e9 * beta))
 
 
 def test_only_crowded_times_are_shown_with_a_warning(tmp_path):
@@ -82,7 +82,7 @@ def test_what_cannot_be_drawn_is_named(tmp_path, options, words):
 
 def test_few_sizes_and_one_repetition_have_no_fit_or_interval(tmp_path):
     rows = section(tmp_path, content(sizes=(4, 8), repetitions=1)).tables[0].cells
-    assert {row[6] for row in rows} == {"missing: fewer than 3 sizes"}
+    assert {row[7] for row in rows} == {"missing: fewer than 3 sizes"}
     rows = section(tmp_path / "more", content(repetitions=1)).tables[0].cells
     assert not any("(" in row[6] for row in rows)
 

@@ -122,6 +122,33 @@ def test_a_real_run_is_replayed_cycle_by_cycle(tmp_path, machine, real):
     assert about["cost_s"] > 0 and "SimGrid" in about["simgrid"] and "<cluster" in about["platform"]
 
 
+def test_a_replayed_run_is_set_beside_its_simulation(tmp_path, machine, real, spikemark):
+    measured = real("structure-aware")
+    (tmp_path / "run.json").write_text(json.dumps(describe("structure-aware")))
+    machine_file.write(tmp_path / "made-up.yaml")
+    status, output, errors = spikemark(
+        "simulate", tmp_path / "run.json", "--machine", tmp_path / "made-up.yaml", "--ranks", 2,
+        "--ranks-per-node", 2, "--compute", measured.path, "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert status == 0, errors
+    ratios = simulation.ratios(measured, record.load(tmp_path / "out"))
+    assert ratios.keys() == {"waiting", "exchange"} and all(ratio > 0 for ratio in ratios.values())
+    words = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
+    assert f"the replayed run over this one, medians over windows: {words}\n" in output
+
+
+def test_ratios_are_those_of_typical_windows(tmp_path):
+    """Interruptions do not count, and cycles without an exchange count to their window."""
+    runs = [synthetic.write_run(tmp_path / name, schedule="structure_aware") for name in ("one", "other")]
+    cycles = np.load(runs[0] / "cycles.npy")
+    longer = cycles.copy()
+    longer[:, :, -1] *= 3  # the exchange
+    longer[0, 5, -1] += 1
+    np.save(runs[0] / "cycles.npy", longer)
+    one, other = (record.load(run) for run in runs)
+    assert simulation.ratios(one, other)["exchange"] == pytest.approx(3, rel=1e-3)
+
+
 def test_modelled_times_have_the_mean_and_scatter_asked_for(tmp_path, machine):
     full = describe() | {"schedule": "conventional"}
     for population in full["network"]["populations"]:

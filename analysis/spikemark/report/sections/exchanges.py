@@ -33,6 +33,7 @@ FITTED = [
     Column("exchange", "exchange", "given"),
     Column("targets", "targets", "given"),
     Column("ranks", "ranks", "given"),
+    Column("nodes", "nodes", "given"),
     Column("skew_us", "skew below (µs)", "given"),
     Column("barrier_us", "barrier (µs)", "measured"),
     Column("bytes", "bytes", "given", words=integer),
@@ -69,8 +70,8 @@ def _shown(curves: list[Curve]) -> list[Curve]:
     """Chooses exchanges with all ranks, without skew, on the most ranks with a core each."""
     plain = [c for c in curves if c.plain]
     plain = [c for c in plain if not c.oversubscribed] or plain
-    most = max((c.ranks for c in plain), default=0)
-    return [c for c in plain if c.ranks == most]
+    most = max(((c.ranks, c.nodes) for c in plain), default=None)
+    return [c for c in plain if (c.ranks, c.nodes) == most]
 
 
 def _times(curves: list[Curve]) -> Figure | str:
@@ -139,7 +140,13 @@ def _fits(curves: list[Curve], title: str) -> Table:
     few = without("fewer than 3 sizes")
     for c in curves:
         ranks = f"{c.ranks}{MARK}" if c.oversubscribed else c.ranks
-        first = {"exchange": c.exchange, "targets": c.targets, "ranks": ranks, "skew_us": c.skew_us}
+        first = {
+            "exchange": c.exchange,
+            "targets": c.targets,
+            "ranks": ranks,
+            "nodes": c.nodes,
+            "skew_us": c.skew_us,
+        }
         first["barrier_us"] = 1e6 * c.barrier_s
         if c.fit is None:
             sizes = (min(c.sizes), max(c.sizes))

@@ -1,0 +1,102 @@
+"""`spikemark calibrate --nodes` on two nodes of a private Slurm, and a simulation with its profile."""
+
+import json
+import sys
+
+import pytest
+
+from spikemark import machines
+from spikemark.core import places
+from spikemark.presets import mam_benchmark
+from spikemark.records import record
+from spikemark.running import simulation
+
+NODES = 2
+BETWEEN = ("latency", "bandwidth", "gap", "eager")
+#: Real over simulated medians. The exchange takes about 1.5 times as long as its messages here, since the
+#: program also copies and collects; a latency of the wrong unit or of one node would be far outside.
+NEAR = 0.4, 4.0
+
+
+@pytest.fixture(scope="module")
+def spikemark(slurm):
+    """Runs the command in an allocation of NODES nodes with all their cores."""
+
+    def run(*arguments, nodes=NODES):
+        salloc = ["salloc", "--quiet", f"--nodes={nodes}", "--exclusive"]
+        return slurm.run(*salloc, sys.executable, "-m", "spikemark", *arguments, timeout=900)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def calibrated(spikemark, tmp_path_factory):
+    """The file of a profile of two nodes."""
+    path = tmp_path_factory.mktemp("machines") / "toy.yaml"
+    done = spikemark("calibrate", "--quick", "--nodes", NODES, "--out", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return path
+
+
+def test_the_network_between_nodes_is_measured_and_nothing_is_assumed(calibrated):
+    profile = machines.load(calibrated)
+    assert not profile.assumptions
+    for path, value in profile.values.items():
+        assert value.kind == "measured", path
+        assert value.reference.startswith(f"spikemark calibrate --nodes {NODES}, 20"), path
+    for name in BETWEEN:
+        found = profile.need(f"interconnect.{name}", "this test")
+        assert found.value > 0 and "n1" in found.reference and "n2" in found.reference
+    spread = profile.need("jitter.node_spread", "this test")
+    assert "n1, n2" in spread.reference and spread.interval[0] <= spread.value <= spread.interval[1]
+    cores = profile.get("node.cores").value
+    for layout, ranks in (("tables", {2}), ("tables_between", {2}), ("tables_full", {NODES * cores})):
+        for call in ("alltoall", "allgather", "barrier"):
+            assert {row[0] for row in profile.get(f"interconnect.{layout}.{call}").value} == ranks
+    assert [p.name for p in calibrated.parent.iterdir()] == [calibrated.name]
+
+
+def test_what_two_nodes_do_not_show_is_left_out_with_the_reason(calibrated):
+    profile, text = machines.load(calibrated), calibrated.read_text()
+    for name in ("topology", "nodes_per_leaf", "congestion"):
+        assert profile.get(f"interconnect.{name}") is None
+        assert f"# Unknown: interconnect.{name}: " in text
+
+
+def test_more_nodes_than_allocated_are_refused(spikemark, tmp_path):
+    done = spikemark("calibrate", "--quick", "--nodes", 3, "--out", tmp_path / "toy.yaml")
+    assert done.returncode == 2 and "--nodes: 3; allowed: up to 2, the nodes of job " in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exchanges_alone_go_over_the_nodes(spikemark, tmp_path):
+    options = ("--repetitions", 1, "--min-time", 1e-4, "--bytes", "4,64", "--filter", "^alltoall$")
+    done = spikemark("bench", "--exchange", *options, "--json", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    nodes = {curve["ranks"]: curve["nodes"] for curve in json.loads(done.stdout)["curves"]}
+    assert max(nodes.values()) == NODES and nodes[1] == 1
+
+
+@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
+def test_a_simulation_with_this_profile_is_near_a_run_of_two_nodes(slurm, calibrated, tmp_path, schedule):
+    description = mam_benchmark.describe(
+        areas=NODES, neurons_per_area=10_000, indegree=500, simulate_ms=500, schedule=schedule,
+        placement="area", delay_ratio=10,
+    )  # fmt: skip
+    (tmp_path / "run.json").write_text(json.dumps(description))
+    step = ["srun", f"--nodes={NODES}", f"--ntasks={NODES}", "--ntasks-per-node=1", "--mpi=pmix"]
+    program = [places.program("miniapp"), tmp_path / "run.json", "--out", tmp_path / "real"]
+    done = slurm.run(*step, *program, timeout=300)
+    assert done.returncode == 0, done.stderr
+    real = record.load(tmp_path / "real")
+    assert (real.record.ranks, real.record.host.nodes) == (NODES, NODES)
+    copy = simulation.simulate(
+        description, machines.load(calibrated), NODES, tmp_path / "copy", tmp_path / "real", threads=1
+    )
+    simulated = record.load(copy)
+    assert simulated.record.checksum == real.record.checksum
+    ratios = simulation.ratios(real, simulated)
+    print("real over simulated:", {name: round(ratio, 2) for name, ratio in ratios.items()})
+    assert ratios.keys() == {"waiting", "exchange"}
+    for name, ratio in ratios.items():
+        assert NEAR[0] < ratio < NEAR[1], (name, ratio)
