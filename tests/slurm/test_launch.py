@@ -24,8 +24,8 @@ from spikemark.core.errors import BadInput
 from spikemark.core.launch import Layout, launch
 from spikemark.core.process import watch
 
-say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n) threads=$OMP_NUM_THREADS'
-say += ' cores=$(env --unset=OMP_NUM_THREADS nproc)'
+say = 'echo rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} node=$(uname -n)'
+say += ' threads=$OMP_NUM_THREADS cores=$(env --unset=OMP_NUM_THREADS nproc)'
 try:
     program = sys.argv[3:] or ["sh", "-c", say]
     start = launch(sys.argv[1], program, Layout(**json.loads(sys.argv[2])))
