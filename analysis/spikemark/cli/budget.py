@@ -33,7 +33,7 @@ def budget(
     on several nodes, slow nodes are named, with their share of the waiting.
     """
     from spikemark.records import record
-    from spikemark.waiting import show
+    from spikemark.waiting import show, show_causes
     from spikemark.waiting.budget import budget
 
     run = record.load(run_dir)
@@ -42,4 +42,4 @@ def budget(
     if as_json:
         print_json(show.budget_content(found))
     else:
-        print_tables(show.budget(found, run.record.timing.cycles), *show.long_cycles(found.causes))
+        print_tables(show.budget(found, run.record.timing.cycles), *show_causes.tables(found.causes))
