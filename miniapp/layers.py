@@ -31,13 +31,13 @@ LAYER = {
 # What is called or written, and the only files that may.
 MAY_USE = {
     r"\bMPI_[A-Z][a-z]\w*\(": r"transport/((agree|exchange|exchange_check|routes)\.c|exchange/.*)"
-    r"|measurement/simulated\.c|run/(build|energy_reader|lane)\.c|record/(arrays|energy_record|gather|meter_sums|record_json|tally)\.c"
+    r"|measurement/simulated\.c|run/(build|energy_reader|kernel_reader|lane)\.c|record/(arrays|energy_record|gather|kernel_record|meter_sums|nodes|record_json|tally)\.c"
     r"|app/(job|layout|load|main)\.c",
     r"\b(?:smpi|sg)_\w+\(": r"measurement/simulated\.c",
     r"\bSCOREP_\w+": r"measurement/regions\.h",
     r"#\s*pragma\s+omp": r"run/(build|counters|simulate)\.c",
-    r"\bclock_(now|epoch|ticks|cost)\(": r"measurement/(clock\.h|pause\.c|sampler\.c)"
-    r"|run/(counters|energy_reader|simulate)\.c|app/job\.c",
+    r"\bclock_(now|epoch|ticks|cost)\(": r"measurement/(beat\.c|clock\.h|pause\.c|sampler\.c)"
+    r"|run/(counters|energy_reader|kernel_reader|simulate)\.c|app/job\.c",
 }
 # A variable at the left margin, defined rather than declared, that is not constant.
 GLOBAL = re.compile(

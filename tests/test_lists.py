@@ -1,4 +1,4 @@
-"""The lists of required packages (apt, PyPI, conda) agree."""
+"""The lists of required packages (apt, PyPI, conda, Spack) agree."""
 
 import re
 import tomllib
@@ -23,6 +23,23 @@ APT_TO_CONDA = {
     "libsimgrid-dev": set(),  # not there: simulated clusters need Debian's, or one of simgrid.org
     "python3-venv": {"python", "pip"},
 }
+# The same in the Spack recipe; its compilers bring a make.
+APT_TO_SPACK = {
+    "build-essential": {"c", "cxx"},
+    "ninja-build": {"ninja"},
+    "pkg-config": {"pkgconfig"},
+    "libopenmpi-dev": {"mpi"},
+    "openmpi-bin": {"mpi"},
+    "libjansson-dev": {"jansson"},
+    "librandom123-dev": {"random123"},
+    "libhwloc-dev": {"hwloc"},
+    "libpapi-dev": {"papi"},
+    "libbenchmark-dev": {"benchmark"},
+    "libcmocka-dev": {"cmocka"},
+    "libsimgrid-dev": set(),  # the recipe builds no simulated clusters
+    "python3-venv": {"python"},
+}
+SPACK = ROOT / "workflows" / "clusters" / "spack" / "spack_repo" / "spikemark" / "packages" / "spikemark"
 # Packages with fewer dependencies of their own, and `arch`, which conda-forge calls otherwise.
 PYPI_TO_CONDA = {
     "arch": "arch-py",
@@ -66,6 +83,13 @@ def test_conda_offers_what_apt_and_pypi_do_and_nothing_else():
     system = set().union(*(APT_TO_CONDA.get(name, {name}) for name in apt()))
     python = {PYPI_TO_CONDA.get(name, name) for name in pypi()}
     assert set(conda()) == system | python
+
+
+def test_spack_offers_what_apt_does_and_nothing_else():
+    recipe = (SPACK / "package.py").read_text()
+    asked = re.findall(r'^    depends_on\("([a-z0-9-]+)', recipe, re.M)
+    assert len(asked) == len(set(asked)) == recipe.count(" depends_on(")
+    assert set(asked) == set().union(*(APT_TO_SPACK.get(name, {name}) for name in apt()))
 
 
 def test_conda_and_pypi_ask_for_the_same_versions():

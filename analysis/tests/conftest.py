@@ -1,5 +1,6 @@
 """Fixtures shared by all tests of the package."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,21 @@ def made_up_host(monkeypatch):
 def four_cores(monkeypatch):
     """A machine on which programs that are compared find four cores."""
     monkeypatch.setattr(launch, "available_cores", lambda: 4)
+
+
+@pytest.fixture
+def plant(tmp_path, monkeypatch):
+    """Returns a function that makes a shell script stand in for a command of the system."""
+    folder = tmp_path / "planted-commands"
+
+    def command(name: str, body: str) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+        if not os.environ["PATH"].startswith(f"{folder}{os.pathsep}"):
+            monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    return command
 
 
 @pytest.fixture

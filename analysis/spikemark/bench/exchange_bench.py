@@ -12,7 +12,7 @@ import pandas as pd
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.lock import locked
-from spikemark.core.process import Finished, lines, watch
+from spikemark.core.process import watch
 from spikemark.quantities.words import counted
 
 from . import exchange_times
@@ -21,9 +21,7 @@ from .kept import BenchFailed, keep_raw, stamp
 from .kernel_bench import Progress, failed
 
 TABLE = "exchanges.parquet"
-NAME = "bench_exchange"
 LIMIT_S = 24 * 3600  # per number of ranks
-BAD_INPUT = 2
 
 
 @dataclass(frozen=True)
@@ -100,21 +98,15 @@ def _run(
         start = launch.launch(launcher, [*command, "--out", str(file)], layout)
         finished = watch(start, LIMIT_S)
         if finished.status != 0:
-            _refuse(command[0], finished)
+            if finished.refusal is not None:
+                raise BadInput(finished.refusal)
+            raise failed(command[0], finished)
         read = partial(exchange_times.repetitions, raw=raw.name)
         table, notes = keep_raw(file, raw, command[0], read)
     crowded = layout.ranks > cores
     if crowded:
         notes.append(f"oversubscribed, on {cores} cores: the times are no evidence of speed")
     return raw, table.assign(oversubscribed=table["oversubscribed"] | crowded), notes
-
-
-def _refuse(program: str, finished: Finished) -> None:
-    """Raises the reason, which is the first line of the program itself; mpirun says more after it."""
-    said = [line.removeprefix(f"{NAME}: ") for line in lines(finished.errors) if line.startswith(f"{NAME}: ")]
-    if finished.status == BAD_INPUT and said:
-        raise BadInput(said[0])
-    raise failed(program, finished._replace(errors=said[0]) if said else finished)
 
 
 def _plain(curve: Curve) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pandas as pd
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.lock import locked
-from spikemark.core.process import Finished, last_line, started
+from spikemark.core.process import Finished, started
 
 from . import kernels
 from .kept import BenchFailed, keep_raw, stamp
@@ -52,8 +52,11 @@ class Outcome:
 
 
 def folder(machine: str | None = None, root: Path | None = None) -> Path:
-    """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`."""
-    return (root or places.root() / "results") / EXPERIMENT / (machine or places.machine_name())
+    """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`.
+
+    Unless told otherwise, it is the machine that this process computes on: a login node is not its cluster.
+    """
+    return (root or places.root() / "results") / EXPERIMENT / (machine or places.here_name())
 
 
 def bench(
@@ -131,7 +134,8 @@ def _watch(command: list[str], names: list[str], progress: Progress) -> None:
 
 def failed(program: str, finished: Finished) -> BenchFailed:
     """The error to raise if a program ended with another status than 0."""
-    ended = f"exit status {finished.status}: " if last_line(finished.errors) and finished.status else ""
+    silent = not finished.errors.strip() or not 0 < (finished.status or 0) < 128
+    ended = "" if silent else f"exit status {finished.status}: "
     return BenchFailed(f"{program}: {ended}{finished.reason}")
 
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import launch, places
+from spikemark.core import launch, places, reasons
 from spikemark.core.errors import BadInput
 from spikemark.core.launch import Launch
-from spikemark.core.process import last_line, lines, watch
+from spikemark.core.process import watch
 from spikemark.machines import Profile
 from spikemark.records import record, run_files
 from spikemark.records.record_fields import Host
@@ -154,7 +154,7 @@ def build() -> Path:
     for step in [*steps, ["cmake", "--build", str(folder), "--target", "miniapp"]]:
         done = watch(Launch(step), BUILD_LIMIT_S)
         if done.status != 0:
-            said = last_line(done.errors) or last_line(done.output) or done.reason
+            said = reasons.of_program(done.errors or done.output, done.status)
             raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {said}")
     return folder / "miniapp"
 
@@ -202,8 +202,6 @@ def _run(program: list[str], out: Path, ranks: int, threads: int) -> None:
     environment = {**start.environment, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     done = watch(replace(start, environment=environment), LIMIT_S)
     if done.status != 0 or not run_files.whole(out):
-        said = [line for line in lines(done.errors or done.output) if line.startswith("miniapp: ")]
-        reason = said[-1] if said else last_line(done.errors or done.output) or done.reason
-        if done.status == 2 and said:
-            raise BadInput(reason.removeprefix("miniapp: "))
-        raise CachesimFailed(reason)
+        if done.refusal is not None:
+            raise BadInput(done.refusal)
+        raise CachesimFailed(reasons.of_program(done.errors or done.output, done.status))

@@ -62,10 +62,12 @@ def bench(
     """
     from spikemark.bench import exchange_bench, kernel_bench
     from spikemark.bench.show import exchange_table, kernel_tables
+    from spikemark.core import places, slurm
 
     own = {"ranks": ranks, "bytes": sizes, "targets": targets, "skew-us": skew_us}
     refused = {**own, "ranks-per-node": ranks_per_node, "launcher": launcher}
-    folder = out or kernel_bench.folder()
+    # Ranks of an allocation are on its nodes; kernels are on the node of this command.
+    folder = out or kernel_bench.folder(places.machine_name() if exchange and slurm.inside() else None)
     try:
         if exchange:
             given = {"filter": pattern or None, "repetitions": repetitions, "min-time": min_time, **own}

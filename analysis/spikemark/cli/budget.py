@@ -29,7 +29,7 @@ def budget(
     """Split the waiting of a run by cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
-    times do not explain.
+    times do not explain. Of a run with record.kernel, it also says what made the long cycles long.
     """
     from spikemark.records import record
     from spikemark.waiting import show
@@ -41,4 +41,4 @@ def budget(
     if as_json:
         print_json(show.budget_content(found))
     else:
-        print_tables(show.budget(found, run.record.timing.cycles))
+        print_tables(show.budget(found, run.record.timing.cycles), *show.long_cycles(found.causes))

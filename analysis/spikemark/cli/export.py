@@ -13,7 +13,13 @@ from .output import complain
 
 def export(
     folder: Folder,
-    form: Annotated[str, typer.Option("--format", help="extra-p: JSON Lines for Extra-P.")],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="figures: figures of merit, a JSON line per configuration; extra-p: JSON Lines for Extra-P.",
+        ),
+    ],
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -25,8 +31,8 @@ def export(
 ) -> None:
     """Print the measurements of a results folder for another tool."""
     from spikemark.core.files import write_atomically
-    from spikemark.records.export import FORMATS
     from spikemark.records.gather import gather
+    from spikemark.report.export import FORMATS
 
     if form not in FORMATS:
         raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(FORMATS)}")

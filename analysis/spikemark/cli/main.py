@@ -24,7 +24,8 @@ from .energy import energy
 from .export import export
 from .fit import fit
 from .machine import machine
-from .output import INTERRUPTED
+from .noise import noise
+from .output import INTERRUPTED, interrupt, why_ended
 from .peers import peers
 from .predict import HELP, Predict, other_schedule
 from .report import report
@@ -69,7 +70,7 @@ for verb in (fit, budget, coverage, energy, cachesim, scorep, export):  # lookin
     app.command()(verb)
 app.command("predict", cls=Predict, help=HELP)(other_schedule)
 app.command(cls=Whatif)(whatif)
-for verb in (compare, machine, calibrate, simulate, bench, peers):  # machines
+for verb in (compare, machine, calibrate, simulate, bench, noise, peers):  # machines
     app.command()(verb)
 app.add_typer(preset.app, name="preset")
 
@@ -77,7 +78,7 @@ app.add_typer(preset.app, name="preset")
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs the command and turns errors into one plain line and an exit status."""
     for sign in (signal.SIGINT, signal.SIGTERM):  # also where a shell started us with interrupts ignored
-        signal.signal(sign, signal.default_int_handler)
+        signal.signal(sign, interrupt)
     try:
         status = app(args=arguments, prog_name="spikemark", standalone_mode=False)
     except KeyboardInterrupt:
@@ -95,7 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _fail(_usage(error), 2)
     if status == INTERRUPTED:
-        _fail("interrupted: the same command goes on from here", INTERRUPTED)
+        _fail(f"{why_ended()}: the same command goes on from here", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -1,6 +1,7 @@
 """How every command prints: tables and JSON on standard output, warnings and reasons on standard error."""
 
 import json
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,8 @@ import typer
 
 SHOWN = 10  # lines of one kind, before the rest is counted
 INTERRUPTED = 130  # exit status
+
+_received: list[int] = []  # signals
 
 
 def print_tables(*tables) -> None:
@@ -61,9 +64,24 @@ def fail(line: str) -> NoReturn:
     raise typer.Exit(1) from None
 
 
+def interrupt(number: int, _: object) -> NoReturn:
+    """Handler of signals that end a command: takes note of the signal and raises KeyboardInterrupt."""
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def why_ended() -> str:
+    """Why a command was interrupted; asks Slurm where SIGTERM may come from the end of its job."""
+    from spikemark.core import job_end
+
+    if signal.SIGTERM not in _received:
+        return "interrupted"
+    return job_end.of_this() or "ended by SIGTERM"
+
+
 def interrupted(kept: str) -> NoReturn:
     """End a command that cannot go on later, and say what was kept."""
-    print(f"spikemark: interrupted: {kept}", file=sys.stderr)
+    print(f"spikemark: {why_ended()}: {kept}", file=sys.stderr)
     sys.exit(INTERRUPTED)
 
 

@@ -40,6 +40,7 @@ def peers(
     The programs take turns on the same network. Each factor by which the mini-app is ahead or behind has an
     interval.
     """
+    from spikemark.core import places
     from spikemark.peers import compare
     from spikemark.peers.show import disturbances, notes, table
     from spikemark.running import quiet, sweeps
@@ -54,7 +55,7 @@ def peers(
     if repetitions is not None:
         changes["repetitions"] = _count("--repetitions", str(repetitions))
     chosen = chosen.model_copy(update=changes)
-    folder = (out or sweeps.folder(chosen, None, None).path).resolve()
+    folder = (out or sweeps.folder(chosen, places.here_name(), None).path).resolve()
     conditions = quiet.Conditions(patience_s=patience)
     found = compare.compare(chosen, folder, conditions=conditions, say=say if as_json else typer.echo)
     if as_json:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from . import mpirun, slurm, srun
+from . import hostfile, mpirun, slurm, srun
 from .command import Launch
 from .errors import BadInput
 from .layout import Layout, Nodes
@@ -45,8 +45,10 @@ def default_launcher() -> str:
 
 
 def nodes_at_hand() -> Nodes:
-    """The nodes of the allocation, or else this host."""
-    return srun.nodes() if slurm.inside() else Nodes((available_cores(),), "this host")
+    """The nodes of the allocation, or of the host file, or else this host. Raises BadInput for the file."""
+    if slurm.inside():
+        return srun.nodes()
+    return hostfile.nodes() or Nodes((available_cores(),), "this host")
 
 
 def available_cores(cpus: Path = CPUS) -> int:

@@ -1,35 +1,95 @@
-"""Ranks started with mpirun."""
+"""Ranks started with mpirun: that of Open MPI 4 and 5, or Hydra of MPICH and Intel MPI."""
 
+import functools
 import os
+import shutil
+import subprocess
 
+from . import slurm
 from .command import Launch
 from .layout import Layout, Nodes, Spread, check, spread
 
+LIMIT_S = 60
+#: What keeps ranks on too few cores from spinning while they wait.
+CROWDED = {
+    "OMP_WAIT_POLICY": "passive",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # Open MPI 4 cannot see cores taken away by taskset
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
+}
+
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
-    """For Open MPI 4 and 5: each thread gets its own core; if there are too few cores, no thread is bound."""
+    """Each thread gets its own core. If a single node has too few cores, no thread is bound.
+
+    Raises BadInput if several nodes are too few, or if `layout` asks for more of one than it has.
+    """
     check(layout)
+    crowded = _crowded(layout, nodes)
+    placed = Spread(layout.ranks, 1, layout.ranks) if crowded else spread(layout, nodes)
+    bound = not crowded and layout.binding != "none"
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     if os.geteuid() == 0:
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    if fits(layout, nodes) or layout.binding == "cores":
-        placed = spread(layout, nodes)
-        binding = ["--bind-to", "core:if-supported", "--map-by", f"slot:PE={layout.threads}"]
-        environment.update(OMP_PROC_BIND="close", OMP_PLACES="cores")
+    environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
+    environment |= CROWDED if crowded else {}
+    removed: tuple[str, ...] = ()
+    if slurm.inside():
+        removed = tuple(slurm.inherited(os.environ))
+        environment |= _daemons(nodes)
+    version = _version(shutil.which("mpirun"))
+    if "Intel(R) MPI" in version:
+        environment |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "omp"} if bound else {"I_MPI_PIN": "0"}
+        options = _hydra(placed)
+    elif "HYDRA" in version:
+        binding = f"core:{layout.threads}" if bound else "none"
+        options = ["-bind-to", binding, *_hydra(placed)]
     else:
-        placed = Spread(layout.ranks, 1, layout.ranks)
-        binding = ["--bind-to", "none"]
-        environment.update(
-            OMP_PROC_BIND="false",
-            OMP_WAIT_POLICY="passive",
-            OMPI_MCA_rmaps_base_oversubscribe="1",  # Open MPI 4
-            OMPI_MCA_mpi_yield_when_idle="1",  # Open MPI 4 cannot see cores taken away by taskset
-            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
-        )
-    command = ["mpirun", "--quiet", *binding, "-n", str(layout.ranks), *program]
-    return Launch(command, environment, spread=placed)
+        options = _open_mpi(placed, layout.threads if bound else None)
+    return Launch(["mpirun", *options, "-n", str(layout.ranks), *program], environment, removed, placed)
 
 
-def fits(layout: Layout, nodes: Nodes) -> bool:
-    """Says whether every thread can have a core of its own."""
-    return layout.ranks * layout.threads <= sum(nodes.cores)
+def _crowded(layout: Layout, nodes: Nodes) -> bool:
+    """Says whether all ranks are started on a single node although its cores are too few."""
+    free = layout.binding != "cores" and (layout.ranks_per_node or layout.ranks) >= layout.ranks
+    return free and len(nodes.cores) == 1 and layout.ranks * layout.threads > nodes.cores[0]
+
+
+def _open_mpi(placed: Spread, threads: int | None) -> list[str]:
+    """`threads`: cores that each rank is bound to; None: it is not bound."""
+    binding = ["--bind-to", "core:if-supported" if threads else "none"]
+    cores = f":PE={threads}" if threads else ""
+    if not placed.names:
+        return [*binding, "--map-by", f"slot{cores}"] if threads else binding
+    hosts = ",".join(f"{name}:{placed.ranks_per_node * (threads or 1)}" for name in placed.names)
+    order = "slot" if placed.distribution == "block" else "node"
+    mapping = f"ppr:{placed.ranks_per_node}:node{cores}"
+    return [*binding, "--host", hosts, "--map-by", mapping, "--rank-by", order]
+
+
+def _hydra(placed: Spread) -> list[str]:
+    """Hydra goes round the hosts again until all ranks have a place."""
+    if not placed.names:
+        return []
+    in_turn = placed.ranks_per_node if placed.distribution == "block" else 1
+    return ["-hosts", ",".join(placed.names), "-ppn", str(in_turn)]
+
+
+def _daemons(nodes: Nodes) -> dict[str, str]:
+    """What mpirun reads about the allocation, and options of the step in which it starts its daemons."""
+    return {
+        "SLURM_NODELIST": os.environ.get("SLURM_JOB_NODELIST", ""),
+        "SLURM_NNODES": str(len(nodes.cores)),
+        "SLURM_TASKS_PER_NODE": ",".join(map(str, nodes.cores)),
+        "SLURM_OVERLAP": "1",
+        "SLURM_MEM_PER_NODE": "0",
+    }
+
+
+@functools.cache
+def _version(program: str | None) -> str:
+    """What an mpirun says about itself; nothing if there is none."""
+    if program is None:
+        return ""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    return done.stdout + done.stderr

@@ -5,6 +5,7 @@ import re
 import socket
 from pathlib import Path
 
+from . import slurm
 from .errors import BadInput
 
 #: Programs that `make build` does not build: where they lie, and what builds them.
@@ -44,8 +45,27 @@ def program(name: str) -> Path:
 
 
 def machine_name() -> str:
-    """The host name without its domain, reduced to letters, digits, `.`, `_` and `-`."""
-    return check_machine(re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname().split(".")[0]) or "localhost")
+    """What results are named after: the cluster of Slurm, or else this host (host_name)."""
+    cluster = slurm.cluster_name()
+    return host_name() if cluster is None else _as_name(cluster)
+
+
+def here_name() -> str:
+    """The machine that this process itself computes on: `machine_name`, but CLUSTER-HOST on a login node."""
+    cluster = slurm.cluster_name()
+    if cluster is None or "SLURMD_NODENAME" in os.environ:  # set in batch jobs and steps
+        return machine_name()
+    return f"{_as_name(cluster)}-{host_name()}"
+
+
+def host_name() -> str:
+    """The host name without its domain."""
+    return _as_name(socket.gethostname().split(".")[0])
+
+
+def _as_name(text: str) -> str:
+    """Reduced to letters, digits, `.`, `_` and `-`."""
+    return check_machine(re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-") or "localhost")
 
 
 def check_machine(name: str) -> str:

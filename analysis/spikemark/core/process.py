@@ -7,9 +7,12 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from . import reasons
 from .command import Launch
+from .reasons import last_line, lines
 
 GRACE_S = 5
+BAD_INPUT = 2  # exit status of the programs of this project
 ENDING = (signal.SIGTERM, signal.SIGKILL)
 
 
@@ -22,8 +25,13 @@ class Finished(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why a program whose status is not 0 failed, in one line: what it said last, or how it ended."""
-        return last_line(self.errors) or _without_message(self.status)
+        """Why a program whose status is not 0 failed, in one line (reasons.of_program)."""
+        return reasons.of_program(self.errors, self.status)
+
+    @property
+    def refusal(self) -> str | None:
+        """What a program of this project says against its input; None if it does not refuse that."""
+        return reasons.own(f"{self.errors}\n{self.output}") if self.status == BAD_INPUT else None
 
 
 def watch(start: Launch, limit_s: float) -> Finished:
@@ -90,19 +98,4 @@ def end(
             return
 
 
-def lines(text: str) -> list[str]:
-    """The lines that are not blank, without surrounding blanks."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def last_line(text: str) -> str:
-    """The last line that is not blank; empty if there is none."""
-    return next(reversed(lines(text)), "")
-
-
-def _without_message(status: int | None) -> str:
-    signals = () if status is None else (-status, status - 128)  # as the system and as a shell tell it
-    for number in signals:
-        with contextlib.suppress(ValueError):
-            return f"ended by {signal.Signals(number).name}"
-    return f"exit status {status} without a message"
+__all__ = ["BAD_INPUT", "ENDING", "GRACE_S", "Finished", "end", "last_line", "lines", "started", "watch"]

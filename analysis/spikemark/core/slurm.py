@@ -10,15 +10,22 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .errors import BadInput
+from .reasons import lines
 
 #: Seconds after which a command of Slurm counts as unanswered; the controller may be busy.
 LIMIT_S = 60
+#: Where an answer is not worth waiting for: is this a cluster, why is this job ended?
+SHORT_S = 5
 #: Variables that Slurm takes for options of a command that is started inside a job.
 INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
+#: Those of them that say which job it is, and what concerns the nodes themselves.
+OF_THE_JOB = re.compile(
+    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
+)
 
 
 class SlurmFailed(RuntimeError):
-    """A command of Slurm failed; the message is one line that names it and what it said last."""
+    """A command of Slurm failed; the message is one line that names it and what it said."""
 
 
 class Job(NamedTuple):
@@ -101,15 +108,20 @@ def available() -> bool:
 
 
 def cluster_name() -> str | None:
-    """The name of the cluster, ClusterName in slurm.conf; None without Slurm."""
+    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm answers soon."""
     if name := os.environ.get("SLURM_CLUSTER_NAME"):
         return name
     if shutil.which("scontrol") is None:
         return None
     try:
-        found = re.search(r"^ClusterName\s*=\s*(\S+)", _ask("scontrol", "show", "config"), re.MULTILINE)
+        if " is UP" not in _ask(
+            "scontrol", "ping", limit_s=SHORT_S
+        ):  # tells at once, other commands try again
+            return None
+        content = _ask("scontrol", "show", "config", limit_s=SHORT_S)
     except SlurmFailed:
         return None
+    found = re.search(r"^ClusterName\s*=\s*(\S+)", content, re.MULTILINE)
     return found[1] if found else None
 
 
@@ -118,8 +130,8 @@ def queue(jobs: Sequence[str]) -> dict[str, Job]:
     if not jobs:
         return {}
     # All jobs of the user: a job that has left the queue for good is an error of `squeue --jobs`.
-    lines = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M").splitlines()
-    found = (line.strip().split("|") for line in lines)
+    told = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M")
+    found = (line.split("|") for line in lines(told))
     known = {
         id: Job(id, state, reason, int(nodes), duration_s(elapsed) or 0.0)
         for id, state, reason, nodes, elapsed in found
@@ -131,8 +143,7 @@ def queue(jobs: Sequence[str]) -> dict[str, Job]:
 def cores_per_node(partition: str | None) -> int:
     """Physical cores of the smallest node of a partition; of the default one for None. Raises SlurmFailed."""
     where = [f"--partition={partition}"] if partition else []
-    lines = _ask("sinfo", "--noheader", "--format=%P %X %Y", *where).splitlines()
-    found = [line.split() for line in lines]
+    found = [line.split() for line in lines(_ask("sinfo", "--noheader", "--format=%P %X %Y", *where))]
     default = [parts for parts in found if parts[0].endswith("*")]
     if not found:
         raise SlurmFailed(f"sinfo: no nodes in partition {partition or 'by default'}")
@@ -155,13 +166,19 @@ def cancel(jobs: Sequence[str]) -> None:
         _ask("scancel", *jobs)
 
 
+def known_of(job: str, limit_s: float = LIMIT_S) -> dict[str, str]:
+    """What Slurm knows of a job, as `scontrol show job` names it; nothing if it has forgotten the job."""
+    try:
+        return dict(
+            re.findall(r"(?:^|(?<=\s))(\w+)=(\S*)", _ask("scontrol", "show", "job", job, limit_s=limit_s))
+        )
+    except SlurmFailed:
+        return {}
+
+
 def end_of(job: str) -> str | None:
     """How a job ended, in the words of Slurm, such as CANCELLED or TIMEOUT; None if nobody remembers."""
-    try:
-        found = re.search(r"\bJobState=(\w+)", _ask("scontrol", "show", "job", job))
-    except SlurmFailed:
-        return None
-    return found[1] if found else None
+    return known_of(job).get("JobState")
 
 
 def without_job(environment: Mapping[str, str]) -> dict[str, str]:
@@ -173,7 +190,17 @@ def without_job(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _ask(*command: str, text: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+def inherited(environment: Mapping[str, str]) -> list[str]:
+    """The variables that a new step of the job would take for options of its own."""
+    return sorted(name for name in environment if INHERITED.match(name) and not OF_THE_JOB.match(name))
+
+
+def _ask(
+    *command: str,
+    text: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    limit_s: float = LIMIT_S,
+) -> str:
     try:
         done = subprocess.run(
             command,
@@ -183,13 +210,14 @@ def _ask(*command: str, text: str | None = None, environment: Mapping[str, str] 
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=LIMIT_S,
+            timeout=limit_s,
         )
     except FileNotFoundError:
         raise SlurmFailed(f"{command[0]}: command not found: is this a cluster with Slurm?") from None
     except subprocess.TimeoutExpired:
-        raise SlurmFailed(f"{command[0]}: no answer within {LIMIT_S} s") from None
+        raise SlurmFailed(f"{command[0]}: no answer within {limit_s} s") from None
     if done.returncode != 0:
-        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        raise SlurmFailed(f"{command[0]}: {said[-1] if said else f'exit status {done.returncode}'}")
+        # A site says first what it misses, such as an account; the last line is the same for all refusals.
+        said = "; ".join(re.sub(rf"^{command[0]}: (error: )?", "", line) for line in lines(done.stderr))
+        raise SlurmFailed(f"{command[0]}: {said or f'exit status {done.returncode}'}")
     return done.stdout

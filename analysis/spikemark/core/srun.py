@@ -9,11 +9,6 @@ from .command import Launch
 from .errors import BadInput
 from .layout import Layout, Nodes, Spread, spread
 
-#: What stays of a job in the environment of a step: which job it is, and what concerns the nodes themselves.
-KEPT = re.compile(
-    r"SLURM_(CONF|JOBID|JOB_(?!NUM_NODES$).*|(WORKING_)?CLUSTER.*|NODE_ALIASES|NETWORK|CPU_FREQ_REQ)$|SLURMD_"
-)
-
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     """A step that is alone in the allocation; raises BadInput outside one.
@@ -29,6 +24,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         "srun",
         *pmi.option(program[0]),
         "--overlap",
+        "--kill-on-bad-exit=1",  # else the others wait for a rank that is gone
         "--mem=0",
         f"--nodes={placed.nodes}",
         *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
@@ -40,7 +36,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     ]
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     environment |= {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"} if bound else {"OMP_PROC_BIND": "false"}
-    return Launch([*step, *program], environment, tuple(inherited(os.environ)), placed)
+    return Launch([*step, *program], environment, tuple(slurm.inherited(os.environ)), placed)
 
 
 def _per_node(placed: Spread) -> list[str]:
@@ -52,15 +48,11 @@ def _per_node(placed: Spread) -> list[str]:
     return [*limit, f"--distribution={placed.distribution}:block"]
 
 
-def inherited(environment: Mapping[str, str]) -> list[str]:
-    """The variables that a new step would take for options of its own."""
-    return sorted(name for name in environment if slurm.INHERITED.match(name) and not KEPT.match(name))
-
-
 def nodes(environment: Mapping[str, str] = os.environ) -> Nodes:
     """The nodes of the allocation that this process is in, with the cores given to it."""
     names = slurm.hosts(environment)
-    per_core = slurm.cpus_per_core(names[0])
+    # A job with --hint=nomultithread or --threads-per-core is told the threads that it may use of each core.
+    per_core = int(environment.get("SLURM_THREADS_PER_CORE") or slurm.cpus_per_core(names[0]))
     cpus = list(cpus_of_nodes(environment.get("SLURM_JOB_CPUS_PER_NODE", "1")))
     cpus += [cpus[-1]] * (len(names) - len(cpus))
     cores = tuple(max(1, number // per_core) for number in cpus)

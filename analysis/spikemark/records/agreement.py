@@ -22,6 +22,11 @@ class Agreement:
             found[m.run.record.checksum].append(m.planned.label)
         return dict(found)
 
+    @property
+    def equal(self) -> bool | None:
+        """Says whether all runs gave one checksum; None for a single run, which has no other beside it."""
+        return None if len(self.runs) == 1 else len(self.checksums) == 1
+
 
 def agreements(sweep: Sweep) -> list[Agreement]:
     """The complete runs by network, sorted by seed."""
@@ -47,4 +52,4 @@ def complaints(sweep: Sweep) -> list[str]:
 
 def broken(sweep: Sweep) -> list[Agreement]:
     """The networks whose runs gave more than one checksum."""
-    return [a for a in agreements(sweep) if len(a.checksums) > 1]
+    return [a for a in agreements(sweep) if a.equal is False]

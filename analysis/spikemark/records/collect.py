@@ -34,7 +34,8 @@ class Collection:
 def runs_contract():
     """The pandera contract of summary.parquet.
 
-    Times in seconds. `phase_<name>_mean_s` and `_max_s` follow for every phase; missing where not measured.
+    Times in seconds, `began_s` since the Unix epoch. `node_of_rank` is a JSON list of names.
+    `phase_<name>_mean_s` and `_max_s` follow for every phase; missing where not measured.
     """
     positive, not_negative = pa.Check.ge(1), pa.Check.ge(0)
     checksum = pa.Check.str_matches("^[0-9a-f]{16}$")
@@ -56,6 +57,9 @@ def runs_contract():
             **dict.fromkeys(("checksum", "spike_checksum"), pa.Column("str", checksum)),
             "commit": pa.Column("str", nullable=True),
             **dict.fromkeys(("started", "host"), text),
+            "nodes": pa.Column("int64", positive),
+            **dict.fromkeys(("node_of_rank", "cluster", "job"), pa.Column("str", nullable=True)),
+            "began_s": pa.Column("float64", nullable=True),
         },
         coerce=True,
         strict=True,
@@ -104,6 +108,7 @@ def _row(measured: Measured) -> dict[str, Any]:
     planned, run = measured.planned, measured.run
     found = run.record
     exchange = found.description.get("exchange")
+    allocation = run.launched.allocation if run.launched else None
     row = {
         "id": planned.id,
         "label": planned.label,
@@ -135,4 +140,9 @@ def _row(measured: Measured) -> dict[str, Any]:
         "commit": found.provenance.commit,
         "started": found.provenance.started,
         "host": found.host.name,
+        "nodes": found.host.nodes,
+        "node_of_rank": None if run.node_of_rank is None else json.dumps(run.node_of_rank),
+        "cluster": run.cluster,
+        "job": allocation.job if allocation else None,
+        "began_s": run.launched.began_s if run.launched else None,
     }

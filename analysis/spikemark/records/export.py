@@ -38,9 +38,7 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
         raise BadInput(
             f"{sweep.path}: no record that can be exported" + "".join(f"; {c}" for c in complaints[:1])
         )
-    numbers, words = _described(runs)
-    for wanted in only:
-        runs, numbers, words = _chosen(wanted, runs, numbers, words)
+    runs, numbers, words = chosen(runs, only)
     parameters = _varying(numbers) or ["ranks"]
     named = _varying(words)
     lines, points = [], defaultdict(set)
@@ -56,6 +54,17 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     complaints += [f"{path}, {metric}: not measured at every point; left out" for path, metric in partly]
     kept = [json.dumps(line) for line in lines if (line["callpath"], line["metric"]) not in partly]
     return "\n".join([*kept, ""]), complaints
+
+
+def chosen(runs: list[Measured], only: tuple[str, ...]) -> tuple[list, list[dict], list[dict]]:
+    """The runs that meet all conditions `NAME=VALUE`, their numbers and their words (see `extra_p`).
+
+    Raises BadInput for a condition that no run meets.
+    """
+    numbers, words = _described(runs)
+    for wanted in only:
+        runs, numbers, words = _chosen(wanted, runs, numbers, words)
+    return runs, numbers, words
 
 
 def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
@@ -141,7 +150,3 @@ def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
         if phase.mean_s is not None:
             yield f"{root}->{name}", "time", phase.mean_s
             yield f"{root}->{name}", "time_max", phase.max_s
-
-
-#: Ways to export, by name: (sweep, which runs) -> (text, complaints).
-FORMATS = {"extra-p": extra_p}

@@ -21,7 +21,10 @@ NO_BREAK = "\u00a0"
 MEASURED, SIMULATED = "measured", "simulated"  # what the times of a run are; keys of quantity.KINDS
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 #: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
-OF_THIS_MACHINE = (OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time", "virtual machine")
+OF_THIS_MACHINE = (
+    *(OVERSUBSCRIBED, "bound too tightly", "shared cores"),
+    *("foreign load", "stolen time", "virtual machine"),
+)
 
 
 @dataclass(frozen=True)

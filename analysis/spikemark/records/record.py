@@ -15,6 +15,7 @@ from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
+from .launched import Launched, read_launched
 from .record_fields import FORMAT_VERSION, Record
 
 BARRIER, OVERLAP = "synchronise", "overlap_wait"  # the phases that hold waiting, see Run.waiting_phases
@@ -53,6 +54,27 @@ class Run:
     cycles: np.ndarray | None  # float32 memory map [rank, cycle, phase]; None if the run did not record it
     spikes: np.ndarray | None  # uint32 memory map [spike, (gid, step)]; None if the run did not record it
     simulation: dict[str, Any] | None = None  # on which machine it was simulated, and how; None if measured
+    launched: Launched | None = None  # how it was started; None for a run outside a results folder
+
+    @property
+    def cluster(self) -> str | None:
+        """The name of the cluster that Slurm told; None outside Slurm."""
+        allocation = self.launched and self.launched.allocation
+        return allocation.cluster if allocation else None
+
+    @property
+    def cpus(self) -> tuple[str | None, ...]:
+        """The models of the processors of its nodes, each once."""
+        host = self.record.host
+        return tuple(sorted({node.cpu or "" for node in host.per_node})) if host.per_node else (host.cpu,)
+
+    @property
+    def node_of_rank(self) -> list[str] | None:
+        """The name of the node of each rank, [rank]; None where the record of several nodes does not say."""
+        host = self.record.host
+        if "node" in self.ranks and host.node_names is not None:
+            return [host.node_names[node] for node in self.ranks["node"]]
+        return [host.name] * self.record.ranks if host.nodes == 1 else None
 
     @property
     def schedule(self) -> str:
@@ -157,13 +179,14 @@ def load(directory: str | Path) -> Run:
     wanted = record.description["record"]
     cycles = spikes = None
     if wanted.get("cycles", True):
-        cycles = _map_array(
+        cycles = map_array(
             path / run_files.CYCLES, np.float32, (record.ranks, record.timing.cycles, len(record.phases))
         )
     if wanted.get("spikes", False):
-        spikes = _map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
+        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
     ranks = _read_ranks(path / run_files.RANKS, record)
-    return Run(path, record, ranks, cycles, spikes, _read_simulation(path / run_files.SIMULATION))
+    simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
+    return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))
 
 
 def _read_simulation(path: Path) -> dict[str, Any] | None:
@@ -191,7 +214,8 @@ def _read_record(path: Path) -> Record:
     return checked(Record, content, path, "record")
 
 
-def _map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    """A memory map of the array in `path`. Raises BadInput if it is missing or not of that type and shape."""
     try:
         # numpy cannot map an array without elements
         array = np.load(path, mmap_mode="r" if 0 not in shape else None, allow_pickle=False)
@@ -213,6 +237,7 @@ def ranks_contract():
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
     columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
+    columns["node"] = pa.Column("int64", not_negative, required=False)  # records from before it lack it
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 
@@ -234,6 +259,9 @@ def _read_ranks(path: Path, record: Record) -> pd.DataFrame:
         raise BadInput(
             f"{path}: rank={table['rank'].tolist()}; record.json has ranks 0 to {record.ranks - 1}"
         )
+    nodes = record.host.node_names
+    if "node" in table and nodes is not None and not table["node"].between(0, len(nodes) - 1).all():
+        raise BadInput(f"{path}: node={table['node'].tolist()}; record.json names {len(nodes)} nodes")
     for name in COUNT_COLUMNS:
         total, column = getattr(record.totals, name), table[name]
         if column.notna().all() and int(column.sum()) != total:

@@ -31,7 +31,21 @@ class Provenance(Fields):
     flags: str
     mpi_library: str
     version: str
-    started: str
+    started: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+class Node(Fields):
+    """What may differ between the nodes of a run; null where unknown."""
+
+    name: str
+    cpu: str | None
+    cores: Positive | None
+    memory_bytes: Count | None
+    ranks: Positive
+    governor: str | None
+    governor_reason: str | None
+    frequency_min_hz: Count | None
+    frequency_max_hz: Count | None
 
 
 class Host(Fields):
@@ -49,6 +63,8 @@ class Host(Fields):
     nodes: Positive
     foreign_load: Seconds | None
     binding: list[list[Count] | None] | None
+    node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
+    per_node: list[Node] | None = None  #: None in simulated runs and in older records
 
 
 class Totals(Fields):
@@ -174,6 +190,41 @@ class Energy(Fields):
         return self
 
 
+class Process(Fields):
+    """A process that ran beside the ranks: processor time, and the hardware thread it was last seen on."""
+
+    name: str = "?"
+    core: int
+    used_s: Seconds
+
+
+class NodeKernel(Fields):
+    """How the counts of the kernel of one node were read; `node` is the lowest rank there."""
+
+    node: Count
+    hardware_threads: Count
+    readings: Count
+    events: Count
+    sampling_cost: Seconds
+    read_s: Seconds
+    looked_s: float  #: time of the last reading, from the begin of the measured part on
+    full: bool
+    may_trace: bool
+    tracers: str  #: that the user may use, or why none
+    missing: str | None
+    processes: list[Process]
+
+
+class Kernel(Fields):
+    """How the counts of the kernel were read (kernel.csv, kernel.npy)."""
+
+    interval_s: Annotated[float, Field(gt=0)]
+    cycle_read_s: Seconds
+    fields: Annotated[list[str], Field(min_length=1)]
+    nodes: Annotated[list[NodeKernel], Field(min_length=1)]
+    node_of_rank: list[Count]
+
+
 class Record(Fields):
     """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
 
@@ -195,6 +246,7 @@ class Record(Fields):
     phases: Annotated[list[str], Field(min_length=1)]
     meters: list[Meter]
     energy: Energy | None
+    kernel: Kernel | None = None
     energy_reason: str | None = None  #: why energy is None; None in records from before the field
 
     @cached_property

@@ -8,13 +8,15 @@ CYCLES = "cycles.npy"
 SPIKES = "spikes.npy"
 COUNTERS = "counters.csv"
 ENERGY = "energy.csv"
+KERNEL = "kernel.csv"
+KERNEL_CYCLES = "kernel.npy"
 LAUNCH = "launch.json"
 SIMULATION = "simulation.json"
 
 #: Every file that the folder of a run may hold, and which program writes it. `miniapp --list --json` names
 #: the same ones (a test compares them) and says what each holds.
 FILES = {
-    **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY), "miniapp"),
+    **dict.fromkeys((RECORD, RANKS, CYCLES, SPIKES, COUNTERS, ENERGY, KERNEL, KERNEL_CYCLES), "miniapp"),
     **dict.fromkeys((LAUNCH, SIMULATION), "spikemark"),
     ".snakemake_timestamp": "snakemake",
 }

@@ -6,24 +6,30 @@ from spikemark.quantities.words import counted, percent
 from spikemark.records.agreement import broken
 from spikemark.records.cases import View
 from spikemark.records.gather import OVERSUBSCRIBED, SIMULATED, Measured, Sweep
+from spikemark.records.order import beside_others, one_job_per_run, out_of_order
 
 from .merging import NUMBER, merged
 
 COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a warning
 CHECKSUMS = "different checksums"
+BESIDE = "beside others"
+ORDER = "order"
 CLOCK = "reading the clock"
 MIXED = "mixed"
 DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "foreign load", "stolen time"),
+    *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "shared cores"),
+    *("foreign load", "stolen time", BESIDE, ORDER),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
 LOADS = {
     OVERSUBSCRIBED: "measured with more threads than cores: the times are no evidence of speed",
     "bound too tightly": "measured with ranks bound to fewer cores than they have threads: the times are no "
+    "evidence of speed",
+    "shared cores": "measured with ranks that shared cores although their node had enough: the times are no "
     "evidence of speed",
     "foreign load": "measured while other processes kept up to {} cores busy: compare with care",
     "stolen time": "measured while the hypervisor took up to {} cores away: compare with care",
@@ -56,6 +62,7 @@ def cautions(view: View) -> list[str]:
             f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, whose counts "
             "are valid, but whose times are no evidence of speed"
         )
+    found += _conduct(sweep)
     costly = max((m.run.record.timing.timer_overhead for m in sweep.runs), default=0)
     if costly > COSTLY_TIMERS:
         found.append(f"{CLOCK} took up to {percent(costly, 1)} of a run")
@@ -63,7 +70,9 @@ def cautions(view: View) -> list[str]:
         ("commits", lambda m: m.run.record.provenance.commit),
         ("compilers or flags", lambda m: (m.run.record.provenance.compiler, m.run.record.provenance.flags)),
         ("MPI libraries", lambda m: m.run.record.provenance.mpi_library),
-        ("hosts", lambda m: m.run.record.host.name),
+        ("machines", lambda m: m.run.cluster or m.run.record.host.name),
+        ("models of processors", lambda m: m.run.cpus),
+        ("frequency governors", governors),
     ):
         distinct = len({read(m) for m in sweep.runs})
         if distinct > 1:
@@ -72,6 +81,29 @@ def cautions(view: View) -> list[str]:
     if dirty:
         found.append(f"{DIRTY} in the source of {dirty} of {counted(total, 'run')}")
     return sorted(found, key=_severity)
+
+
+def _conduct(sweep: Sweep) -> list[str]:
+    """Says which runs ran beside others, and whether the planned order was kept."""
+    found, total = [], len(sweep.runs)
+    if together := len(beside_others(sweep)):
+        found.append(
+            f"{BESIDE}: {together} of {counted(total, 'run')} ran beside others, which used one of their "
+            "nodes at the same time: compare with care"
+        )
+    if not sweep.simulated and (moved := out_of_order(sweep)):
+        why = ", since each run was a job of its own" if one_job_per_run(sweep) else ""
+        found.append(
+            f"{ORDER}: the planned order was not kept{why}: {counted(moved, 'run')} of {total} began out of "
+            "turn, so a change of the machine with time may pass for an effect of what was varied"
+        )
+    return found
+
+
+def governors(m: Measured) -> tuple[str, ...] | None:
+    """The frequency governors of the nodes of a run, each once; None where no node tells."""
+    nodes = m.run.record.host.per_node or []
+    return tuple(sorted({node.governor for node in nodes if node.governor})) or None
 
 
 def strongest_load(runs: list[Measured]) -> str | None:

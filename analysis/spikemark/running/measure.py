@@ -59,16 +59,12 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
     finished = watch(start, limit_s)
     try:
         if finished.status != 0:
-            raise RunFailed(_reason(finished))
+            hint = "; time_limit_s of the experiment raises it" if finished.status is None else ""
+            raise RunFailed(f"{finished.reason}{hint}")
         check_record(record, planned)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished
-
-
-def _reason(finished: Finished) -> str:
-    hint = "" if finished.errors.strip() else ": run the command in the log without --quiet to see more"
-    return f"{finished.reason}{hint}"
 
 
 def log_text(start: Launch, finished: Finished) -> str:

@@ -19,8 +19,11 @@ from math import factorial
 import numpy as np
 
 from spikemark.quantities.quantity import Quantity
+from spikemark.records.record import Run
 
 from . import series
+from .causes import Causes, causes
+from .node_share import BetweenNodes, between_nodes
 from .observed import Observed, observed
 from .split import Split, added_up
 
@@ -43,7 +46,9 @@ class Budget:
     efficiency: dict[str, float] | None  # of POP; None as before
     delay_ratio: int  # D that separates jitter from drift, in cycles
     drift_share: float  # of the variance of means over D cycles
+    causes: Causes | None = None  # of the rare long cycles; None where the kernel's counts were not kept
     warnings: tuple[str, ...] = ()
+    nodes: BetweenNodes | None = None  # None where all ranks are on one node, or nobody knows
 
 
 def budget(given, delay_ratio: int | None = None) -> Budget:
@@ -72,15 +77,23 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     transport = None
     if run.exchange is not None:
         transport = _part(series.mean(run.exchange), run.meetings, kind="measured")
+    usual = {members: float(waiting.mean()) for members, waiting in found[shares[0]].items()}
+
+    def part_of(effects: np.ndarray) -> float:
+        return _within_persistent(run, split, shares[0], usual, effects)
+
+    waiting_s = float(measured.sum())
     return Budget(
-        waiting_s=float(measured.sum()),
+        waiting_s=waiting_s,
         parts=parts,
         common_mode=_common_mode(split),
         transport=transport,
         efficiency=None if run.exchange is None else efficiency(run),
         delay_ratio=window,
         drift_share=shares[0],
+        causes=causes(given, split.rare) if isinstance(given, Run) else None,
         warnings=run.warnings,
+        nodes=between_nodes(split.components, run.nodes, parts["persistent"], waiting_s, part_of),
     )
 
 
@@ -122,6 +135,28 @@ def _coalitions(run: Observed, split: Split, shares: tuple[float, ...]) -> tuple
                     last[members] = np.bincount(slowest, minlength=len(times)) / run.meetings
             found[share][members] = known[members, weights]
     return found, last
+
+
+def _within_persistent(run: Observed, split: Split, share: float, usual: dict, effects: np.ndarray) -> float:
+    """What `effects` [rank] add as a part of `persistent`, in s per meeting; see `node_share`.
+
+    `usual` is the waiting of each coalition of PARTS in s per meeting.
+    """
+    pieces, total = tuple(run.per_meeting(piece) for piece in split.pieces), 0.0
+    whole = float(np.square(split.effects).sum())
+
+    def waiting(others: frozenset, levels: np.ndarray) -> float:
+        held = float(np.square(levels).sum()) / whole if whole > 0 else 0.0
+        scales = [min(held, 1.0) ** 0.5, *(float(part in others) for part in PARTS[1:])]
+        times = added_up(run.window * levels, split.weights(*scales, share), pieces)
+        return float(times.max(axis=0).mean(dtype=np.float64))
+
+    for others in [frozenset(), *(c for c in COALITIONS if "persistent" not in c)]:
+        weight = factorial(len(others)) * factorial(len(PARTS) - 1 - len(others)) / factorial(len(PARTS))
+        before, after = usual.get(others, 0.0), usual[others | {"persistent"}]
+        alone, rest = waiting(others, effects), waiting(others, split.effects - effects)
+        total += weight * (alone - before + after - rest) / 2
+    return total
 
 
 def _slopes(split: Split, share: float, found: dict) -> dict:

@@ -27,6 +27,7 @@ class Observed:
     exchange: np.ndarray | None = None  # [meeting]
     delay_ratio: int = 1  # of the description
     warnings: tuple[str, ...] = ()
+    nodes: tuple[str, ...] | None = None  # the name of the node of each rank; None if unknown
 
     @property
     def meetings(self) -> int:
@@ -67,7 +68,8 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
         return sums
 
     waiting, exchange = per_meeting(BARRIER), per_meeting("exchange")
-    found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given))
+    nodes = given.node_of_rank and tuple(given.node_of_rank)
+    found = Observed(compute, window, waiting, exchange, given.delay_ratio, cautions(given), nodes)
     return _checked(found, str(path / run_files.CYCLES))
 
 

@@ -1,19 +1,25 @@
 """Fits, predictions, budgets and changes as tables and as JSON."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import number, percent
+from spikemark.quantities.words import counted, number, percent
 
 from .budget import Budget
+from .causes import Causes
 from .estimates import Estimates
+from .node_share import BetweenNodes
+from .nodes import Nodes
 from .predictor import Prediction
 from .source import Source
 from .whatif import CHANGES, Outcome
 
 MICRO = 1e6
+_percent = partial(percent, digits=1)
+MOST_PROCESSES = 5
 MEANING = {
     "persistent": "lasting differences between ranks",
     "jitter": "averages out over {d} cycles, as 1/√{d}",
@@ -25,6 +31,13 @@ MEANING = {
 
 def fitted(source: Source, found: Estimates, made: dict[str, Prediction]) -> Table:
     """One line per parameter, then one per predictor, with the waiting of the run; times in microseconds."""
+    of_nodes = []
+    if source.nodes is not None:
+        of_nodes = [
+            (f"node {name} slower than the others (%)", _percent(q))
+            for name, q in source.nodes.slower.items()
+        ]
+        of_nodes.append(("spread between nodes, SD (%)", _percent(source.nodes.spread)))
     parameters = [
         ("mean cycle time (µs)", _us(found.mean_s)),
         ("spread within a rank, SD (µs)", _us(found.own_sd_s)),
@@ -34,12 +47,14 @@ def fitted(source: Source, found: Estimates, made: dict[str, Prediction]) -> Tab
         ("share of slow cycles", found.minor_share),
         ("slow cycles take, times as long", found.minor_factor),
         *((f"rank {m} above the mean (µs)", _us(a)) for m, a in enumerate(found.rank_effects_s)),
+        *of_nodes,
         *((f"waiting by {name} (µs per cycle)", _us(one.waiting, one.cycles)) for name, one in made.items()),
     ]
     return Table(
         [Column("what", ""), Column("value", "fitted, and interval of 95 %"), Column("kind", "kind")],
         [{"what": what, "value": value, "kind": value.kind} for what, value in parameters],
         f"{source.ranks} ranks, {source.cycles} cycles",
+        notes=[] if source.nodes is None else nodes_lines(source.nodes),
     )
 
 
@@ -48,6 +63,7 @@ def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
     content = {"ranks": source.ranks, "cycles": source.cycles, "correlation_time": found.correlation_time}
     for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
         content[name] = getattr(found, name).content()
+    content["nodes"] = None if source.nodes is None else _nodes_content(source.nodes)
     return content | {"rank_effects_s": [a.content() for a in found.rank_effects_s]}
 
 
@@ -117,13 +133,92 @@ def budget(found: Budget, cycles: int) -> Table:
     if found.efficiency is not None:
         names = ", ".join(f"{name} {number(value)}" for name, value in found.efficiency.items())
         notes = [f"POP efficiencies: {names}"]
+    if found.nodes is not None:
+        notes += between_nodes_lines(found.nodes)
     return Table(columns, lines, notes=notes)
+
+
+def between_nodes_lines(found: BetweenNodes) -> list[str]:
+    """How much of the waiting is due to differences between nodes, and which are slow, in sentences."""
+    low, high = found.share.interval
+    words = f"{percent(found.share.value)} of the waiting ({percent(low)} to {percent(high)})"
+    return [f"lasting differences between nodes: {words}, part of persistent", *nodes_lines(found.nodes)]
+
+
+def nodes_lines(found: Nodes) -> list[str]:
+    """Which nodes are slower than the others by more than chance, in sentences."""
+    if not found.spread:
+        return [f"effects of nodes are unknown: {found.spread.reason}"]
+    lines = [_slow_node(name, found.slower[name]) for name in found.slow]
+    lines = lines or ["no node is certainly slower than the others"]
+    return [*lines, *([found.note] if found.note else [])]
+
+
+def _slow_node(name: str, slower: Quantity) -> str:
+    low, high = (percent(end, 1) for end in slower.interval)
+    return f"slow node: {name} takes {percent(slower.value, 1)} longer than the others ({low} to {high})"
+
+
+def _nodes_content(found: Nodes) -> dict[str, Any]:
+    """For JSON; 0.05 stands for 5 % longer."""
+    return {
+        "slower": {name: q.content() for name, q in found.slower.items()},
+        "spread": found.spread.content(),
+        "slow": list(found.slow),
+        "note": found.note or None,
+    }
+
+
+NOT_KEPT = "what made cycles long is not known: run again with record.kernel=true (docs/noise.md)"
+
+
+def long_cycles(found: Causes | None) -> list[Table]:
+    """What the rare long cycles were made of, and which counts rose with them."""
+    if found is None:
+        return [Table([Column("cause", "")], [], notes=[NOT_KEPT])]
+    notes = [f"ran beside the ranks: {line}" for line in found.processes[:MOST_PROCESSES]]
+    notes += [f"could not be seen: {line}" for line in found.blind]
+    columns = [
+        Column("cause", "cause of long cycles"),
+        Column("share", "share, and interval of 95 %", words=_percent),
+        Column("kind", "kind"),
+        Column("meaning", "what it is"),
+    ]
+    rows = [
+        {"cause": c.name, "share": c.share, "kind": c.share.kind, "meaning": c.meaning} for c in found.causes
+    ]
+    title = (
+        f"{counted(found.long_cycles, 'rare long cycle')}, {number(1e3 * found.long_s)} ms beyond the usual"
+    )
+    tables = [Table(columns, rows, title, notes=[] if found.coincidences else notes)]
+    if found.coincidences:
+        columns = [
+            Column("count", "counted more often beside them"),
+            Column("with", "per second, with a long cycle", "counted"),
+            Column("without", "without", "counted"),
+            Column("share", "share that coincides", "modelled", words=_percent),
+        ]
+        rows = [
+            {
+                "count": f"{c.name} ({c.source})",
+                "with": c.with_loss,
+                "without": c.without,
+                "share": c.share,
+            }
+            for c in found.coincidences
+        ]
+        tables.append(Table(columns, rows, notes=notes))
+    return tables
 
 
 def budget_content(found: Budget) -> dict[str, Any]:
     """For JSON: times in seconds over the run, means over ranks."""
     content = asdict(found)
+    content["causes"] = None if found.causes is None else found.causes.content()
     content["parts"] = {name: part.content() for name, part in found.parts.items()}
+    if found.nodes is not None:
+        ours = {"waiting": found.nodes.waiting.content(), "share": found.nodes.share.content()}
+        content["nodes"] = ours | _nodes_content(found.nodes.nodes)
     for name in ("common_mode", "transport"):
         value = getattr(found, name)
         content[name] = None if value is None else value.content()
@@ -178,6 +273,14 @@ def _content(one: Outcome) -> dict[str, Any]:
         "delay_ratio": made.plan.delay_ratio,
         "ranks": made.plan.ranks,
     }
+
+
+def _percent(share: Quantity) -> Quantity:
+    """A share as a percentage, rounded to 0.01."""
+    if not share:
+        return share
+    ends = (None if x is None else round(100 * x, 2) for x in (share.value, share.low, share.high))
+    return Quantity(*ends, "%", share.kind)
 
 
 def _us(time: Quantity, cycles: int = 1) -> Quantity:

@@ -11,6 +11,9 @@ from spikemark.network.meetings import Plan
 from spikemark.records import run_files
 from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
 
+from .components import Components
+from .nodes import Nodes, effects_of_nodes
+
 FEWEST_WINDOWS = 20
 SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
 
@@ -29,6 +32,7 @@ class Source:
     exchange_s: float
     warnings: tuple[str, ...] = ()
     run_cycles: int = 0
+    nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
 
     @property
     def ranks(self) -> int:
@@ -92,6 +96,10 @@ class Source:
 def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
     """The source in compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
 
+    Runs of one cluster on processors of one model are of one machine, whichever nodes they were given. Their
+    times are then those of the nodes of the first run: every rank is scaled by the effects of the nodes that
+    it ran on (`nodes.Nodes.applied`), so that a slow node of one run is not taken for noise of the ranks.
+
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
     (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given
     twice, and for times that are not finite numbers >= 0.
@@ -121,7 +129,7 @@ def _of_run(run: Run) -> Source:
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
-    return Source(times, measured - implied, exchange, cautions(run))
+    return Source(times, measured - implied, exchange, cautions(run), nodes=_nodes([run], [times]))
 
 
 def check_waiting(run: Run, what: str) -> None:
@@ -152,8 +160,8 @@ def _joined(runs: Sequence[Run]) -> Source:
     first = runs[0]
     for field, value in (
         ("kind", lambda run: run.record.kind),
-        ("host.name", lambda run: run.record.host.name),
-        ("host.cpu", lambda run: run.record.host.cpu),
+        (("cluster", _cluster) if any(map(_cluster, runs)) else ("host.name", _host_name)),
+        ("host.cpu", lambda run: ", ".join(map(str, run.cpus))),
         ("host.nodes", lambda run: run.record.host.nodes),
         ("ranks", lambda run: run.record.ranks),
         ("threads", lambda run: run.record.threads),
@@ -168,13 +176,54 @@ def _joined(runs: Sequence[Run]) -> Source:
             raise BadInput(f"{field} of {run.path}: not that of {first.path}; one fit, one setup")
     parts = [_of_run(run) for run in runs]
     weights = [part.cycles for part in parts]
+    times = [part.compute for part in parts]
+    nodes = _nodes(runs, times)
+    warnings = tuple(text for part in parts for text in part.warnings)
+    if len({tuple(run.node_of_rank or ()) for run in runs}) > 1:
+        times, said = _on_nodes_of_first(runs, times, nodes)
+        warnings += said
     return Source(
-        np.concatenate([part.compute for part in parts], axis=1),
+        np.concatenate(times, axis=1),
         np.concatenate([part.overhead_s for part in parts]),
         float(np.average([part.exchange_s for part in parts], weights=weights)),
-        tuple(text for part in parts for text in part.warnings),
+        warnings,
         min(part.cycles for part in parts),
+        nodes,
     )
+
+
+def _cluster(run: Run) -> str | None:
+    return run.cluster
+
+
+def _host_name(run: Run) -> str:
+    return run.record.host.name
+
+
+def _nodes(runs: Sequence[Run], times: Sequence[np.ndarray]) -> Nodes | None:
+    """The effects of the nodes of runs with these compute times, [rank, cycle] in s each."""
+    names = [run.node_of_rank for run in runs]
+    if None in names or len({name for each in names for name in each}) == 1:
+        return None
+    first = Components(times[0])
+    error, degrees = first.rank_mean_known
+    known = (error / first.mean, degrees) if first.mean > 0 else None
+    return effects_of_nodes([each.mean(axis=1, dtype=np.float64) for each in times], names, known)
+
+
+def _on_nodes_of_first(
+    runs: Sequence[Run], times: Sequence[np.ndarray], nodes: Nodes | None
+) -> tuple[list[np.ndarray], tuple[str, ...]]:
+    """The times as they would be on the nodes of the first run, and what is to be said about that."""
+    if nodes is None or not nodes.spread:
+        reason = "not all of them say where their ranks ran" if nodes is None else nodes.spread.reason
+        return list(times), (f"the runs were made on different nodes, whose effect is unknown: {reason}",)
+    found = []
+    for run, each in zip(runs, times, strict=True):
+        pairs = zip(runs[0].node_of_rank, run.node_of_rank, strict=True)
+        logarithms = np.array([nodes.applied[wanted] - nodes.applied[own] for wanted, own in pairs])
+        found.append((each * np.exp(logarithms)[:, None]).astype(each.dtype))
+    return found, (f"the runs were made on different nodes: times are as on those of {runs[0].path}",)
 
 
 def _check(times: np.ndarray, what: str) -> None:

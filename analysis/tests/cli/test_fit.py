@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from synthetic import job, write_run
 
 from spikemark.waiting import PREDICTORS
 
@@ -26,3 +27,27 @@ def test_fit_prints_what_was_found(spikemark, conventional):
     }
     _, asked, _ = spikemark("predict", conventional, "--schedule", "conventional", "--json")
     assert {name: content[name] for name in PREDICTORS} == json.loads(asked)
+
+
+def test_runs_of_one_cluster_tell_which_node_is_slow(spikemark, tmp_path):
+    nodes = [["n1", "n2", "n3"][i % 3 :] + ["n1", "n2", "n3"][: i % 3] for i in range(6)]
+    runs = [
+        write_run(
+            tmp_path / f"{i}",
+            ranks=3,
+            nodes=on,
+            slower={"n2": 1.05},
+            seed=i,
+            cv=0.02,
+            launch=job(i),
+        )
+        for i, on in enumerate(nodes)
+    ]
+    status, output, errors = spikemark("fit", *runs)
+    assert status == 0 and "times are as on those of" in errors
+    assert "node n2 slower than the others (%)" in output and "spread between nodes, SD (%)" in output
+    assert "slow node: n2 takes " in output
+    found = json.loads(spikemark("fit", *runs, "--json")[1])["nodes"]
+    assert found["slow"] == ["n2"]
+    low, high = found["slower"]["n2"]["interval"]
+    assert low <= 0.05 <= high

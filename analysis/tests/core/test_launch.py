@@ -19,7 +19,7 @@ def job(monkeypatch):
     for name in [name for name in os.environ if slurm.INHERITED.match(name)]:
         monkeypatch.delenv(name)
     given = {
-        "SLURM_CONF": "there",
+        "SLURM_CONF": os.devnull,
         "SLURM_JOB_ID": "7",
         "SLURM_JOB_NODELIST": "n[1-4]",
         "SLURM_NTASKS": "1",
@@ -146,6 +146,16 @@ def test_root_is_allowed_only_for_root(monkeypatch, user, allowed):
 def test_numbers_of_cpus_as_slurm_writes_them():
     assert list(srun.cpus_of_nodes("4(x2),2")) == [4, 4, 2]
     assert list(srun.cpus_of_nodes("128")) == [128]
+
+
+@pytest.mark.parametrize(
+    ("told", "cores"), [({}, 2), ({"SLURM_THREADS_PER_CORE": "1"}, 4), ({"SLURM_THREADS_PER_CORE": "2"}, 2)]
+)
+def test_cores_of_a_job_that_may_use_some_threads_of_each(monkeypatch, told, cores):
+    monkeypatch.setattr(slurm, "hosts", lambda _: ("n1",))
+    monkeypatch.setattr(slurm, "cpus_per_core", lambda _: 2)
+    given = {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": "4", **told}
+    assert srun.nodes(given).cores == (cores,)
 
 
 def test_hardware_threads_of_one_core_count_once(monkeypatch, tmp_path):

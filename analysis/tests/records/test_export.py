@@ -150,7 +150,7 @@ def test_command(tmp_path, spikemark, refusal):
     assert spikemark(*command, "extra-p") == (0, text, "")
     assert spikemark(*command, "extra-p", "--output", tmp_path / "x.jsonl") == (0, "", "")
     assert (tmp_path / "x.jsonl").read_text() == text
-    assert refusal(*command, "csv") == "--format: 'csv' is not allowed: one of extra-p"
+    assert refusal(*command, "csv") == "--format: 'csv' is not allowed: one of figures, extra-p"
     (results.run(results.read_plan().runs[0].id) / "record.json").write_text("{")
     status, output, errors = spikemark(*command, "extra-p")
     assert (status, len(read(output)[1]["simulate", "time_max"]), len(errors.splitlines())) == (1, 1, 1)

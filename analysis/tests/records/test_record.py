@@ -168,8 +168,8 @@ def test_energy_that_cannot_be_is_refused(change, message, run_dir):
 def test_further_columns_are_kept(run_dir):
     path = run_dir / "ranks.csv"
     header, *lines = path.read_text().splitlines()
-    path.write_text("\n".join([header + ",node", *(line + ",n1" for line in lines)]) + "\n")
-    assert record.load(run_dir).ranks["node"].tolist() == ["n1"] * 3
+    path.write_text("\n".join([header + ",rack", *(line + ",r1" for line in lines)]) + "\n")
+    assert record.load(run_dir).ranks["rack"].tolist() == ["r1"] * 3
 
 
 def test_unknown_values_are_missing_not_zero(run_dir):
@@ -334,7 +334,7 @@ def test_impossible_fields(run_dir, overrides, complaint):
     assert complaint in refused(run_dir)
 
 
-ADDED_LATER = ("energy_reason", "kind")  # records from before lack them
+ADDED_LATER = ("energy_reason", "kernel", "kind")  # records from before lack them
 
 
 def test_every_field_of_the_format_is_needed(run_dir):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from html_page import page
 from planned import grid, run, view_of, write_experiment
+from printed import lines, table
 from synthetic import overlap
 
 from spikemark.quantities.words import number
@@ -55,6 +56,20 @@ def test_on_two_ranks_what_needs_more_is_missing_with_its_reason(tmp_path):
     rows = next(t for t in found.tables if t.title.startswith("What if")).cells
     assert "level-ranks" in [row[0] for row in rows] and "double-ranks" not in [row[0] for row in rows]
     assert found.missing[0].startswith("double-ranks on 2 ranks: ") and "at least 4" in found.missing[0]
+
+
+def test_slow_nodes_are_named_with_their_share_of_the_waiting(tmp_path):
+    nodes = [node for node in ("n1", "n2", "n3", "n4") for _ in range(2)]
+    options = {"nodes": nodes, "slower": {"n3": 1.1}, "cv": 0.02, "cycles": 400}
+    runs = [run(ranks=8, repetition=i, delay_ratio=10, **options) for i in (1, 2)]
+    shown = budget.section(view_of(tmp_path, runs))
+    (line,) = lines(table(shown, "Differences between nodes on 8 ranks"))
+    assert line["slow nodes"].startswith("n3: ") and line["slow nodes"].endswith("in 2 of 2 runs on it")
+    assert line["runs"] == "2"
+
+
+def test_nothing_is_said_of_nodes_where_all_ranks_are_on_one(view):
+    assert not [t for t in budget.section(view).tables if t.title.startswith("Differences between nodes")]
 
 
 def test_efficiencies_multiply(view):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from planned import grid, run, view_of, write_experiment
-from synthetic import PHASES, describe
+from synthetic import PHASES, describe, job
 
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
@@ -95,6 +95,7 @@ WARNINGS = {
     "stolen time": "stolen time: the hypervisor took 0.31 cores away",
     "foreign load": "foreign load: other processes kept 1.75 cores busy",
     "bound too tightly": "bound too tightly: rank 0 has 2 threads and may use 1 hardware thread(s)",
+    "shared cores": "shared cores: 2 ranks on node n1, such as ranks 0 and 1, have 2 threads on 1 core",
     "oversubscribed": "oversubscribed: 4 ranks x 2 threads on 2 cores of a node",
     "": "something new",
 }
@@ -102,8 +103,10 @@ WARNINGS = {
 
 def test_warnings_by_severity(tmp_path):
     runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2), cycles=100)
-    for options, warning in zip(runs, WARNINGS.values(), strict=True):
-        options["warnings"] = [warning]
+    first, *others = WARNINGS.values()
+    for i, (options, warning) in enumerate(zip(runs, others, strict=True)):
+        options |= {"warnings": [warning], "launch": job(i, began_s=-0.5 * i)}
+    runs[0]["warnings"].append(first)
     runs[0].update(checksum="0123456789abcdef", timing__timer_overhead=0.2)
     runs[1].update(provenance__commit="1" * 40, provenance__dirty=True)
     runs.append(run("conventional", 1, 2, seed=1, threads=2, cycles=100, warnings=[]))
@@ -111,7 +114,7 @@ def test_warnings_by_severity(tmp_path):
     starts = [s for s in SEVERITY if s]
     known = [next((s for s in starts if text.startswith(s)), "") for text in found]
     assert list(dict.fromkeys(known)) == [s for s in SEVERITY if s != SIMULATED]  # a page apart
-    assert known[:5] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
+    assert known[:6] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
 
 
 @pytest.mark.parametrize(("beginning", "number"), [("foreign load", "1.75"), ("stolen time", "0.31")])

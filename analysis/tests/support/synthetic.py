@@ -89,11 +89,16 @@ def write_run(
     rank_sd: float = 0.0,
     seed: int = 1,
     description: dict | None = None,
+    nodes: list[str] | None = None,
+    slower: dict[str, float] | None = None,
+    launch: dict | None = None,
     **overrides,
 ) -> Path:
     """Write `record.json`, `cycles.npy`, `ranks.csv` under `directory` (created) and return it.
 
     `overrides` replace fields of the record; `__` separates levels: `timing__real_time_factor=3.0`.
+    `nodes` are the names of the nodes of the ranks, [rank], and `slower` says by which factor ranks compute
+    longer there; `launch` is the content of launch.json.
     `description` gives the network and the `record` switches; time, schedule, placement and D come from the
     arguments.
     """
@@ -115,10 +120,19 @@ def write_run(
     seconds = cycles * cycle_ms / 1e3
     counts = brute_force.count(run, schedule, placement, ranks, threads, seconds, seed)
     barrier = run["record"]["barrier"]
-    times = phase_times(compute_times(ranks, cycles, mean_s, cv, ar1, rank_sd, seed), window, barrier)
+    compute = compute_times(ranks, cycles, mean_s, cv, ar1, rank_sd, seed)
+    if slower:
+        compute *= np.array([[slower.get(node, 1.0)] for node in nodes])
+    times = phase_times(compute, window, barrier)
     windows = cycles // window
     per_rank = _rank_rows(counts, times, ranks, windows)
     record = _record(run, counts, times, per_rank, ranks, threads, seconds, window)
+    if nodes:
+        names = list(dict.fromkeys(nodes))
+        for row, node in zip(per_rank, nodes, strict=True):
+            row["node"] = names.index(node)
+        record["host"] |= {"name": nodes[0], "nodes": len(names), "node_names": names}
+        record["host"]["per_node"] = [_node(name, nodes.count(name)) for name in names]
     for key, value in overrides.items():
         *path, last = key.split("__")
         at = record
@@ -131,11 +145,45 @@ def write_run(
     if run["record"]["cycles"]:
         np.save(directory / "cycles.npy", times.astype(np.float32))
     with open(directory / "ranks.csv", "w", newline="") as stream:
-        writer = csv.DictWriter(stream, RANK_COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(stream, list(per_rank[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(per_rank)
     (directory / "record.json").write_text(json.dumps(record, indent=1))
+    if launch is not None:
+        (directory / "launch.json").write_text(json.dumps(launch))
     return directory
+
+
+def _node(name: str, ranks: int) -> dict:
+    frequency = {"governor": "performance", "governor_reason": None}
+    frequency |= {"frequency_min_hz": 1_500_000_000, "frequency_max_hz": 3_000_000_000}
+    return {
+        "name": name,
+        "cpu": "synthetic CPU",
+        "cores": 2,
+        "memory_bytes": 2**33,
+        "ranks": ranks,
+        **frequency,
+    }
+
+
+def job(number: int, began_s: float = 0.0, cluster: str = "toy", wall_s: float = 1.0, **changes) -> dict:
+    """The launch.json of a run in a job of Slurm."""
+    allocation = {
+        "cluster": cluster,
+        "job": str(number),
+        "partition": "main",
+        "nodes": [],
+        "modules": ["gcc/13"],
+    }
+    return {
+        "command": ["srun", "miniapp"],
+        "launcher": "srun",
+        "environment": {},
+        "began_s": began_s,
+        "wall_s": wall_s,
+        "allocation": {**allocation, **changes},
+    }
 
 
 def overlap(directory: Path) -> None:

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// Returns what is read in place of /sys.
-static const char *sysfs_root(void) {
-    const char *given = getenv("SPIKEMARK_SYSFS");
-    return given && *given ? given : "/sys";
+/// Returns what is read in place of a directory of the system: what the variable names.
+static const char *root_of(const char *directory, const char *variable) {
+    const char *given = getenv(variable);
+    return given && *given ? given : directory;
 }
 
 bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
@@ -60,19 +60,24 @@ bool job_build(struct job *job, const struct options *options, const struct layo
 
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     struct host host;
+    struct nodes nodes;
     struct results results = {.description = &job->description,
                               .model = &job->model,
                               .measured = &job->measured,
                               .host = &host,
                               .counters = &job->counters,
                               .reader = &job->reader,
-                              .sysfs = sysfs_root(),
+                              .kernel_reader = &job->kernel_reader,
+                              .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
     const double build_s = clock_now() - job->start_s;
     energy_reader_open(&job->reader, &job->description, results.sysfs, world);
+    kernel_reader_open(&job->kernel_reader, &job->description, root_of("/proc", "SPIKEMARK_PROCFS"), world);
     energy_reader_begin(&job->reader);
+    kernel_reader_begin(&job->kernel_reader);
     simulate(&job->model, &job->counters, &job->times, &job->progress, &job->measured);
+    kernel_reader_end(&job->kernel_reader);
     energy_reader_end(&job->reader);
     job->ran = true;
 
@@ -80,7 +85,10 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     host_read(&host);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
+    nodes_gather(&nodes, &host, results.sysfs, world);
+    results.nodes = &nodes;
     const bool written = record_write(&results, &job->directory, world, error);
+    nodes_close(&nodes);
     free(ranks);
     return written;
 }
@@ -88,6 +96,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
 void job_close(struct job *job) {
     run_directory_close(&job->directory);
     energy_reader_close(&job->reader);
+    kernel_reader_close(&job->kernel_reader);
     counters_close(&job->counters);
     compute_times_close(&job->times);
     progress_close(&job->progress, job->ran);

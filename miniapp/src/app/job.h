@@ -9,6 +9,7 @@
 #include "app/options.h"
 #include "record/run_directory.h"
 #include "run/energy_reader.h"
+#include "run/kernel_reader.h"
 #include "run/simulate.h"
 
 /// In a job set to zero nothing is open. Large: allocate it.
@@ -21,6 +22,7 @@ struct job {
     struct compute_times times;
     struct progress progress;
     struct energy_reader reader;
+    struct kernel_reader kernel_reader;
     struct model model;
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank

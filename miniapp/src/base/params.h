@@ -29,6 +29,8 @@
     PARAMETER(boolean, barrier,        "record", "barrier",        1,                  0,     1)              \
     PARAMETER(boolean, record_energy,  "record", "energy",         0,                  0,     1)              \
     PARAMETER(number,  energy_interval_s, "record", "energy_interval_s", 0.1,          0.001, 30)             \
+    PARAMETER(boolean, record_kernel,  "record", "kernel",         0,                  0,     1)              \
+    PARAMETER(number,  kernel_interval_s, "record", "kernel_interval_s", 0.01,         0.001, 30)             \
     PARAMETER(number,  inject_mean_us, "inject", "mean_us",        0,                  0,     1e7)            \
     PARAMETER(number,  inject_sd_us,   "inject", "sd_us",          0,                  0,     1e7)            \
     PARAMETER(number,  inject_serial,  "inject", "correlation",    0,                  0,     0.9999)         \

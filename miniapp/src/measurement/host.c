@@ -23,6 +23,22 @@ static void read_cpuinfo(struct host *host) {
     if (file) fclose(file);
 }
 
+/// Finds the hardware threads of this process, and their cores.
+static void read_binding(struct host *host, hwloc_topology_t topology) {
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
+        hwloc_bitmap_list_snprintf(host->binding, sizeof host->binding, set);
+        for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));) {
+            const int first = hwloc_bitmap_first(core->complete_cpuset);
+            if (!hwloc_bitmap_intersects(core->cpuset, set)) continue;
+            host->usable_cores++;
+            if (first >= 0 && first < host_threads_max)
+                host->usable.word[first / 64] |= UINT64_C(1) << first % 64;
+        }
+    }
+    hwloc_bitmap_free(set);
+}
+
 static void read_topology(struct host *host) {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return;
@@ -34,13 +50,7 @@ static void read_topology(struct host *host) {
         host->l1d_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
         host->l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE);
         host->l3_bytes = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
-
-        hwloc_bitmap_t set = hwloc_bitmap_alloc();
-        if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
-            hwloc_bitmap_list_snprintf(host->binding, sizeof host->binding, set);
-            host->usable_threads = hwloc_bitmap_weight(set);
-        }
-        hwloc_bitmap_free(set);
+        read_binding(host, topology);
     }
     hwloc_topology_destroy(topology);
 }

@@ -1,14 +1,11 @@
 /// \file
-/// A thread that reads a meter of the node again and again, beside the simulation.
-///
-/// It sleeps in between and may run on any processor, so that it disturbs no thread that is bound to one. Its
-/// cost is measured.
+/// Reads a meter of the node again and again, in a thread of its own (beat.h) beside the simulation.
 
 #ifndef MEASUREMENT_SAMPLER_H
 #define MEASUREMENT_SAMPLER_H
 
 #include "measurement/meter.h"
-#include <pthread.h>
+#include <stddef.h>
 
 /// The readings of all channels of a meter, in the order of time.
 struct samples {
@@ -21,8 +18,7 @@ struct samples {
 
 struct sampler {
     struct meter_handle *meter; ///< borrowed
-    double interval_s, started_s;
-    pthread_t thread;
+    struct beat *beat;
     struct samples samples; ///< the thread's until it has ended
 };
 

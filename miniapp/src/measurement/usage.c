@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 uint64_t usage_peak_bytes(void) {
@@ -37,4 +38,13 @@ struct usage_node usage_node_seconds(void) {
     if (n != 8) return (struct usage_node){NAN, NAN};
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
     return (struct usage_node){tick * (double)(user + nice + system + irq + softirq), tick * (double)steal};
+}
+
+struct usage_thread usage_thread_now(void) {
+    struct timespec used = {0, 0};
+    struct rusage usage;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct usage_thread){(double)used.tv_sec + 1e-9 * (double)used.tv_nsec, (double)usage.ru_nivcsw,
+                                 (double)usage.ru_nvcsw, (double)(usage.ru_minflt + usage.ru_majflt)};
 }

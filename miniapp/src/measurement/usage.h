@@ -21,4 +21,14 @@ struct usage_node {
 
 struct usage_node usage_node_seconds(void);
 
+/// What the kernel has counted for the calling thread since it began.
+struct usage_thread {
+    double cpu_s;                  ///< processor time; it stands while something else runs on its core
+    double involuntary, voluntary; ///< context switches: taken from its core, and waiting of its own
+    double faults;                 ///< page faults
+};
+
+/// Reads it, which takes about a microsecond.
+struct usage_thread usage_thread_now(void);
+
 #endif

@@ -143,19 +143,18 @@ static json_t *numbers(const char *list) {
 static json_t *host(const struct results *results) {
     const struct host *h = results->host;
     json_t *binding = json_array();
-    int nodes = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->ranks; r++)
         json_array_append_new(binding, numbers(results->ranks[r].binding));
-        nodes += results->ranks[r].node == r;
-    }
     json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
                                count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
-    return json_pack("{ss ss ss so so so so so sb si so so}", "name", h->name, "system", h->system, "cpu",
-                     h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
+    return json_pack("{ss ss ss so so so so so sb si so so so so}", "name", h->name, "system", h->system,
+                     "cpu", h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
                      count_or_null((uint64_t)h->threads_per_core), "sockets",
                      count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
-                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes", nodes,
-                     "foreign_load", known(foreign_load(results)), "binding", binding);
+                     "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes",
+                     results->nodes->count, "node_names", nodes_names(results->nodes), "per_node",
+                     nodes_json(results->nodes), "foreign_load", known(foreign_load(results)), "binding",
+                     binding);
 }
 
 static json_t *checksum(const struct results *results, bool with_state) {
@@ -171,6 +170,18 @@ static json_t *meters_of(const struct results *results) {
     return list;
 }
 
+/// Nodes are named by their lowest rank there, as in kernel.csv.
+static json_t *kernel(const struct results *results) {
+    json_t *node_of_rank = json_array();
+    const int *of_rank = results->nodes->of_rank;
+    for (int r = 0; r < results->model->ranks; r++) {
+        int lowest = 0;
+        while (of_rank[lowest] != of_rank[r]) lowest++;
+        json_array_append_new(node_of_rank, json_integer(lowest));
+    }
+    return kernel_record_json(results->kernel, results->kernel_reader, node_of_rank);
+}
+
 static json_t *record(const struct results *results) {
     json_t *names = json_array();
     for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
@@ -179,14 +190,14 @@ static json_t *record(const struct results *results) {
     json_t *energy_reason,
         *energy = energy_record_json(results->energy, d->given.record_energy != 0, span.to_s - span.from_s,
                                      d->idle_pause_s > 0, &energy_reason);
-    return json_pack("{si ss ss so so sO so so so si si so so so so so so so so}", "format_version", 1,
+    return json_pack("{si ss ss so so sO so so so si si so so so so so so so so so}", "format_version", 1,
                      "status", "complete", "kind", time_is_simulated ? "simulated" : "measured", "checksum",
                      checksum(results, true), "spike_checksum", checksum(results, false), "description",
                      results->description->json.object, "provenance", provenance(results), "host",
                      host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",
                      results->model->threads, "totals", totals(results), "timing", timing(results), "memory",
                      memory(results), "lanes", lanes(results), "phases", names, "meters", meters_of(results),
-                     "energy", energy, "energy_reason", energy_reason);
+                     "energy", energy, "energy_reason", energy_reason, "kernel", kernel(results));
 }
 
 bool record_json_write(const struct results *results, FILE *file) {

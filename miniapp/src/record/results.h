@@ -5,6 +5,8 @@
 #define RECORD_RESULTS_H
 
 #include "record/energy_record.h"
+#include "record/kernel_record.h"
+#include "record/nodes.h"
 #include "record/tally.h"
 #include <stddef.h>
 
@@ -15,12 +17,15 @@ struct results {
     const struct measured *measured;
     const struct host *host;
     const struct counters *counters;
-    const struct meter_sums *meters;    ///< gathered
-    const struct energy_reader *reader; ///< of this rank
-    const struct energy_record *energy; ///< gathered
-    const struct rank_tally *ranks;     ///< gathered, [model->ranks]
-    const char *sysfs;                  ///< what was read in place of /sys
-    const char *started;                ///< ISO 8601, UTC
+    const struct meter_sums *meters;           ///< gathered
+    const struct energy_reader *reader;        ///< of this rank
+    const struct energy_record *energy;        ///< gathered
+    const struct kernel_reader *kernel_reader; ///< of this rank
+    const struct kernel_record *kernel;        ///< gathered
+    const struct rank_tally *ranks;            ///< gathered, [model->ranks]
+    const struct nodes *nodes;                 ///< gathered
+    const char *sysfs;                         ///< what was read in place of /sys
+    const char *started;                       ///< ISO 8601, UTC
     double clock_read_s;
 };
 

@@ -10,10 +10,24 @@ const struct run_file run_file_spikes = {"spikes.npy", "miniapp", "neuron and st
 const struct run_file run_file_counters = {"counters.csv", "miniapp", "counters by rank, thread and phase"};
 const struct run_file run_file_energy = {"energy.csv", "miniapp", "readings of the energy meters"};
 
+const struct run_file run_file_kernel = {"kernel.csv", "miniapp",
+                                         "what the kernel of each node counted meanwhile"};
+const struct run_file run_file_kernel_cycles = {"kernel.npy", "miniapp",
+                                                "what the kernel counted for each rank in each cycle"};
+
 static const struct run_file launch = {"launch.json", "spikemark", "how the run was started"};
 static const struct run_file simulation = {"simulation.json", "spikemark", "how the run was simulated"};
 static const struct run_file timestamp = {".snakemake_timestamp", "snakemake", "when the run was made"};
 
-const struct run_file *const run_files[] = {
-    &run_file_record, &run_file_ranks, &run_file_cycles, &run_file_spikes, &run_file_counters,
-    &run_file_energy, &launch,         &simulation,      &timestamp,       NULL};
+const struct run_file *const run_files[] = {&run_file_record,
+                                            &run_file_ranks,
+                                            &run_file_cycles,
+                                            &run_file_spikes,
+                                            &run_file_counters,
+                                            &run_file_energy,
+                                            &run_file_kernel,
+                                            &run_file_kernel_cycles,
+                                            &launch,
+                                            &simulation,
+                                            &timestamp,
+                                            NULL};

@@ -17,15 +17,6 @@ static uint64_t state_checksum(const struct part *part) {
     return sum;
 }
 
-/// Numbers the nodes by the lowest rank on each.
-static void find_node(struct rank_tally *own, int rank, MPI_Comm world) {
-    MPI_Comm node;
-    MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &own->node_ranks);
-    MPI_Allreduce(&rank, &own->node, 1, MPI_INT, MPI_MIN, node);
-    MPI_Comm_free(&node);
-}
-
 static void add_lanes(struct rank_tally *own, const struct model *model) {
     for (int l = 0; l < model->n_lanes; l++) {
         const struct lane *lane = &model->lanes[l];
@@ -67,7 +58,8 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     own->node_stolen_s = measured->node_stolen_s;
     memcpy(own->phase_s, measured->log.total, sizeof own->phase_s);
     snprintf(own->binding, sizeof own->binding, "%s", host->binding);
-    find_node(own, model->rank, world);
+    own->usable = host->usable;
+    own->usable_cores = host->usable_cores;
 
     struct rank_tally *all = model->rank == 0 ? ALLOC(struct rank_tally, (size_t)model->ranks) : NULL;
     MPI_Gather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, world);

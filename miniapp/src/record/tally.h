@@ -17,9 +17,9 @@ struct rank_tally {
     uint64_t log_bytes;
     double build_s, simulate_s, process_s, node_busy_s, node_stolen_s;
     double phase_s[n_phases];
-    int node;       ///< number of the node that the rank runs on
-    int node_ranks; ///< ranks on that node
-    char binding[512];
+    char binding[512]; ///< as in struct host, like the next two
+    struct core_set usable;
+    int usable_cores;
     struct lane_tally {
         uint64_t synapses, windows, messages, bytes, spikes;
         uint64_t connections; ///< ranks that this one sends messages to

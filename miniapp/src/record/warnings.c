@@ -1,6 +1,7 @@
 #include "record/warnings.h"
 
 #include "measurement/simulated.h"
+#include "record/sharing.h"
 #include "schedule/lane_json.h"
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,7 @@ double foreign_load(const struct results *results) {
     if (!(first->simulate_s >= shortest_s) || isnan(first->node_busy_s)) return NAN;
     double own_s = 0;
     for (int r = 0; r < results->model->ranks; r++)
-        if (results->ranks[r].node == first->node) own_s += results->ranks[r].process_s;
+        if (results->nodes->of_rank[r] == 0) own_s += results->ranks[r].process_s;
     return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
 }
 
@@ -63,22 +64,92 @@ static void warn_of_failed_readings(json_t *list, const struct energy_record *re
                                        record->node[n].node, record->node[n].channel[c].reason));
 }
 
-/// Warns of what the machine does to the times.
-static void warn_of_host(json_t *list, const struct results *results) {
-    const struct model *model = results->model;
-    const struct host *host = results->host;
-    int wanted = results->ranks[0].node_ranks * model->threads;
-    if (host->cores > 0 && wanted > host->cores)
-        json_array_append_new(
-            list, json_sprintf("oversubscribed: %d ranks x %d threads on %d cores of a node; times "
-                               "are no evidence of speed",
-                               results->ranks[0].node_ranks, model->threads, host->cores));
-    if (host->usable_threads > 0 && model->threads > host->usable_threads)
+/// Says on how many further nodes the same is true; the words are empty if there are none.
+static const char *elsewhere(char words[64], int others) {
+    words[0] = '\0';
+    if (others > 0) snprintf(words, 64, ", and likewise on %d other node%s", others, others > 1 ? "s" : "");
+    return words;
+}
+
+/// Says whether a node has fewer cores than threads of ranks.
+static bool is_crowded(const struct node *node, int threads) {
+    return node->host.cores > 0 && node->ranks * threads > node->host.cores;
+}
+
+static void warn_of_crowded_nodes(json_t *list, const struct results *results) {
+    const int threads = results->model->threads;
+    const struct node *worst = NULL;
+    int crowded = 0;
+    char words[64];
+    for (int n = 0; n < results->nodes->count; n++) {
+        const struct node *node = &results->nodes->node[n];
+        if (!is_crowded(node, threads)) continue;
+        crowded++;
+        if (!worst || node->ranks * worst->host.cores > worst->ranks * node->host.cores) worst = node;
+    }
+    if (worst)
+        json_array_append_new(list, json_sprintf("oversubscribed: %d ranks x %d threads on %d cores of node "
+                                                 "%s%s; times are no evidence of speed",
+                                                 worst->ranks, threads, worst->host.cores, worst->host.name,
+                                                 elsewhere(words, crowded - 1)));
+}
+
+/// Warns of ranks with more threads than cores that they are bound to.
+static void warn_of_tight_binding(json_t *list, const struct results *results) {
+    const int threads = results->model->threads;
+    const struct rank_tally *first = NULL;
+    int rank = 0, tight = 0;
+    for (int r = 0; r < results->model->ranks; r++) {
+        const struct rank_tally *t = &results->ranks[r];
+        const int cores = results->nodes->node[results->nodes->of_rank[r]].host.cores;
+        if (t->usable_cores == 0 || threads <= t->usable_cores) continue;
+        if (t->usable_cores == cores) continue; // not bound: the node is crowded
+        if (tight++ > 0) continue;
+        first = t;
+        rank = r;
+    }
+    if (first)
         json_array_append_new(
             list,
-            json_sprintf("bound too tightly: rank 0 has %d threads and may use %d hardware thread(s); try "
-                         "mpirun --bind-to none",
-                         model->threads, host->usable_threads));
+            json_sprintf("bound too tightly: rank %d on node %s has %d threads and may use %d core%s "
+                         "(hardware threads %s), as %d of %d ranks are bound; try srun --cpus-per-task=%d "
+                         "--hint=nomultithread, or mpirun --bind-to none",
+                         rank, results->nodes->node[results->nodes->of_rank[rank]].host.name, threads,
+                         first->usable_cores, first->usable_cores > 1 ? "s" : "", first->binding, tight,
+                         results->model->ranks, threads));
+}
+
+/// Warns of ranks that must share cores although their node has enough.
+static void warn_of_shared_cores(json_t *list, const struct results *results) {
+    const struct nodes *nodes = results->nodes;
+    const int threads = results->model->threads;
+    struct sharing first = {0}, found;
+    int node = 0, nodes_found = 0;
+    char words[64];
+    for (int n = 0; n < nodes->count; n++) {
+        if (is_crowded(&nodes->node[n], threads)) continue; // they share cores in any case
+        if (!sharing_find(&found, nodes, n, results->ranks, results->model->ranks, threads)) continue;
+        if (nodes_found++ > 0) continue;
+        first = found;
+        node = n;
+    }
+    if (nodes_found > 0)
+        json_array_append_new(
+            list, json_sprintf("shared cores: %d ranks on node %s, such as ranks %d and %d (hardware threads "
+                               "%s and %s), have %d threads on %d core%s%s; bind each rank to cores of its "
+                               "own, as srun --hint=nomultithread does",
+                               first.n_ranks, nodes->node[node].host.name, first.first, first.second,
+                               results->ranks[first.first].binding, results->ranks[first.second].binding,
+                               first.threads, first.cores, first.cores > 1 ? "s" : "",
+                               elsewhere(words, nodes_found - 1)));
+}
+
+/// Warns of what the machine does to the times.
+static void warn_of_host(json_t *list, const struct results *results) {
+    const struct host *host = results->host;
+    warn_of_crowded_nodes(list, results);
+    warn_of_tight_binding(list, results);
+    warn_of_shared_cores(list, results);
     if (host->virtual_machine)
         json_array_append_new(list, json_string("virtual machine: other guests and the hypervisor affect the "
                                                 "times"));

@@ -1,5 +1,6 @@
 #include "record/write.h"
 
+#include "measurement/simulated.h"
 #include "record/arrays.h"
 #include "record/record_json.h"
 #include "record/summary.h"
@@ -46,6 +47,25 @@ static void gather_energy(const struct results *results, struct energy_record *e
     if (file) run_directory_close_file(&run_file_energy, file, energy_record_write(energy, file), error);
 }
 
+/// Gathers what the kernel counted, if that is asked for; writes kernel.csv, and kernel.npy beside
+/// cycles.npy.
+static bool gather_kernel(const struct results *results, struct kernel_record *kernel,
+                          struct run_directory *directory, MPI_Comm world, struct error *error) {
+    const bool first = results->model->rank == 0;
+    const struct cycle_usage *usage = &results->measured->usage;
+    if (results->description->given.record_kernel == 0 || time_is_simulated) return true;
+    FILE *file = first ? run_directory_file(directory, &run_file_kernel, error) : NULL;
+    if (!agree(world, error)) return false;
+    bool written = kernel_record_gather(kernel, results->kernel_reader, results->measured->span, file);
+    if (file) run_directory_close_file(&run_file_kernel, file, written, error);
+    if (!usage->kept) return true;
+    file = first ? run_directory_file(directory, &run_file_kernel_cycles, error) : NULL;
+    if (!agree(world, error)) return false;
+    written = kernel_record_write_cycles(usage, world, file);
+    if (file) run_directory_close_file(&run_file_kernel_cycles, file, written, error);
+    return true;
+}
+
 /// Writes the files that rank 0 makes of what it has gathered.
 static bool write_files(const struct results *results, struct run_directory *directory, struct error *error) {
     FILE *file = run_directory_file(directory, &run_file_ranks, error);
@@ -59,10 +79,13 @@ bool record_write(struct results *results, struct run_directory *directory, MPI_
                   struct error *error) {
     struct meter_sums sums = {0};
     struct energy_record energy = {0};
+    struct kernel_record kernel = {0};
     results->meters = &sums;
     results->energy = &energy;
+    results->kernel = &kernel;
     if (write_arrays(results, directory, world, error) &&
-        gather_counters(results, &sums, directory, world, error)) {
+        gather_counters(results, &sums, directory, world, error) &&
+        gather_kernel(results, &kernel, directory, world, error)) {
         gather_energy(results, &energy, directory, error);
         if (results->model->rank == 0 && !error_stands(error) && write_files(results, directory, error) &&
             run_directory_commit(directory, error))
@@ -70,7 +93,9 @@ bool record_write(struct results *results, struct run_directory *directory, MPI_
     }
     results->meters = NULL;
     results->energy = NULL;
+    results->kernel = NULL;
     meter_sums_close(&sums);
     energy_record_close(&energy);
+    kernel_record_close(&kernel);
     return agree(world, error);
 }

@@ -42,6 +42,15 @@ static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     stretch->last = now;
 }
 
+/// These mark where the master thread begins to compute in a cycle and where it ends, a little before and
+/// after the clock is read there, so that whatever takes time from computing is counted.
+static void enter(struct stretch *stretch) {
+    if (stretch->measured) cycle_usage_enter(&stretch->measured->usage);
+}
+static void leave(struct stretch *stretch, uint32_t cycle) {
+    if (stretch->measured) cycle_usage_leave(&stretch->measured->usage, cycle);
+}
+
 /// Ends a phase that only the master thread runs: reads the clock and the counters.
 static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     tick(stretch, cycle, phase);
@@ -145,6 +154,7 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
         if ((cycle + 1) % lane->plan->period == 0 || cycle + 1 == stretch->cycles)
             exchange_lane(model, lane, stretch, cycle, next_step);
     }
+    enter(stretch);
     if (stretch->unread) stamp(stretch, cycle, phase_exchange);
 }
 
@@ -179,6 +189,7 @@ static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, e
 static void run_cycles(struct model *model, struct stretch *stretch) {
     const int thread = omp_get_thread_num();
     const uint32_t steps = model->description->steps_per_cycle;
+    if (thread == 0) enter(stretch);
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
@@ -198,6 +209,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
             collocate(model, stretch);
             pass(model, stretch, cycle, compute_collocate);
             stamp(stretch, cycle, phase_collocate);
+            leave(stretch, cycle);
             exchange(model, stretch, cycle, step + steps);
             progress_count(stretch->progress);
         }
@@ -207,7 +219,10 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     deliver(model, thread); // what the last exchange brought, counted with its cycle
     mark(stretch, thread, phase_deliver);
 #pragma omp barrier
-    if (thread == 0) tick(stretch, stretch->cycles - 1, phase_deliver);
+    if (thread == 0) {
+        tick(stretch, stretch->cycles - 1, phase_deliver);
+        leave(stretch, stretch->cycles - 1);
+    }
 }
 
 static void run_stretch(struct model *model, struct stretch *stretch) {
@@ -241,6 +256,9 @@ void simulate(struct model *model, struct counters *counters, const struct compu
                                 .times = times && times->seconds ? times : NULL};
     *measured = (struct measured){0};
     cycle_log_open(&measured->log, description->cycles, description->given.record_cycles != 0);
+    cycle_usage_open(&measured->usage, description->cycles,
+                     description->given.record_kernel != 0 && description->given.record_cycles != 0 &&
+                         !time_is_simulated);
     trace_open(&measured->trace, description->given.record_spikes != 0);
 
     COUNT_START(spikes);
@@ -275,4 +293,5 @@ void simulate(struct model *model, struct counters *counters, const struct compu
 void measured_close(struct measured *measured) {
     cycle_log_close(&measured->log);
     trace_close(&measured->trace);
+    cycle_usage_close(&measured->usage);
 }

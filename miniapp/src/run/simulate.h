@@ -4,6 +4,7 @@
 #ifndef RUN_SIMULATE_H
 #define RUN_SIMULATE_H
 
+#include "measurement/cycle_usage.h"
 #include "measurement/energy.h"
 #include "measurement/phases.h"
 #include "run/build.h"
@@ -20,9 +21,10 @@ struct measured {
     double node_busy_s;   ///< processor time of the whole node in them, NAN where unknown
     double node_stolen_s; ///< taken away by a hypervisor, NAN where unknown
     uint64_t clock_reads;
-    uint64_t peak_bytes;  ///< resident high-water mark of this process, 0 where unknown
-    struct interval span; ///< of the cycles, by the system clock
-    struct trace trace;   ///< spikes, if asked for
+    uint64_t peak_bytes;      ///< resident high-water mark of this process, 0 where unknown
+    struct interval span;     ///< of the cycles, by the system clock
+    struct trace trace;       ///< spikes, if asked for
+    struct cycle_usage usage; ///< of the master thread, if asked for
 };
 
 /// Runs the warm-up and the measured cycles. Collective over the ranks of the model.

@@ -1,6 +1,8 @@
 """What the waiting is made of, by schedule, and what would change it."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import LABEL, RUNS, share
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, stacked
 from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
+from spikemark.waiting.node_share import BetweenNodes
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 TITLE = "What the waiting is made of"
@@ -43,6 +46,7 @@ class Bar:
     waiting: float
     parts: dict[str, Quantity]  # with the interval of one run
     efficiency: dict[str, float]
+    nodes: tuple[BetweenNodes, ...] = ()  # of the runs on several nodes
 
 
 def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
@@ -73,7 +77,8 @@ def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar
 
     parts = {name: Quantity(*(part(name, end) for end in ENDS)) for name in found[0][0].parts}
     efficiency = {name: geometric_mean([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
-    return Bar(configuration, len(found), waiting, parts, efficiency)
+    nodes = tuple(one.nodes for one, _ in found if one.nodes is not None)
+    return Bar(configuration, len(found), waiting, parts, efficiency, nodes)
 
 
 def section(view: View) -> Section:
@@ -94,6 +99,9 @@ def section(view: View) -> Section:
         where = counted(ranks, "rank")
         figures.append(_figure(ranks, bars, delay_ratio, view.kind))
         tables.append(_efficiencies(bars, f"Efficiencies of POP on {where}", view.kind))
+        on_nodes = [bar for bar in bars if bar.nodes]
+        if on_nodes:
+            tables.append(_between_nodes(on_nodes, f"Differences between nodes on {where}"))
         outcomes = _outcomes(view.case, ranks)
         if outcomes:
             tables.append(_changes(outcomes, f"What if: changes to the conventional schedule on {where}"))
@@ -136,6 +144,38 @@ def _part_in_words(seconds: float) -> str:
 def _efficiencies(bars: list[Bar], title: str, kind: str) -> Table:
     columns = {share(n, head, kind): lambda bar, n=n: bar.efficiency[n] for n, head in EFFICIENCIES.items()}
     return Table.of(LABEL | columns, bars, title)
+
+
+def _between_nodes(bars: list[Bar], title: str) -> Table:
+    """Tabulates means over the runs; the interval is that of one run."""
+    columns = {
+        RUNS: lambda bar: len(bar.nodes),
+        share("share", "share of the waiting (with 95 % interval)", "modelled"): _share_of_nodes,
+        Column("slow", "slow nodes", "measured"): lambda bar: slow_nodes(bar.nodes),
+    }
+    notes = [
+        "The part of the persistent differences that ranks of a node have in common. A node is slow if its "
+        "ranks take longer than those of the others by more than chance.",
+        *dict.fromkeys(one.nodes.note for bar in bars for one in bar.nodes if one.nodes.note),
+    ]
+    return replace(Table.of(LABEL | columns, bars, title), notes=notes)
+
+
+def _share_of_nodes(bar: Bar) -> Quantity:
+    return Quantity(*(float(np.mean([getattr(one.share, end) for one in bar.nodes])) for end in ENDS))
+
+
+def slow_nodes(found: Sequence[BetweenNodes]) -> str:
+    """Names the nodes that were slow in some of the runs, the most often slow first."""
+    seen = Counter(name for one in found for name in {*one.nodes.slower})
+    called = Counter(name for one in found for name in one.nodes.slow)
+    words = []
+    for name, times in called.most_common():
+        slower = [one.nodes.slower[name].value for one in found if name in one.nodes.slow]
+        words.append(
+            f"{name}: {percent(float(np.mean(slower)), 1)} longer, in {times} of {seen[name]} runs on it"
+        )
+    return "; ".join(words) or "none"
 
 
 def _outcomes(case: Case, ranks: int) -> list[tuple[list[Outcome], float]]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View
-from spikemark.records.gather import Measured
-from spikemark.report.cautions import CHECKSUMS, cautions
+from spikemark.records.gather import Measured, Sweep
+from spikemark.records.order import beside_others, jobs, out_of_order
+from spikemark.report.cautions import CHECKSUMS, cautions, governors
 
 TITLE = "Provenance and warnings"
 
@@ -20,7 +21,7 @@ def section(view: View) -> Section:
         return Section("provenance", TITLE, boxes=boxes, missing=["Provenance: no run is complete."])
     boxes = boxes or [Box("good", "No warnings.")]
     terms = [(name, _distinct(sweep.runs, read)) for name, read in FACTS] + _over_runs(sweep.runs)
-    terms += _simulation(sweep.runs)
+    terms += _conduct(sweep) + _simulation(sweep.runs)
     return Section("provenance", TITLE, boxes=boxes, terms=terms)
 
 
@@ -44,6 +45,58 @@ def _over_runs(measured: list[Measured]) -> list[tuple[str, str]]:
         ("foreign load (cores kept busy by others)", span(loads, 2) if loads else "unknown"),
         ("time spent reading the clock", f"{clock} % of a run, {each} ns each"),
     ]
+
+
+def _conduct(sweep: Sweep) -> list[tuple[str, str]]:
+    """Returns where and how the runs were carried out, and in which order."""
+    if sweep.simulated:
+        return []
+    runs, total = sweep.runs, len(sweep.runs)
+    used = Counter(name for m in runs for name in dict.fromkeys(m.run.node_of_rank or []))
+    moved, together = out_of_order(sweep), len(beside_others(sweep))
+    launchers = Counter((m.run.launched and m.run.launched.launcher) or "unknown" for m in runs)
+    rows = [
+        ("nodes (runs on each)", ", ".join(f"{name} ({n})" for name, n in sorted(used.items())) or "unknown"),
+        ("frequency governor", _distinct(runs, _governor)),
+        ("binding of ranks", _distinct(runs, _binding)),
+        ("started by", ", ".join(f"{name} ({n})" for name, n in launchers.items())),
+        ("order of the runs", f"{moved} of {total} out of turn" if moved else "as planned"),
+        ("runs beside others", f"{together} of {total}" if together else "none"),
+    ]
+    if ids := jobs(sweep):
+        allocations = [m.run.launched.allocation for m in runs if m.run.launched]
+        kept = [one for one in allocations if one]
+        for head, values in (
+            ("cluster", [one.cluster or "unknown" for one in kept]),
+            ("partition", [one.partition or "unknown" for one in kept]),
+            ("modules", [", ".join(one.modules) or "none" for one in kept]),
+        ):
+            rows.append((head, "; ".join(dict.fromkeys(values))))
+        rows.append((f"jobs of Slurm ({len(ids)})", ", ".join(ids)))
+    return rows
+
+
+def _governor(m: Measured) -> str | None:
+    nodes = m.run.record.host.per_node or []
+    reason = next((node.governor_reason for node in nodes if node.governor_reason), None)
+    return ", ".join(governors(m) or ()) or (f"unknown: {reason}" if reason else None)
+
+
+def _binding(m: Measured) -> str | None:
+    """Says on how many hardware threads the ranks of a run may run."""
+    host = m.run.record.host
+    sets = [each for each in host.binding or [] if each is not None]
+    if not sets or len(sets) < len(host.binding):
+        return None
+    if host.cores and host.threads_per_core and len(sets[0]) == host.cores * host.threads_per_core > 1:
+        return "none: a rank may run on the whole node"
+    alike = sorted({len(each) for each in sets})
+    counts = (
+        counted(alike[0], "hardware thread")
+        if len(alike) == 1
+        else f"{alike[0]}–{alike[-1]} hardware threads"
+    )
+    return f"each rank to {counts}"
 
 
 def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:
@@ -114,7 +167,7 @@ FACTS: tuple[tuple[str, Callable[[Measured], str | None]], ...] = (
     ("MPI library", lambda m: m.run.record.provenance.mpi_library),
     ("host", lambda m: m.run.record.host.name),
     ("system", lambda m: m.run.record.host.system),
-    ("processor", lambda m: m.run.record.host.cpu),
+    ("processor", lambda m: ", ".join(filter(None, m.run.cpus))),
     ("topology", _topology),
     ("caches (per cache)", _caches),
     ("memory", lambda m: _bytes(m.run.record.host.memory_bytes)),

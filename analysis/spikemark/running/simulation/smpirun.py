@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spikemark.core import places
+from spikemark.core import places, reasons
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.launch import Launch
@@ -104,9 +104,8 @@ def _whole(record: Path) -> bool:
 
 
 def _explain(status: int | None, output: str) -> None:
-    lines = [line.strip() for line in output.splitlines()]
-    if said := [line.removeprefix("miniapp: ") for line in lines if line.startswith("miniapp: ")]:
-        raise BadInput(said[0])
-    lines = [line for line in lines if line and "/INFO]" not in line]
+    if said := reasons.own(output):
+        raise BadInput(said)
+    lines = [line for line in reasons.lines(output) if "/INFO]" not in line]
     telling = [line for line in lines if "deadlock" in line.lower() or "CRITICAL]" in line]
     raise SimulationFailed((telling or lines[-1:] or [f"exit status {status}, no record and no message"])[0])

@@ -1,0 +1,29 @@
+"""`spikemark noise`: what takes time from a program on every core."""
+
+from typing import Annotated
+
+import typer
+
+from .options import AsJson
+from .output import fail, print_json, print_tables
+
+
+def noise(
+    seconds: Annotated[float, typer.Option(help="How long to look.", min=0.01, max=3600)] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what takes time from a program on every core of this node, or of the nodes of an allocation.
+
+    Run it on an idle node, before and after a campaign, and while something is suspected to disturb.
+    """
+    from spikemark.running.noise import NoiseFailed, witness
+    from spikemark.running.noise_table import tables
+
+    try:
+        found = witness(seconds, longest=200 if as_json else 0)
+    except NoiseFailed as reason:
+        fail(str(reason))
+    if as_json:
+        print_json([node.content() for node in found])
+    else:
+        print_tables(*tables(found))

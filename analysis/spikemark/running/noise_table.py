@@ -1,0 +1,51 @@
+"""The noise of nodes as tables."""
+
+from functools import partial
+
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import microseconds, number, percent
+
+from .noise import NodeNoise
+
+_percent = partial(percent, digits=1)
+COLUMNS = [
+    Column("core", "core"),
+    Column("lost", "time lost", "measured", words=_percent),
+    Column("switched", "to other processes", "measured", words=_percent),
+    Column("slower", "work slower by", "measured", words=_percent),
+    Column("detours", "detours per s", "measured"),
+    Column("median", "median", "measured", words=microseconds),
+    Column("q99", "99 %", "measured", words=microseconds),
+    Column("largest", "largest", "measured", words=microseconds),
+    Column("counts", "the kernel counted, per s", "counted"),
+]
+MOST_PROCESSES = 5
+SHOWN = 3  # counts of a core
+
+
+def tables(nodes: list[NodeNoise]) -> list[Table]:
+    """One table for each node."""
+    return [_table(node) for node in nodes]
+
+
+def _table(node: NodeNoise) -> Table:
+    rows = [
+        {
+            "core": str(core.core),
+            "lost": core.lost,
+            "switched": core.switched,
+            "slower": core.slower,
+            "detours": core.detours_per_second,
+            "median": core.median_s,
+            "q99": core.q99_s,
+            "largest": core.largest_s,
+            "counts": ", ".join(f"{c.name} {number(c.per_second)}" for c in core.counts[:SHOWN]),
+        }
+        for core in node.cores
+    ]
+    notes = [
+        f"ran meanwhile: {p['name']} (process {p['pid']}), last on core {p['core']}: {p['used_s']:.2f} s"
+        for p in node.processes[:MOST_PROCESSES]
+    ]
+    notes += [f"could not be seen: {line}" for line in node.blind]
+    return Table(COLUMNS, rows, f"{node.node}, {node.seconds:g} s", notes=notes)

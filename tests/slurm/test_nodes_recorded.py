@@ -1,0 +1,67 @@
+"""The record of a run on several nodes names them, says where each rank ran, and warns of shared cores."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"
+FIELDS = ("schedule=conventional", "placement=round_robin", "time.simulate_ms=1", "record.cycles=false")
+
+
+@pytest.fixture
+def run(slurm, tmp_path):
+    """A function of options of srun: the record of that run, and the node of every rank in ranks.csv."""
+
+    def run(*options):
+        out = tmp_path / "run"
+        changes = [part for field in FIELDS for part in ("--set", field)]
+        command = [ROOT / "build" / "miniapp", EXAMPLE, "--out", out, *changes]
+        done = slurm.run("srun", "--mpi=pmix", *options, *command, OMP_NUM_THREADS="1")
+        assert done.returncode == 0, done.stderr
+        with open(out / "ranks.csv") as file:
+            nodes = [int(row["node"]) for row in csv.DictReader(file)]
+        return json.loads((out / "record.json").read_text()), nodes
+
+    return run
+
+
+@pytest.mark.parametrize(("distribution", "expected"), [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])])
+def test_the_node_of_every_rank_is_recorded(run, distribution, expected):
+    record, nodes = run("--nodes=2", "--ntasks-per-node=2", f"--distribution={distribution}")
+    host = record["host"]
+    assert nodes == expected
+    assert (host["nodes"], host["node_names"]) == (2, ["n1", "n2"])
+    assert [node["name"] for node in host["per_node"]] == ["n1", "n2"]
+    assert [node["ranks"] for node in host["per_node"]] == [2, 2]
+    assert host["name"] == "n1"
+
+
+def shared(record):
+    return [text for text in record["warnings"] if text.startswith("shared cores")]
+
+
+def test_two_ranks_on_one_core_are_a_warning_that_names_the_node(run):
+    record, _ = run("--ntasks=2", "--nodes=1", "--cpu-bind=map_cpu:0,0")
+    assert record["host"]["binding"] == [[0], [0]]
+    [found] = shared(record)
+    assert found.startswith("shared cores: 2 ranks on node n1, such as ranks 0 and 1")
+
+
+def test_ranks_bound_to_cores_of_their_own_are_no_warning(run):
+    record, _ = run("--ntasks=2", "--nodes=1", "--cpu-bind=map_cpu:0,1")
+    assert record["host"]["binding"] == [[0], [1]]
+    assert shared(record) == []
+
+
+def test_a_crowded_node_is_named_though_the_first_rank_is_elsewhere(run):
+    record, nodes = run(
+        "--nodes=2", "--ntasks=4", "--overcommit", "--distribution=arbitrary", "--nodelist=n1,n2,n2,n2"
+    )
+    assert nodes == [0, 1, 1, 1]
+    found = [text for text in record["warnings"] if text.startswith("oversubscribed")]
+    assert [text.split(";")[0] for text in found] == [
+        "oversubscribed: 3 ranks x 1 threads on 2 cores of node n2"
+    ]

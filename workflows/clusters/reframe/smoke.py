@@ -1,0 +1,71 @@
+# ruff: noqa: F821, RUF012 (ReFrame provides variable, run_before and sanity_function inside classes)
+"""ReFrame test: the smoke experiment of Spikemark, with its figures of merit.
+
+    reframe -c workflows/clusters/reframe/smoke.py -r --performance-report
+
+The command `spikemark` must be known where the job runs, and the mini-app must lie in build/ of the checkout
+or be named by SPIKEMARK_MINIAPP. `-S modules=NAME,NAME` loads modules of the site, `-S experiment=NAME` takes
+another experiment. The job asks for two tasks; `spikemark sweep` starts the runs in it, one after another.
+"""
+
+import json
+from pathlib import Path
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.backends import getlauncher
+
+FILE = "figures.jsonl"
+
+
+@rfm.simple_test
+class SpikemarkSmoke(rfm.RunOnlyRegressionTest):
+    """Passes if all runs end and all runs of a network find the same spikes; reports every known figure."""
+
+    descr = "Spikemark: three schedules on a tiny network"
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    experiment = variable(str, value="smoke")
+    num_tasks = 2
+    num_tasks_per_node = 2
+    time_limit = "10m"
+    executable = "spikemark"
+    tags = {"spikemark"}
+
+    @run_before("run")
+    def sweep_in_the_job(self):
+        """The job is one sweep, which starts ranks itself: the launcher of the site must not start it."""
+        self.job.launcher = getlauncher("local")()
+        self.executable_opts = ["sweep", self.experiment, "--machine", "here", "--results", "results"]
+        folder = f"results/{self.experiment}/here"
+        self.postrun_cmds = [f"spikemark export {folder} --format figures --output {FILE}"]
+        self.keep_files = [f"{folder}/report.html", FILE]
+
+    @sanity_function
+    def all_runs_agree(self):
+        """Neither command failed, and there are figures whose runs have equal checksums."""
+        lines = self.figures()
+        said = Path(self.stagedir, self.stderr.evaluate()).read_text().splitlines()
+        wrong = [line for line in said if line.startswith(("failed: ", "spikemark: "))]
+        return sn.all(
+            [
+                sn.assert_false(wrong, "; ".join(wrong)),
+                sn.assert_true(lines, "there are no figures of merit"),
+                *(sn.assert_eq(line["checksums_agree"], True, line["configuration"]) for line in lines),
+            ]
+        )
+
+    @run_before("performance")
+    def name_figures(self):
+        """One variable for each figure of each configuration. A figure that is null has none."""
+        for line in self.figures():
+            for name, figure in line.items():
+                if isinstance(figure, dict) and figure.get("value") is not None:
+                    key = f"{line['configuration'].replace(' ', '_')}.{name}"
+                    value, unit = sn.defer(figure["value"]), figure.get("unit", "1")
+                    self.perf_variables[key] = sn.make_performance_function(value, unit)
+
+    def figures(self):
+        """The lines that `spikemark export` has written, if it has."""
+        path = Path(self.stagedir, FILE)
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
