@@ -1,5 +1,6 @@
 """Slurm: the allocation that this process is in, the queue, and how jobs are submitted and cancelled."""
 
+import functools
 import os
 import re
 import shutil
@@ -74,9 +75,15 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
 
 def hosts(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """The names of the nodes of the job that this process belongs to. Raises SlurmFailed."""
-    return tuple(_ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", "")).split())
+    return _hosts(environment.get("SLURM_JOB_NODELIST", ""))
 
 
+@functools.cache  # the nodes of a job stay; asking between two runs would disturb
+def _hosts(nodes: str) -> tuple[str, ...]:
+    return tuple(_ask("scontrol", "show", "hostnames", nodes).split())
+
+
+@functools.cache
 def cpus_per_core(node: str) -> int:
     """How many of what Slurm counts as CPUs are a core of a node. Raises SlurmFailed."""
     said = dict(re.findall(r"(\w+)=(\d+)", _ask("scontrol", "--oneliner", "show", "node", node)))
