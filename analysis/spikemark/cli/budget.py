@@ -29,7 +29,8 @@ def budget(
     """Split the waiting of a run by cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
-    times do not explain. Of a run with record.kernel, it also says what made the long cycles long.
+    times do not explain. Of a run with record.kernel, it also says what made the long cycles long. For a run
+    on several nodes, slow nodes are named, with their share of the waiting.
     """
     from spikemark.records import record
     from spikemark.waiting import show, show_causes
