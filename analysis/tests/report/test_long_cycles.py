@@ -8,7 +8,8 @@ from spikemark.waiting.causes import NOT_SEEN, Cause, Causes
 
 
 def causes(cycles=10, blind=("firmware",), **shares) -> Causes:
-    found = [Cause(name.replace("_", " "), Quantity(value), "") for name, value in shares.items()]
+    names = {"not_seen": NOT_SEEN}
+    found = [Cause(names.get(name, name), Quantity(value), "") for name, value in shares.items()]
     return Causes(cycles, 1.0, tuple(found), (), (), blind)
 
 
@@ -25,10 +26,6 @@ def test_shares_are_means_over_the_runs_with_long_cycles():
 
 def test_names_that_coincide_stand_in_one_cell_the_largest_first():
     found = causes(RCU=0.1, NET_RX=0.6), causes(NET_RX=0.4)
-    found = [
-        Causes(1, 1.0, tuple(Cause(c.name.replace(" ", "_"), c.share, "") for c in one.causes), (), (), ())
-        for one in found
-    ]
     (row,) = long_cycles.table([bar(*found)], "title").rows
     assert row["coincides"] == "NET_RX 50.0\u202f%, RCU 5.0\u202f%"
 
