@@ -13,18 +13,30 @@ from spikemark.running import simulation
 
 NODES = 2
 BETWEEN = ("latency", "bandwidth", "gap", "eager")
-#: Real over simulated medians. The exchange takes about 1.5 times as long as its messages here, since the
-#: program also copies and collects; a latency of the wrong unit or of one node would be far outside.
-NEAR = 0.4, 4.0
+#: Real over simulated medians: 1.4 to 2.1 on two cores with little else to do, up to 2.9 where seven others
+#: wanted each of them. The program copies and collects besides its messages, and is interrupted. The bounds
+#: tell a value that is wrong by an order of magnitude.
+NEAR = 0.4, 6.0
+
+
+#: The command with a shorter --quick: four ranks share two cores here. Messages are measured as otherwise.
+SHORTER = """
+import runpy
+from dataclasses import replace
+from spikemark import calibration
+calibration.QUICK = replace(calibration.QUICK, kernel_s=1e-3, sizes=(4, 1024, 8192), bytes=(4, 64),
+                            model_ms=50.0, empty_ms=10.0, idle_s=0.1, patience_s=0.1)
+runpy.run_module("spikemark", run_name="__main__")
+"""
 
 
 @pytest.fixture(scope="module")
 def spikemark(slurm):
     """Runs the command in an allocation of NODES nodes with all their cores."""
 
-    def run(*arguments, nodes=NODES):
-        salloc = ["salloc", "--quiet", f"--nodes={nodes}", "--exclusive"]
-        return slurm.run(*salloc, sys.executable, "-m", "spikemark", *arguments, timeout=900)
+    def run(*arguments):
+        salloc = ["salloc", "--quiet", f"--nodes={NODES}", "--exclusive"]
+        return slurm.run(*salloc, sys.executable, "-c", SHORTER, *arguments, timeout=600)
 
     return run
 

@@ -196,6 +196,6 @@ def test_a_sweep_inside_an_allocation_spreads_its_runs(slurm, tmp_path):
         place = folder / "runs" / run["id"]
         record, launched = (json.loads((place / f"{name}.json").read_text()) for name in ("record", "launch"))
         assert record["ranks"] == run["ranks"]
-        assert record["host"]["nodes"] == 2
+        assert record["host"]["node_names"] == ["n1", "n2"]
         assert launched["command"][0] == "srun"
         assert f"--distribution={run.get('distribution', 'block')}:block" in launched["command"]

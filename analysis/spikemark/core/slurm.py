@@ -183,11 +183,6 @@ def known_of(job: str, limit_s: float = LIMIT_S) -> dict[str, str]:
         return {}
 
 
-def end_of(job: str) -> str | None:
-    """How a job ended, in the words of Slurm, such as CANCELLED or TIMEOUT; None if nobody remembers."""
-    return known_of(job).get("JobState")
-
-
 def without_job(environment: Mapping[str, str]) -> dict[str, str]:
     """An environment without what a job has put there, but with the place of the configuration."""
     return {

@@ -58,8 +58,6 @@ def as_list(value: Any) -> Any:
 
 
 Counts = Annotated[list[Count], BeforeValidator(as_list), Field(min_length=1)]
-Distributions = Annotated[list[Distribution], BeforeValidator(as_list), Field(min_length=1)]
-Bindings = Annotated[list[Binding], BeforeValidator(as_list), Field(min_length=1)]
 Seeds = Annotated[list[Seed], BeforeValidator(as_list), Field(min_length=1)]
 
 
@@ -86,9 +84,9 @@ class Experiment(BaseModel):
     grid: list[dict[str, Any]] = Field(min_length=1)
     ranks: Counts
     threads: Counts = [1]
-    ranks_per_node: Counts = []  # empty, also below: left to the launcher
-    distribution: Distributions = []
-    binding: Bindings = []
+    ranks_per_node: Annotated[list[Count], BeforeValidator(as_list)] = []  # empty: left to the launcher
+    distribution: Annotated[list[Distribution], BeforeValidator(as_list)] = []
+    binding: Annotated[list[Binding], BeforeValidator(as_list)] = []
     seeds: Seeds = [1]
     repetitions: Repetition = 1
     shuffle_seed: Seed
