@@ -88,8 +88,6 @@ class PrivateSlurm:
             "SLURM_CONF": str(self.folder / "slurm.conf"),
             # Ranks of all nodes share this host: those of two nodes must not find each other's memory.
             "OMPI_MCA_btl": "self,tcp",
-            # With several interfaces, Open MPI 4.1 now and then fails to connect ranks of two nodes.
-            "OMPI_MCA_btl_tcp_if_include": "lo",
             "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
