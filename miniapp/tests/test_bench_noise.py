@@ -1,5 +1,6 @@
 """bench_noise: what it measures on every core, planted noise, and what it refuses."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -53,18 +54,27 @@ def test_it_writes_a_file_named_by_the_node(tmp_path):
     assert json.loads((tmp_path / "n7.json").read_text())["node"] == "n7"
 
 
+def first_in_line(priority):
+    """Lets this process run before all others, if that is allowed; else they may hide what is planted."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
 @pytest.mark.alone
 def test_planted_noise_is_found_on_its_core_at_its_times():
-    core, periods = sorted(os.sched_getaffinity(0))[-1], 20
+    core, periods = sorted(os.sched_getaffinity(0))[-1], 10
     begin = time.monotonic() + 0.5
     command = [sys.executable, "-c", BUSY, str(core), str(begin), str(periods)]
-    with subprocess.Popen(command) as busy:
-        content = json.loads(bench("--seconds", 4, "--list", 1000).stdout)
+    with subprocess.Popen(command, preexec_fn=lambda: first_in_line(20)) as busy:
+        looking = [str(BENCH), "--seconds", "2", "--list", "1000"]
+        done = subprocess.run(looking, capture_output=True, check=True, preexec_fn=lambda: first_in_line(10))
         busy.wait()
+    content = json.loads(done.stdout)
     found = {one["core"]: one["detour"] for one in content["cores"]}
     detours = [d for d in found[core]["longest"] if d[2]]
     looked = found[core]["seconds"]
-    times = [t for t in (begin + i * EVERY_S for i in range(periods)) if t + EVERY_S < begin - 0.5 + looked]
+    began = content["began_s"] - content["monotonic_to_epoch_s"]
+    times = [t for t in (begin + i * EVERY_S for i in range(periods)) if began < t < began + looked - EVERY_S]
 
     def at(detour):
         """Which planted time a detour belongs to; the scheduler may let both take turns for a while."""
@@ -73,12 +83,11 @@ def test_planted_noise_is_found_on_its_core_at_its_times():
     lost = dict.fromkeys([None, *times], 0.0)
     for detour in detours:
         lost[at(detour)] += detour[1]
-    elsewhere = lost.pop(None) / (looked - 3 * BUSY_S * len(times))  # what others take, per second
-    assert sum(one > 0.2 * BUSY_S for one in lost.values()) >= 0.8 * len(times) > 0
-    planted = sum(lost.values()) - elsewhere * 3 * BUSY_S * len(times)
-    assert 0.4 * BUSY_S * len(times) < planted < 2.5 * BUSY_S * len(times)
+    lost.pop(None)
+    assert sum(0.2 * BUSY_S < one < 3 * BUSY_S for one in lost.values()) >= 0.8 * len(times) > 0
+    assert 0.4 * BUSY_S * len(times) < sum(lost.values()) < 2.5 * BUSY_S * len(times)
     busiest = [p for p in content["processes"] if p["core"] == core and p["pid"] == busy.pid]
-    assert busiest and busiest[0]["used_s"] > 0.03
+    assert busiest and busiest[0]["used_s"] >= 0.02
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,8 @@ def test_what_ranks_share_is_unknown_not_zero(real, tmp_path):
     assert record["memory"]["peak_bytes"] is None
     assert record["host"]["foreign_load"] is None
     assert record["host"]["nodes"] == 2
+    assert record["host"]["node_names"] == ["node-0", "node-1"]
+    assert record["host"]["per_node"] is None
     assert record["timing"]["simulate_started_s"] is None
     assert record["energy"] is None
     assert "simulated" in record["energy_reason"]

@@ -127,6 +127,19 @@ def test_the_budget_refuses_before_anything_is_written(site):
     assert site.slurm.queue() == []
 
 
+@pytest.mark.parametrize("options", [[], ["--jobs"]])
+def test_what_fails_before_the_runs_is_told_and_kept(site, options):
+    profile = site.folder / "cluster" / "slurm.yaml"
+    profile.write_text(profile.read_text() + "setup: [set -e, module load Nope]\n")
+    done = site.sweep(*options)
+    assert done.returncode == 1
+    job, said = site.jobs()[0], "module: command not found"
+    (line,) = [line for line in done.stderr.splitlines() if f"job {job}: line " in line]
+    assert said in line and f"see {site.results.path}" in line
+    if options:
+        assert all(said in site.results.failure(run.id).read_text() for run in site.runs)
+
+
 def test_a_cancelled_campaign_ends_and_goes_on_later(site, held):
     process = site.start(**held.environment)
     (job,) = site.jobs()
@@ -134,7 +147,7 @@ def test_a_cancelled_campaign_ends_and_goes_on_later(site, held):
     held.go()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert f"job {job} ended as CANCELLED" in errors
+    assert f"job {job} was cancelled" in errors
     assert "not carried out; the same command goes on" in errors
     again = site.sweep()
     assert again.returncode == 0, again.stdout + again.stderr
@@ -149,7 +162,7 @@ def test_one_cancelled_job_does_not_stop_the_others(site, held):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     (failed,) = (line for line in errors.splitlines() if line.startswith("failed: "))
-    assert f"job {cancelled} ended as CANCELLED" in failed
+    assert f"job {cancelled} was cancelled" in failed
     assert sum(site.results.measured(run.id) for run in site.runs) == 3
 
 

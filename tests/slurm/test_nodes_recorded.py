@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from spikemark.records.record import load
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "miniapp" / "examples" / "two_areas.json"
 FIELDS = ("schedule=conventional", "placement=round_robin", "time.simulate_ms=1", "record.cycles=false")
@@ -29,7 +31,7 @@ def run(slurm, tmp_path):
 
 
 @pytest.mark.parametrize(("distribution", "expected"), [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])])
-def test_the_node_of_every_rank_is_recorded(run, distribution, expected):
+def test_the_node_of_every_rank_is_recorded(run, tmp_path, distribution, expected):
     record, nodes = run("--nodes=2", "--ntasks-per-node=2", f"--distribution={distribution}")
     host = record["host"]
     assert nodes == expected
@@ -37,6 +39,7 @@ def test_the_node_of_every_rank_is_recorded(run, distribution, expected):
     assert [node["name"] for node in host["per_node"]] == ["n1", "n2"]
     assert [node["ranks"] for node in host["per_node"]] == [2, 2]
     assert host["name"] == "n1"
+    assert load(tmp_path / "run").node_of_rank == [f"n{node + 1}" for node in expected]
 
 
 def shared(record):

@@ -29,10 +29,11 @@ def budget(
     """Split the waiting of a run by cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
-    times do not explain. Of a run with record.kernel, it also says what made the long cycles long.
+    times do not explain. Of a run with record.kernel, it also says what made the long cycles long. For a run
+    on several nodes, slow nodes are named, with their share of the waiting.
     """
     from spikemark.records import record
-    from spikemark.waiting import show
+    from spikemark.waiting import show, show_causes
     from spikemark.waiting.budget import budget
 
     run = record.load(run_dir)
@@ -41,4 +42,4 @@ def budget(
     if as_json:
         print_json(show.budget_content(found))
     else:
-        print_tables(show.budget(found, run.record.timing.cycles), *show.long_cycles(found.causes))
+        print_tables(show.budget(found, run.record.timing.cycles), *show_causes.tables(found.causes))

@@ -35,7 +35,9 @@ Where = Annotated[
 Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of the run, with its record.")]
 Runs = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine."),
+    typer.Argument(
+        metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine or cluster."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PresetName = Annotated[str | None, typer.Option("--preset", help="A known network instead of RUN.json.")]

@@ -21,7 +21,9 @@ from .output import print_json, print_lines, print_tables, warn
 def other_schedule(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine."),
+        typer.Argument(
+            metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine or cluster."
+        ),
     ] = None,
     schedule: Annotated[
         str | None,

@@ -45,9 +45,15 @@ def default_launcher() -> str:
 
 
 def nodes_at_hand() -> Nodes:
-    """The nodes of the allocation, or of the host file, or else this host. Raises BadInput for the file."""
+    """The nodes of the allocation, or of the host file, or else this host.
+
+    Raises BadInput for the file, and if Slurm does not tell the nodes.
+    """
     if slurm.inside():
-        return srun.nodes()
+        try:
+            return srun.nodes()
+        except slurm.SlurmFailed as failed:
+            raise BadInput(f"the nodes of this job are unknown: {failed}") from None
     return hostfile.nodes() or Nodes((available_cores(),), "this host")
 
 

@@ -26,7 +26,7 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     """
     check(layout)
     crowded = _crowded(layout, nodes)
-    placed = Spread(layout.ranks, 1, layout.ranks) if crowded else spread(layout, nodes)
+    placed = Spread(layout.ranks, 1, layout.ranks, names=nodes.names) if crowded else spread(layout, nodes)
     bound = not crowded and layout.binding != "none"
     environment = {"OMP_NUM_THREADS": str(layout.threads)}
     if os.geteuid() == 0:
@@ -46,7 +46,11 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         options = ["-bind-to", binding, *_hydra(placed)]
     else:
         options = _open_mpi(placed, layout.threads if bound else None)
-    return Launch(["mpirun", *options, "-n", str(layout.ranks), *program], environment, removed, placed)
+        if placed.names:  # daemons started by ssh have an environment of their own
+            options += [part for name in environment if name.startswith("OMP_") for part in ("-x", name)]
+    command = ["mpirun", *options, "-n", str(layout.ranks), *program]
+    # Without names, another batch system may tell mpirun of nodes that are not known here.
+    return Launch(command, environment, removed, placed if placed.names else None)
 
 
 def _crowded(layout: Layout, nodes: Nodes) -> bool:
@@ -91,5 +95,8 @@ def _version(program: str | None) -> str:
     """What an mpirun says about itself; nothing if there is none."""
     if program is None:
         return ""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
     return done.stdout + done.stderr

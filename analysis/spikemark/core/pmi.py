@@ -3,6 +3,7 @@
 A library that does not find its launcher starts every rank as a world of its own.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -76,6 +77,7 @@ def _loaded(program: str) -> str:
     return _said("ldd", program)
 
 
+@functools.cache  # both stay as they are while runs are carried out
 def _said(*command: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from . import reasons
 from .command import Launch
-from .reasons import last_line, lines
 
 GRACE_S = 5
 BAD_INPUT = 2  # exit status of the programs of this project
@@ -96,6 +95,3 @@ def end(
         with contextlib.suppress(subprocess.TimeoutExpired):
             program.communicate(timeout=grace_s)
             return
-
-
-__all__ = ["BAD_INPUT", "ENDING", "GRACE_S", "Finished", "end", "last_line", "lines", "started", "watch"]

@@ -31,7 +31,8 @@ NOTICED = re.compile(r"noticed that process rank (\d+) with PID \d+ on node (\S+
 CANCELLED = re.compile(
     r"\*\*\* (JOB|STEP) (\S+) ON \S+ CANCELLED AT \S+?(?: DUE TO ([^*]+?))?(?:,[^*]*)? \*\*\*"
 )
-EXITED = re.compile(r"(?:srun: error: )?(\S+): tasks? ([\d,-]+): Exited with exit code (\d+)")
+ABORTED = re.compile(r"^srun: Job step aborted|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED", re.MULTILINE)
+EXITED = re.compile(r"srun: error: (\S+): tasks? ([\d,-]+): Exited with exit code (\d+)")
 STEPD = re.compile(r"slurmstepd-(\S+): ")
 #: What the shell says about a line of a batch script, which Slurm keeps under this name.
 SCRIPT = re.compile(r"\S*slurm_script: ")
@@ -113,7 +114,7 @@ def _due(text: str) -> str | None:
         return f"Slurm cancelled {what}: a node failed"
     if why:
         return f"Slurm cancelled {what}: {why.lower()}"
-    return None if _terminating(text) else f"{what} was cancelled"
+    return f"{what} was cancelled" if ABORTED.search(_before_srun_ends_the_others(text)) else None
 
 
 def _sent(text: str) -> str | None:
@@ -145,14 +146,16 @@ def _lost_folder(text: str) -> str:
 
 
 def _tasks(text: str) -> list[tuple[str, str, str]]:
-    """Node, ranks and end of what srun says before it ended the others itself."""
-    before = text[: _terminating(text).start()] if _terminating(text) else text
-    return [found.groups() for line in lines(before) if (found := TASKS.match(line))]
+    """Node, ranks and end, as srun says."""
+    said = _before_srun_ends_the_others(text).splitlines()
+    return [found.groups() for line in said if (found := TASKS.match(line.strip()))]
 
 
-def _terminating(text: str) -> re.Match | None:
-    """Where srun says that it ends all ranks because one of them has ended badly."""
-    return re.search(r"^srun: (?:launch/slurm: _step_signal: )?Terminating ", text, re.MULTILINE)
+def _before_srun_ends_the_others(text: str) -> str:
+    """The text up to where srun says that it ends all ranks because one of them has ended badly."""
+    return re.split(
+        r"^srun: (?:launch/slurm: _step_signal: )?Terminating ", text, maxsplit=1, flags=re.MULTILINE
+    )[0]
 
 
 def _signals(text: str) -> Iterator[tuple[int, str]]:
@@ -234,18 +237,18 @@ def _block(text: str) -> str | None:
 
 
 def _last_of_launcher(text: str) -> str | None:
-    """The last complaint of srun, but not with which status its ranks ended."""
+    """The last complaint of srun, but not how its ranks ended."""
     said = re.findall(r"^(?:srun|salloc|slurmstepd\S*): error: (.+)", text, re.MULTILINE)
-    said = [line for line in said if not EXITED.search(line) and "couldn't chdir" not in line]
+    said = [line for line in said if not re.match(r"\S+: tasks? [\d,-]+: |couldn't chdir|\*\*\* ", line)]
     return f"Slurm: {said[-1]}" if said else None
 
 
 def _of_status(text: str, status: int | None) -> str:
+    where = ""
+    if found := EXITED.search(text):
+        status, where = int(found[3]), _where(found[1], found[2])
     if status is not None and 128 < status < 128 + signal.NSIG:  # as a shell or mpirun tells it
-        return _signal(status - 128)
+        return _signal(status - 128, where)
     if status is not None and status < 0:
         return _signal(-status)
-    found = EXITED.search(text)
-    return f"exit status {found[3] if found else status} without a message" + (
-        _where(found[1], found[2]) if found else ""
-    )
+    return f"exit status {status} without a message{where}"

@@ -1,5 +1,6 @@
 """Slurm: the allocation that this process is in, the queue, and how jobs are submitted and cancelled."""
 
+import functools
 import os
 import re
 import shutil
@@ -74,9 +75,15 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
 
 def hosts(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """The names of the nodes of the job that this process belongs to. Raises SlurmFailed."""
-    return tuple(_ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", "")).split())
+    return _hosts(environment.get("SLURM_JOB_NODELIST", ""))
 
 
+@functools.cache  # the nodes of a job stay; asking between two runs would disturb
+def _hosts(nodes: str) -> tuple[str, ...]:
+    return tuple(_ask("scontrol", "show", "hostnames", nodes).split())
+
+
+@functools.cache
 def cpus_per_core(node: str) -> int:
     """How many of what Slurm counts as CPUs are a core of a node. Raises SlurmFailed."""
     said = dict(re.findall(r"(\w+)=(\d+)", _ask("scontrol", "--oneliner", "show", "node", node)))
@@ -174,11 +181,6 @@ def known_of(job: str, limit_s: float = LIMIT_S) -> dict[str, str]:
         )
     except SlurmFailed:
         return {}
-
-
-def end_of(job: str) -> str | None:
-    """How a job ended, in the words of Slurm, such as CANCELLED or TIMEOUT; None if nobody remembers."""
-    return known_of(job).get("JobState")
 
 
 def without_job(environment: Mapping[str, str]) -> dict[str, str]:

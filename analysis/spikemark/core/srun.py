@@ -30,7 +30,8 @@ def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
         *([f"--nodelist={','.join(placed.names)}"] if placed.names else []),
         f"--ntasks={placed.ranks}",
         *_per_node(placed),
-        f"--cpus-per-task={layout.threads}",
+        # A number of CPUs per task would confine the step to these, even if no task is bound.
+        *([f"--cpus-per-task={layout.threads}"] if bound else []),
         "--hint=nomultithread",
         f"--cpu-bind={'cores' if bound else 'none'}",
     ]

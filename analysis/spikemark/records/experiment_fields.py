@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from spikemark.core.errors import shown
+from spikemark.core.layout import Binding, Distribution
 
 from .plan import TIME_LIMIT_S, Count, Repetition, Seed, SimulatedOn, TimeLimit
 
@@ -41,8 +42,11 @@ MACHINE = "machine."
 #: The grid field that names another preset.
 PRESET_NAME = f"{PRESET}name"
 
+#: How ranks lie on nodes and cores: fields that may be left out, and then are no part of a run's id.
+LAYOUT = {"ranks_per_node": Count, "distribution": Distribution, "binding": Binding}
+
 #: Fields of a grid that replace those of the experiment and are not part of a run description.
-PLACES = ("ranks", "threads")
+PLACES = {"ranks": Count, "threads": Count, **LAYOUT}
 
 #: Most parts of a field such as time.simulate_ms; no description is that deep.
 MAX_PARTS = 20
@@ -80,6 +84,9 @@ class Experiment(BaseModel):
     grid: list[dict[str, Any]] = Field(min_length=1)
     ranks: Counts
     threads: Counts = [1]
+    ranks_per_node: Annotated[list[Count], BeforeValidator(as_list)] = []  # empty: left to the launcher
+    distribution: Annotated[list[Distribution], BeforeValidator(as_list)] = []
+    binding: Annotated[list[Binding], BeforeValidator(as_list)] = []
     seeds: Seeds = [1]
     repetitions: Repetition = 1
     shuffle_seed: Seed
@@ -99,14 +106,23 @@ class Experiment(BaseModel):
             if value == []:
                 raise ValueError(f"field {field!r} of the grid has no values: give at least one")
             if field in PLACES:
-                self._check_counts(field, as_list(value))
+                self._check_values(field, as_list(value))
+        if self.machine and (given := [field for field in LAYOUT if self.varies(field)]):
+            raise ValueError(
+                f"field {given[0]!r} cannot be set with the field 'machine': allowed is"
+                " 'machine.ranks_per_node'"
+            )
         for field in self.machine.compute_of if self.machine else ():
             self._check_field(field, (*DESCRIPTION_FIELDS, *(("preset",) if self.preset else ())))
         return self
 
-    def _check_counts(self, field: str, values: list) -> None:
+    def varies(self, field: str) -> bool:
+        """Says whether one of PLACES is given, for all runs or in the grid."""
+        return bool(getattr(self, field)) or any(field in entry for entry in self.grid)
+
+    def _check_values(self, field: str, values: list) -> None:
         try:
-            TypeAdapter(list[Count]).validate_python(values)
+            TypeAdapter(list[PLACES[field]]).validate_python(values)
         except ValidationError as error:
             first = error.errors()[0]
             message = f"field {field!r} of the grid: {shown(first['input'])} is not allowed: {first['msg']}"

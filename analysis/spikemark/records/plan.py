@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from spikemark.core.fields import no_boolean
-from spikemark.core.layout import Layout
+from spikemark.core.layout import Binding, Distribution, Layout
 
 PLAN_VERSION = 1
 TIME_LIMIT_S = 3600.0
@@ -58,14 +58,17 @@ class Planned(PlanFields):
     threads: Count
     seed: Seed
     repetition: Repetition
-    fields: dict[str, Any]  # what the experiment varied
+    ranks_per_node: Count | None = None  # None, also below: left to the launcher
+    distribution: Distribution | None = None
+    binding: Binding | None = None
+    fields: dict[str, Any]  # what the experiment varied, and those of the three fields above that it gives
     machine: SimulatedOn | None = None  # None: measured on the machine at hand
     guess_s: float | None = None  # how long it may take, see running/durations.py
 
     @property
     def layout(self) -> Layout:
         """How its ranks and threads are to lie on nodes and cores."""
-        return Layout(self.ranks, self.threads)
+        return Layout(self.ranks, self.threads, self.ranks_per_node, self.distribution, self.binding)
 
 
 class PlannedExperiment(PlanFields):

@@ -3,6 +3,7 @@
 `measure` and `simulate` are the two ways; a job of a sweep imports only the one it needs.
 """
 
+import csv
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically, write_json
+from spikemark.core.layout import Spread
 from spikemark.records import run_files
 from spikemark.records.plan import Plan, Planned
 from spikemark.records.results import Results
@@ -80,11 +82,12 @@ def carry_out(
     return place
 
 
-def check_record(directory: Path, planned: Planned) -> None:
+def check_record(directory: Path, planned: Planned, spread: Spread | None = None) -> None:
     """Raises RunFailed with the reason if a program that ended well left no record of the planned run.
 
-    Only what decides whether the run counts as done is checked. `gather` reads all of it, and takes a second
-    to import what it needs.
+    `spread`: the nodes that its ranks were started on; None if they are not to be checked. Only what decides
+    whether the run counts as done is checked. `gather` reads all of it, and takes a second to import what it
+    needs.
     """
     try:
         found = json.loads((directory / run_files.RECORD).read_text())
@@ -96,9 +99,37 @@ def check_record(directory: Path, planned: Planned) -> None:
     for what in ("ranks", "threads"):
         asked, got = getattr(planned, what), found[what]
         if asked != got:
-            why = (
-                ": mpirun and the MPI library of the mini-app do not belong together"
-                if what == "ranks"
-                else ""
+            why = ": the launcher and the MPI library of the mini-app do not belong together"
+            raise RunFailed(
+                f"asked for {asked} {what}, the record says {got}{why if what == 'ranks' else ''}"
             )
-            raise RunFailed(f"asked for {asked} {what}, the record says {got}{why}")
+    if spread is not None:
+        _check_nodes(directory, found, spread)
+
+
+def _check_nodes(directory: Path, record: dict[str, Any], spread: Spread) -> None:
+    """Raises RunFailed if ranks ran on other nodes than asked for, as far as the record says where."""
+    host = record.get("host")
+    if not isinstance(host, dict):
+        return
+    nodes, names = host.get("nodes"), host.get("node_names")
+    if nodes is not None and nodes != spread.nodes:
+        raise RunFailed(f"asked for nodes={spread.nodes}, the record says host.nodes={nodes}")
+    where: dict[int, str] = {}
+    for rank, node in _nodes_of_ranks(directory / run_files.RANKS):
+        wanted = where.setdefault(spread.node(rank), node)
+        if node != wanted or list(where.values()).count(node) > 1:
+            said = names[int(node)] if isinstance(names, list) and node.isdigit() else node
+            raise RunFailed(
+                f"asked for distribution={spread.distribution}, ranks_per_node={spread.ranks_per_node},"
+                f" the record says that rank {rank} ran on {said}"
+            )
+
+
+def _nodes_of_ranks(table: Path) -> list[tuple[int, str]]:
+    """Ranks and their nodes as ranks.csv tells them; none if it does not."""
+    try:
+        with open(table, newline="") as file:
+            return sorted((int(row["rank"]), row["node"]) for row in csv.DictReader(file))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

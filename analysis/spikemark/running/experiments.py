@@ -2,9 +2,9 @@
 
 An experiment takes a run description from a preset (or a file) and varies it over a grid. Every entry of the
 grid maps fields to a value or to a list of values and stands for all combinations of its lists. Each
-combination runs with every number of ranks and threads (its own where it gives them), with every seed, and
-as often as the repetitions say. An entry with `preset.name` takes another preset, without the options of the
-experiment.
+combination runs with every number of ranks and threads and every layout on nodes (its own where it gives
+them), with every seed, and as often as the repetitions say. An entry with `preset.name` takes another preset,
+without the options of the experiment.
 """
 
 import functools
@@ -26,6 +26,7 @@ from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain, read_json
 from spikemark.core.yaml_file import read_yaml
 from spikemark.records.experiment_fields import (
+    LAYOUT,
     MACHINE,
     PLACES,
     PRESET,
@@ -53,8 +54,8 @@ class RunSpec(Planned):
 
     def without_description(self) -> dict[str, Any]:
         """The run as it stands in the plan; descriptions lie in files of their own."""
-        elsewhere = {"description", "compute_of"} | ({"machine"} if self.machine is None else set())
-        return self.model_dump(exclude=elsewhere)
+        left_out = {name for name in ("machine", *LAYOUT) if getattr(self, name) is None}
+        return self.model_dump(exclude={"description", "compute_of"} | left_out)
 
 
 def find(name: str) -> Path:
@@ -129,15 +130,16 @@ def _number(experiment: Experiment) -> int:
 
 
 def _varied(experiment: Experiment, entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry of the grid, with the experiment's ranks and threads where it has none of its own."""
-    return {"ranks": experiment.ranks, "threads": experiment.threads, **entry}
+    """An entry of the grid, with the experiment's PLACES where it has none of its own."""
+    return {**{name: values for name in PLACES if (values := getattr(experiment, name))}, **entry}
 
 
 def _runs(
     experiment: Experiment, combination: dict[str, Any], profile_digest: Callable[[str], str]
 ) -> list[RunSpec]:
     fields = {field: value for field, value in combination.items() if field not in PLACES}
-    ranks, threads = (combination[place] for place in PLACES)
+    ranks, threads = combination["ranks"], combination["threads"]
+    layout = {field: combination[field] for field in LAYOUT if field in combination}
     machine = _machine(experiment, fields)
     runs = []
     for seed in experiment.seeds:
@@ -153,17 +155,19 @@ def _runs(
                 "ranks": ranks,
                 "threads": threads,
                 "repetition": repetition,
+                **layout,
                 **simulated,
             }
             runs.append(
                 RunSpec(
                     id=digest(identity)[:12],
-                    label=_label(experiment, fields, seed, ranks, threads, repetition),
+                    label=_label(experiment, fields, layout, seed, ranks, threads, repetition),
                     ranks=ranks,
                     threads=threads,
                     seed=seed,
                     repetition=repetition,
-                    fields=fields,
+                    fields=fields | layout,
+                    **layout,
                     description=description,
                     machine=machine,
                     compute_of=simulated["machine"]["compute_of"] if simulated else None,
@@ -220,7 +224,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     return description
 
 
-def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
+def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
     alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
     words = [str(fields[field]) for field in alone]
     words += [
@@ -231,6 +235,7 @@ def _label(experiment, fields, seed, ranks, threads, repetition) -> str:
     words.append(f"ranks={ranks}")
     if len(experiment.threads) > 1 or threads > 1:
         words.append(f"threads={threads}")
+    words += [f"{field}={value}" for field, value in layout.items()]
     words.append(f"seed={seed}")
     if experiment.repetitions > 1:
         words.append(f"repetition={repetition}")

@@ -61,7 +61,7 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
         if finished.status != 0:
             hint = "; time_limit_s of the experiment raises it" if finished.status is None else ""
             raise RunFailed(f"{finished.reason}{hint}")
-        check_record(record, planned)
+        check_record(record, planned, start.spread)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished

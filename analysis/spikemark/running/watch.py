@@ -4,9 +4,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from spikemark.core import slurm
+from spikemark.core import job_end, slurm
 from spikemark.core.files import write_atomically
-from spikemark.core.process import last_line
 from spikemark.quantities.words import counted
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
@@ -90,8 +89,8 @@ class Watch:
     def _ended(self, job: Submitted) -> None:
         """Takes note of the end of a job, and of the one that it has submitted itself."""
         self.progress.look()
-        state = slurm.end_of(job.id)
-        until = time.monotonic() + (LATENCY_S if state in (None, "COMPLETED") else 0)
+        end = job_end.of(job.id)
+        until = time.monotonic() + (LATENCY_S if end.state in (None, "COMPLETED") else 0)
         while (job := jobs.ended(self.results, job)).end is None and time.monotonic() < until:
             time.sleep(min(1.0, self.campaign.profile.poll_s))
         self.progress.look()
@@ -99,9 +98,9 @@ class Watch:
             self._follow(job, job.end)
             return
         log = jobs.log(self.results, job.id)
-        said = last_line(log.read_text(errors="replace")) if log.is_file() else "it printed nothing"
-        reason = f"job {job.id} ended as {state or 'unknown'}: {said}"
-        if state in LOST and self.lost.count(len(self.progress.pending)) < PATIENCE:
+        told = log.read_text(errors="replace") if log.is_file() else None
+        reason = end.why(told) + (f"; see {log}" if told else "")
+        if end.state in LOST and self.lost.count(len(self.progress.pending)) < PATIENCE:
             self.lost.append(len(self.progress.pending))
             self.progress.say(reason)
         elif job.runs is None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from spikemark.core import places, slurm
+from spikemark.core import places, reasons, slurm
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_json
-from spikemark.core.process import last_line, started
+from spikemark.core.files import write_atomically, write_json
+from spikemark.core.process import started
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
 
@@ -105,7 +105,10 @@ class Snakemake:
         _watch(command, results, progress, lock)
         for run in list(progress.pending):  # the job itself failed, before or instead of the mini-app
             log = results.job_log(run)
-            if log.is_file() and (reason := last_line(log.read_text(errors="replace"))):
+            told = log.read_text(errors="replace") if log.is_file() else ""
+            if told.strip():
+                reason = reasons.of_program(told, None)
+                write_atomically(results.failure(run), f"{reason}\n\nid: {run}\n{log}:\n{told}")
                 progress.fail(run, reason)
         return _not_carried_out(results, progress)
 
@@ -178,5 +181,5 @@ def _not_carried_out(results: Results, progress: Progress) -> list[str]:
     if not progress.pending:
         return []
     log = results.workflow_log
-    said = last_line(log.read_text(errors="replace")) if log.is_file() else ""
+    said = reasons.last_line(log.read_text(errors="replace")) if log.is_file() else ""
     return [f"{len(progress.pending)} runs were not carried out, see {log}: {said}"]

@@ -121,7 +121,7 @@ class Predictor(ABC):
 
     @classmethod
     def fit(cls, run) -> "Predictor":
-        """Fits to a `Run`, a list of runs of one machine, cycle times [rank, cycle] in s, or a `Source`."""
+        """Fits to a `Run`, several of one machine or cluster, times [rank, cycle] in s, or a `Source`."""
         return cls(source(run))
 
     def predict(

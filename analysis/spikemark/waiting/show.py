@@ -1,25 +1,22 @@
 """Fits, predictions, budgets and changes as tables and as JSON."""
 
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number, percent
+from spikemark.quantities.words import number, percent
 
 from .budget import Budget
-from .causes import Causes
 from .estimates import Estimates
 from .node_share import BetweenNodes
 from .nodes import Nodes
 from .predictor import Prediction
+from .show_causes import NOT_KEPT
 from .source import Source
 from .whatif import CHANGES, Outcome
 
 MICRO = 1e6
-_percent = partial(percent, digits=1)
-MOST_PROCESSES = 5
 MEANING = {
     "persistent": "lasting differences between ranks",
     "jitter": "averages out over {d} cycles, as 1/√{d}",
@@ -135,6 +132,8 @@ def budget(found: Budget, cycles: int) -> Table:
         notes = [f"POP efficiencies: {names}"]
     if found.nodes is not None:
         notes += between_nodes_lines(found.nodes)
+    if found.causes is None and found.parts["rare"].value > 0:
+        notes.append(NOT_KEPT)
     return Table(columns, lines, notes=notes)
 
 
@@ -167,48 +166,6 @@ def _nodes_content(found: Nodes) -> dict[str, Any]:
         "slow": list(found.slow),
         "note": found.note or None,
     }
-
-
-NOT_KEPT = "what made cycles long is not known: run again with record.kernel=true (docs/noise.md)"
-
-
-def long_cycles(found: Causes | None) -> list[Table]:
-    """What the rare long cycles were made of, and which counts rose with them."""
-    if found is None:
-        return [Table([Column("cause", "")], [], notes=[NOT_KEPT])]
-    notes = [f"ran beside the ranks: {line}" for line in found.processes[:MOST_PROCESSES]]
-    notes += [f"could not be seen: {line}" for line in found.blind]
-    columns = [
-        Column("cause", "cause of long cycles"),
-        Column("share", "share, and interval of 95 %", words=_percent),
-        Column("kind", "kind"),
-        Column("meaning", "what it is"),
-    ]
-    rows = [
-        {"cause": c.name, "share": c.share, "kind": c.share.kind, "meaning": c.meaning} for c in found.causes
-    ]
-    title = (
-        f"{counted(found.long_cycles, 'rare long cycle')}, {number(1e3 * found.long_s)} ms beyond the usual"
-    )
-    tables = [Table(columns, rows, title, notes=[] if found.coincidences else notes)]
-    if found.coincidences:
-        columns = [
-            Column("count", "counted more often beside them"),
-            Column("with", "per second, with a long cycle", "counted"),
-            Column("without", "without", "counted"),
-            Column("share", "share that coincides", "modelled", words=_percent),
-        ]
-        rows = [
-            {
-                "count": f"{c.name} ({c.source})",
-                "with": c.with_loss,
-                "without": c.without,
-                "share": c.share,
-            }
-            for c in found.coincidences
-        ]
-        tables.append(Table(columns, rows, notes=notes))
-    return tables
 
 
 def budget_content(found: Budget) -> dict[str, Any]:

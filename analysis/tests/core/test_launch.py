@@ -4,13 +4,18 @@ import os
 
 import pytest
 
-from spikemark.core import launch, mpirun, slurm, srun
+from spikemark.core import hostfile, launch, mpirun, pmi, slurm, srun
 from spikemark.core.errors import BadInput
 from spikemark.core.layout import BINDINGS, DISTRIBUTIONS, Layout, Nodes, Spread, spread
 
 PROGRAM = ["miniapp", "run.json", "--out", "there"]
 HERE = Nodes((4,), "this host")
-JOB = Nodes((2, 2, 2, 2), "job 7")
+JOB = Nodes((2, 2, 2, 2), "job 7", ("n1", "n2", "n3", "n4"))
+VERSIONS = {
+    "Open MPI": "mpirun (Open MPI) 4.1.4",
+    "MPICH": "HYDRA build details:\n    Version:  4.0.2",
+    "Intel MPI": "Intel(R) MPI Library for Linux* OS, Version 2021.11",
+}
 
 
 @pytest.fixture
@@ -36,6 +41,13 @@ def job(monkeypatch):
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(launch, "nodes_at_hand", lambda: JOB)
+    monkeypatch.setattr(pmi, "option", lambda program: ["--mpi=pmix"])
+
+
+@pytest.fixture
+def mpirun_is(monkeypatch):
+    """Makes mpirun that of a library of VERSIONS."""
+    return lambda library: monkeypatch.setattr(mpirun, "_version", lambda program: VERSIONS[library])
 
 
 @pytest.mark.parametrize("name", launch.LAUNCHERS)
@@ -56,15 +68,16 @@ def test_a_step_is_told_everything(distribution, binding, job):
     command = launch.launch("srun", PROGRAM, Layout(4, 1, 1, distribution, binding)).command
     wanted = {
         "--nodes=4",
+        "--nodelist=n1,n2,n3,n4",
         "--ntasks=4",
         "--ntasks-per-node=1",
-        "--cpus-per-task=1",
         f"--distribution={distribution or 'block'}:block",
         f"--cpu-bind={binding or 'cores'}",
         "--hint=nomultithread",
         "--overlap",
     }
     assert wanted <= set(command)
+    assert ("--cpus-per-task=1" in command) == (binding != "none")
 
 
 def test_no_option_of_the_job_passes_on_to_a_step(job):
@@ -85,18 +98,33 @@ def test_the_default_is_srun_only_inside_an_allocation(job, monkeypatch):
 @pytest.mark.parametrize(
     ("layout", "nodes", "found"),
     [
-        (Layout(1), JOB, Spread(1, 1, 1)),
-        (Layout(4), JOB, Spread(4, 2, 2)),
-        (Layout(3), JOB, Spread(3, 2, 2)),
-        (Layout(3, 2), JOB, Spread(3, 3, 1)),
-        (Layout(4, 1, 1), JOB, Spread(4, 4, 1)),
-        (Layout(4, 1, None, "cyclic"), JOB, Spread(4, 2, 2, "cyclic")),
+        (Layout(1), JOB, Spread(1, 1, 1, names=("n1",))),
+        (Layout(4), JOB, Spread(4, 2, 2, names=("n1", "n2"))),
+        (Layout(3), JOB, Spread(3, 2, 2, names=("n1", "n2"))),
+        (Layout(3, 2), JOB, Spread(3, 3, 1, names=("n1", "n2", "n3"))),
+        (Layout(4, 1, 1), JOB, Spread(4, 4, 1, names=JOB.names)),
+        (Layout(4, 1, None, "cyclic"), JOB, Spread(4, 2, 2, "cyclic", ("n1", "n2"))),
+        (Layout(2), Nodes((1, 2, 1), "job 7", ("n1", "n2", "n3")), Spread(2, 1, 2, names=("n2",))),
         (Layout(3), Nodes((2, 1), "job 7"), Spread(3, 2, 2)),
         (Layout(2), Nodes((1, 2, 1), "job 7"), Spread(2, 1, 2)),
     ],
 )
 def test_nodes_are_as_few_as_the_layout_allows(layout, nodes, found):
     assert spread(layout, nodes) == found
+
+
+@pytest.mark.parametrize(
+    ("layout", "options"),
+    [
+        (Layout(4), {"--ntasks-per-node=2", "--distribution=block:block"}),
+        (Layout(3), {"--distribution=plane=2"}),
+        (Layout(3, distribution="cyclic"), {"--distribution=cyclic:block"}),
+    ],
+)
+def test_where_the_last_node_gets_fewer_slurm_takes_no_number_per_node(layout, options, job):
+    """It ignores it then, and would fill the first node."""
+    command = launch.launch("srun", PROGRAM, layout).command
+    assert {part for part in command if part.startswith(("--ntasks-per", "--distribution"))} == options
 
 
 def test_the_node_of_a_rank_follows_from_the_distribution():
@@ -133,6 +161,69 @@ def test_oversubscription_only_where_cores_run_out(ranks, threads, fits):
     assert bool(oversubscribed) != fits
     if fits:
         assert f"slot:PE={threads}" in start.command
+
+
+ON_NODES = {
+    "Open MPI": "--bind-to core:if-supported --host n1:2,n2:2 --map-by ppr:2:node:PE=1 --rank-by slot",
+    "MPICH": "-bind-to core:1 -hosts n1,n2 -ppn 2",
+    "Intel MPI": "-hosts n1,n2 -ppn 2",
+}
+CYCLIC = {"Open MPI": "--rank-by node", "MPICH": "-ppn 1", "Intel MPI": "-ppn 1"}
+UNBOUND = {"Open MPI": "--bind-to none", "MPICH": "-bind-to none", "Intel MPI": ""}
+
+
+@pytest.mark.parametrize("library", VERSIONS)
+def test_every_mpirun_is_told_the_nodes(library, job, mpirun_is):
+    mpirun_is(library)
+    block, cyclic, unbound = (
+        " ".join(launch.launch("mpirun", PROGRAM, Layout(4, 1, 2, *how)).command)
+        for how in (("block",), ("cyclic",), ("block", "none"))
+    )
+    assert ON_NODES[library] in block
+    assert CYCLIC[library] in cyclic
+    assert UNBOUND[library] in unbound
+
+
+def test_the_daemons_of_mpirun_are_a_step_of_the_whole_job(job, mpirun_is):
+    mpirun_is("Open MPI")
+    environment = launch.launch("mpirun", PROGRAM, Layout(4)).applied(os.environ)
+    left = {name for name in environment if slurm.INHERITED.match(name)}
+    assert environment["SLURM_NODELIST"] == "n[1-4]"
+    assert environment["SLURM_TASKS_PER_NODE"] == "2,2,2,2"
+    assert "SLURM_OVERLAP" in left
+    assert not left & {"SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_DISTRIBUTION"}
+
+
+def test_several_nodes_are_never_oversubscribed(job):
+    with pytest.raises(BadInput, match="ranks: 9; allowed"):
+        launch.launch("mpirun", PROGRAM, Layout(9))
+
+
+@pytest.mark.parametrize(
+    ("layout", "complaint"),
+    [
+        (Layout(5, binding="cores"), "ranks: 5; allowed .* at most 4"),
+        (Layout(4, 1, 2), "ranks: 4; allowed .* at most 2, by the nodes .1. of this host"),
+    ],
+)
+def test_what_one_host_cannot_give_is_refused(layout, complaint):
+    with pytest.raises(BadInput, match=complaint):
+        mpirun.start(PROGRAM, layout, HERE)
+
+
+def test_a_host_file_names_nodes_and_cores(tmp_path):
+    file = tmp_path / "hosts"
+    file.write_text("# ours\nn1 slots=4\nn2:2  # half\n\n")
+    found = hostfile.nodes({hostfile.VARIABLE: str(file)})
+    assert found == Nodes((4, 2), str(file), ("n1", "n2"))
+    assert hostfile.nodes({}) is None
+
+
+@pytest.mark.parametrize("text", ["", "n1\n", "n1 slots=0\n", "n1 slots=2 slots=3\n", "n1 2\n"])
+def test_other_lines_of_a_host_file_are_refused(text, tmp_path):
+    (tmp_path / "hosts").write_text(text)
+    with pytest.raises(BadInput, match=r"hosts: .*a line is NAME slots=CORES"):
+        hostfile.nodes({hostfile.VARIABLE: str(tmp_path / "hosts")})
 
 
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from spikemark.core.launch import Launch
-from spikemark.core.process import ENDING, Finished, end, last_line, lines, started, watch
+from spikemark.core.process import ENDING, Finished, end, started, watch
 
 
 def shell(script: str, **environment: str) -> Launch:
@@ -28,8 +28,8 @@ def test_a_program_is_run_to_its_end_without_input():
     [
         ("echo first >&2; echo ' last ' >&2; echo >&2; exit 1", "last"),
         ("exit 3", "exit status 3 without a message"),
-        ("kill -SEGV $$", "ended by SIGSEGV"),
-        ("exit 139", "ended by SIGSEGV"),  # as a shell or mpirun tells it
+        ("kill -SEGV $$", "ended by SIGSEGV (segmentation fault)"),
+        ("exit 139", "ended by SIGSEGV (segmentation fault)"),  # as a shell or mpirun tells it
     ],
 )
 def test_a_failure_has_its_reason_in_one_line(script, reason):
@@ -62,8 +62,3 @@ def test_a_program_that_will_not_end_is_killed():
         assert program.stdout.readline() == "ready\n"
         end(program, ENDING, 0.2)
         assert program.returncode == -9
-
-
-def test_lines_that_hold_something():
-    assert lines("\n a \n\n b\n \n") == ["a", "b"]
-    assert (last_line("\n a \n\n b\n \n"), last_line(" \n")) == ("b", "")

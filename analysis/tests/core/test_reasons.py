@@ -65,3 +65,8 @@ def test_a_refusal_of_slurm_is_told_whole(plant):
     told = "sbatch: You must give an account; Batch job submission failed: Unspecified error"
     with pytest.raises(slurm.BadInput, match=told):
         slurm.submit([], "#!/bin/sh\n")
+
+
+def test_lines_that_hold_something():
+    assert reasons.lines("\n a \n\n b\n \n") == ["a", "b"]
+    assert (reasons.last_line("\n a \n\n b\n \n"), reasons.last_line(" \n")) == ("b", "")

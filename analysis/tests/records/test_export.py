@@ -126,6 +126,14 @@ def test_number_of_the_description_is_a_parameter(tmp_path):
     assert set(found["simulate", "time_max"]) == {(t, *i) for t in (1, 2) for i in ((5, 0), (10, 0), (1, 2))}
 
 
+def test_the_layout_on_nodes_tells_runs_apart(tmp_path):
+    """Although no description holds it."""
+    grid = [{"ranks_per_node": [1, 2], "distribution": ["block", "cyclic"]}]
+    parameters, found = read(exported(results_of(tmp_path, grid, ranks=2))[0])
+    assert parameters == ["ranks_per_node"]
+    assert {path.split("->")[0] for path, _ in found} == {"distribution=block", "distribution=cyclic"}
+
+
 def test_option_that_is_no_size_is_a_parameter(tmp_path):
     grid = [{"preset.rate": [5, 10]}]
     assert read(exported(results_of(tmp_path, grid))[0])[0] == ["preset.rate"]

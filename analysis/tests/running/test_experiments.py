@@ -76,6 +76,41 @@ def test_ranks_and_threads_of_the_grid_take_the_place_of_the_others():
     assert all(r.fields == {} for r in runs)
 
 
+def test_ids_of_runs_without_a_layout_stay_as_they_were():
+    """A hash of what defines the measurement; a new field must not change what has been measured."""
+    (run,) = expand(experiment(grid=[{}], ranks=2, seeds=1))
+    identity = {"description": run.description, "ranks": 2, "threads": 1, "repetition": 1}
+    assert run.id == experiments.digest(identity)[:12]
+    (given,) = expand(experiment(grid=[{}], ranks=2, seeds=1, ranks_per_node=1))
+    assert given.id == experiments.digest({**identity, "ranks_per_node": 1})[:12]
+
+
+LAYOUTS = {"ranks_per_node": [1, 2], "distribution": ["block", "cyclic"], "binding": ["cores", "none"]}
+
+
+def test_every_field_of_a_layout_has_its_case():
+    assert LAYOUTS.keys() == experiment_fields.LAYOUT.keys()
+
+
+@pytest.mark.parametrize("field", LAYOUTS)
+@pytest.mark.parametrize("place", ["experiment", "grid"])
+def test_a_layout_is_part_of_the_run(field, place):
+    values = LAYOUTS[field]
+    given = {"grid": [{field: values}]} if place == "grid" else {"grid": [{}], field: values}
+    runs = expand(experiment(**given, ranks=2, seeds=1))
+    assert {getattr(run.layout, field) for run in runs} == set(values)
+    assert {run.fields[field] for run in runs} == set(values)  # runs are told apart by what varied
+    assert all(f"{field}={getattr(run, field)}" in run.label for run in runs)
+    assert all(field not in run.description for run in runs)
+    assert len({run.id for run in runs}) == len(runs) == len(values)
+    assert all(run.without_description()[field] in values for run in runs)
+
+
+def test_a_plan_holds_only_the_layout_that_was_given():
+    (run,) = expand(experiment(grid=[{"distribution": "cyclic"}], ranks=2, seeds=1))
+    assert run.without_description().keys() & LAYOUTS.keys() == {"distribution"}
+
+
 def test_set_and_grid_reach_into_the_description():
     (run,) = expand(
         experiment(
@@ -202,6 +237,14 @@ BAD = {
     "no such description": (content(preset=None, description="none.json"), ["none.json", "not a file"]),
     "ranks 0 in the grid": (content(grid=[{"ranks": [1, 0]}]), ["ranks", "0", "greater than or equal"]),
     "threads true in the grid": (content(grid=[{"threads": True}]), ["threads", "True"]),
+    "distribution unknown": (content(distribution="plane"), ["distribution", "'plane'", "'cyclic'"]),
+    "binding in the grid": (content(grid=[{"binding": ["tight"]}]), ["binding", "'tight'", "'none'"]),
+    "no ranks on a node": (content(ranks_per_node=0), ["ranks_per_node", "0", "greater than or equal to 1"]),
+    "parts of binding": (content(grid=[{"binding.x": 1}]), ["binding.x", "no parts"]),
+    "layout of a simulated machine": (
+        content(machine={"profile": "supermuc-ng"}, distribution="cyclic"),
+        ["'distribution'", "machine.ranks_per_node"],
+    ),
     "parts of ranks": (content(grid=[{"ranks.x": 1}]), ["ranks.x", "no parts"]),
     "ranks 0": (content(ranks=0), ["ranks", "0", "greater than or equal to 1"]),
     "ranks a word": (content(ranks="two"), ["ranks", "'two'", "integer"]),

@@ -13,10 +13,12 @@ import pytest
 import swept
 
 from spikemark.core.errors import BadInput
+from spikemark.core.layout import Spread
 from spikemark.records import run_files
 from spikemark.records.gather import gather
+from spikemark.records.plan import Planned
 from spikemark.records.results import Results
-from spikemark.running.carry_out import RunFailed
+from spikemark.running.carry_out import RunFailed, check_record
 from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 
@@ -60,6 +62,37 @@ FAILURES = {
     "not complete": (WRITE.format(status="running", ranks=2), "not complete"),
     "singletons": (WRITE.format(status="complete", ranks=1), "asked for 2 ranks, the record says 1"),
 }
+
+
+SPREAD = Spread(4, 2, 2, "cyclic", ("a", "b"))
+PLACED = {
+    "as asked": ({"nodes": 2}, "0101", None),
+    "names": ({"nodes": 2, "node_names": ["a", "b"]}, "0101", None),
+    "an old record": ({}, "", None),
+    "one node": ({"nodes": 1}, "", "asked for nodes=2, the record says host.nodes=1"),
+    "block": (
+        {"nodes": 2, "node_names": ["a", "b"]},
+        "0011",
+        "asked for distribution=cyclic, ranks_per_node=2, the record says that rank 1 ran on a",
+    ),
+    "uneven": ({"nodes": 2}, "0111", "rank 2 ran on 1"),
+}
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_ranks_must_be_where_they_were_asked_for(case, tmp_path):
+    host, nodes, complaint = PLACED[case]
+    content = {"status": "complete", "ranks": 4, "threads": 1, "host": host}
+    (tmp_path / "record.json").write_text(json.dumps(content))
+    table = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
+    (tmp_path / "ranks.csv").write_text(f"rank,node\n{table}" if nodes else "rank\n0\n1\n2\n3\n")
+    planned = Planned.model_validate({**LINE, "ranks": 4})
+    check_record(tmp_path, planned)  # where nothing is known about the nodes
+    if complaint is None:
+        check_record(tmp_path, planned, SPREAD)
+    else:
+        with pytest.raises(RunFailed, match=complaint):
+            check_record(tmp_path, planned, SPREAD)
 
 
 @pytest.mark.parametrize("case", FAILURES)
@@ -117,7 +150,7 @@ def test_interruption_ends_all_ranks(planned, miniapp, tmp_path):
     job.terminate()
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
-    assert errors.decode() == "spikemark: interrupted: the same command goes on from here\n"
+    assert errors.decode() == "spikemark: ended by SIGTERM: the same command goes on from here\n"
     assert running(SLEEP) == b""
     assert not results.run(run).exists()
     assert not results.failure(run).exists()
@@ -271,7 +304,8 @@ def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
 def test_good_plan(tmp_path):
     (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "added_later": 1}))
     plan = Results(tmp_path).read_plan()
-    assert plan.runs[0].model_dump() == {**LINE, "machine": None, "guess_s": None}  # measured here
+    absent = dict.fromkeys(("machine", "guess_s", "ranks_per_node", "distribution", "binding"))
+    assert plan.runs[0].model_dump() == {**LINE, **absent}  # measured here
     assert plan.run("ab") is plan.runs[0]
     assert plan.run("ac") is None
 
