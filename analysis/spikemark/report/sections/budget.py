@@ -13,9 +13,11 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import change, counted, geometric_mean, number, percent
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
+from spikemark.report import long_cycles
 from spikemark.report.columns import LABEL, RUNS, share
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, stacked
 from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
+from spikemark.waiting.causes import Causes
 from spikemark.waiting.node_share import BetweenNodes
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
@@ -47,6 +49,7 @@ class Bar:
     parts: dict[str, Quantity]  # with the interval of one run
     efficiency: dict[str, float]
     nodes: tuple[BetweenNodes, ...] = ()  # of the runs on several nodes
+    causes: tuple[Causes, ...] = ()  # of long cycles, of the runs with record.kernel
 
 
 def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
@@ -78,7 +81,8 @@ def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar
     parts = {name: Quantity(*(part(name, end) for end in ENDS)) for name in found[0][0].parts}
     efficiency = {name: geometric_mean([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
     nodes = tuple(one.nodes for one, _ in found if one.nodes is not None)
-    return Bar(configuration, len(found), waiting, parts, efficiency, nodes)
+    causes = tuple(one.causes for one, _ in found if one.causes is not None)
+    return Bar(configuration, len(found), waiting, parts, efficiency, nodes, causes)
 
 
 def section(view: View) -> Section:
@@ -102,6 +106,8 @@ def section(view: View) -> Section:
         on_nodes = [bar for bar in bars if bar.nodes]
         if on_nodes:
             tables.append(_between_nodes(on_nodes, f"Differences between nodes on {where}"))
+        long = long_cycles.table(bars, f"What made long cycles long on {where}")
+        tables += [long] if long else []
         outcomes = _outcomes(view.case, ranks)
         if outcomes:
             tables.append(_changes(outcomes, f"What if: changes to the conventional schedule on {where}"))
