@@ -35,6 +35,7 @@ from . import (
     software,
 )
 from .effort import FULL, QUICK, Effort
+from .parts import FAILURES, Parts
 from .site import Site
 
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
@@ -90,17 +91,19 @@ def calibrate(
     with tempfile.TemporaryDirectory(
         prefix=".spikemark-", dir=_shared(path) if site.allocated else None
     ) as it:
+        parts = Parts(Path(it), FAILURES if site.allocated else 0)
         for number in range(effort.rounds):
             say(f"round {number + 1} of {effort.rounds}: kernels, messages, exchanges, the mini-app")
             if number % effort.exchanges_every == 0:
-                exchanged.append(exchanges.one_round(site, effort, Path(it) / f"exchanges{number}"))
-            rounds.append(_round(number, site, effort, Path(it), rounds))
+                exchanged.append(parts(lambda folder: exchanges.one_round(site, effort, folder)))
+            rounds.append(_round(number, site, effort, parts, rounds))
     values, unknown = _values(rounds, exchanged, site, effort)
     records = [r.run.record for r in rounds]
     # Ranks that Slurm starts are not children of this process: what is foreign, their own node says.
     loads = [r.host.foreign_load for r in records if r.host.foreign_load is not None]
     load = (median(loads) if loads else None) if site.allocated else watch.foreign_load()
     warnings = _warnings(before, load, conditions, records[0].host, site)
+    warnings += [f"a program failed and was started again: {reason}" for reason in parts.failed]
     if site.nodes > 1:
         warnings += node_spread.slow([r.kernels for r in rounds])
     asked = f" --nodes {nodes}" if nodes is not None else ""
@@ -116,15 +119,15 @@ def _shared(path: Path) -> Path:
     return path.parent.absolute()
 
 
-def _round(number: int, site: Site, effort: Effort, folder: Path, before: list[Measured]) -> Measured:
+def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[Measured]) -> Measured:
     metered = not before or (before[0].run.record.energy is not None and number < effort.metered)
     pattern = kernel_times.pattern(effort.sizes)
     return Measured(
-        kernel_runs.one_round(number, site, pattern, effort, folder),
-        messages.within(site, effort, not before),
-        messages.between(site, effort, not before),
-        jitter.one_round(site, effort, folder / f"run{number}", metered),
-        cycle_time.one_round(site, effort, folder / f"empty{number}"),
+        parts(lambda folder: kernel_runs.one_round(number, site, pattern, effort, folder)),
+        parts(lambda folder: messages.within(site, effort, not before)),
+        parts(lambda folder: messages.between(site, effort, not before)),
+        parts(lambda folder: jitter.one_round(site, effort, folder / "run", metered)),
+        parts(lambda folder: cycle_time.one_round(site, effort, folder / "empty")),
     )
 
 

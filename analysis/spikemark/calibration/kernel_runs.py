@@ -42,8 +42,8 @@ def one_round(number: int, site: Site, pattern: str, effort: Effort, folder: Pat
     program = [str(places.program("bench_kernels")), f"--benchmark_filter={pattern}"]
     program += [f"--benchmark_min_time={effort.kernel_s}", "--benchmark_out_format=json"]
     if site.allocated:
-        alone = _started(program, site.one_each(), folder / f"one-core{number}")
-        every = _started(program, site.full(), folder / f"full-node{number}")
+        alone = _started(program, site.one_each(), folder / "one-core")
+        every = _started(program, site.full(), folder / "full-node")
     else:
         cpus = launch.core_threads()
         alone = {"": _pinned(program, [cpus[number % len(cpus)]], folder)}

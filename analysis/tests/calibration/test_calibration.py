@@ -17,6 +17,7 @@ import yaml
 from synthetic import compute_times
 
 from spikemark.bench import exchange_times, kernels
+from spikemark.bench.kept import BenchFailed
 from spikemark.calibration import (
     cycle_time,
     exchanges,
@@ -30,6 +31,7 @@ from spikemark.calibration import (
     software,
 )
 from spikemark.calibration.kernel_runs import Round
+from spikemark.calibration.parts import Parts
 from spikemark.calibration.values import measured, repeated
 from spikemark.core import launch, places
 from spikemark.core.errors import BadInput
@@ -218,6 +220,23 @@ def test_the_spread_between_nodes_is_that_of_their_kernel_times():
     (line,) = node_spread.slow(rounds)
     assert line == "node n3 is slow: kernels take 1.10 times as long as on the median node"
     assert node_spread.slow(kernels_of(n1=0.99, n2=1.0, n3=1.01)) == []
+
+
+def test_a_part_that_fails_is_started_again_in_a_new_folder(tmp_path):
+    folders = []
+
+    def part(folder):
+        folders.append(folder)
+        if len(folders) < 3:
+            raise BenchFailed(f"crash {len(folders)}")
+        return "done"
+
+    again = Parts(tmp_path, spare=2)
+    assert again(part) == "done" and again.failed == ["crash 1", "crash 2"]
+    assert len(set(folders)) == 3 and {folder.parent for folder in folders} == {tmp_path}
+    folders.clear()
+    with pytest.raises(BenchFailed, match="crash 1"):
+        again(part)
 
 
 def test_nodes_beyond_the_allocation_are_refused(monkeypatch):

@@ -1,0 +1,35 @@
+"""Parts of a calibration, which are started again if a program fails on nodes of an allocation."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from spikemark.bench.kept import BenchFailed
+from spikemark.running.carry_out import RunFailed
+
+#: Failures that a calibration on an allocation survives. (Open MPI 4.1 over TCP crashed in MPI_Init in three
+#: of 235 starts on two nodes of a private Slurm.)
+FAILURES = 3
+Part = TypeVar("Part")
+
+
+class Parts:
+    """Carries parts out, each in a new folder below `workspace`; `spare` of all starts may fail.
+
+    `failed`: the reasons of those that did.
+    """
+
+    def __init__(self, workspace: Path, spare: int):
+        self._workspace, self._spare = workspace, spare
+        self.failed: list[str] = []
+
+    def __call__(self, part: Callable[[Path], Part]) -> Part:
+        """What `part` returns. Raises BenchFailed or RunFailed once too many have failed."""
+        while True:
+            try:
+                return part(Path(tempfile.mkdtemp(dir=self._workspace)))
+            except (BenchFailed, RunFailed) as reason:
+                if len(self.failed) == self._spare:
+                    raise
+                self.failed.append(str(reason))
