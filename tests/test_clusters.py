@@ -11,11 +11,21 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pages import section
 from site_programs import CLUSTERS, ROOT, programs
 
 from spikemark.report.export import FIGURES
 from spikemark.running.experiments import expand, load
 
+PAGE = (ROOT / "docs" / "clusters.md").read_text()
+#: What Slurm, Open MPI and the loader say, in the table of what can go wrong.
+OF_OTHERS = (
+    "Invalid account or account/partition combination",
+    "OMPI was not built with SLURM's PMI support",
+    "error while loading shared libraries",
+    "pending (",
+    "(",
+)
 CONTAINERS = CLUSTERS / "containers"
 RECIPE = CLUSTERS / "spack" / "spack_repo" / "spikemark" / "packages" / "spikemark" / "package.py"
 
@@ -163,3 +173,13 @@ def test_the_mini_app_of_an_image_is_started_with_all_arguments(tmp_path):
 def test_a_job_is_correct_shell_and_says_how_to_submit_it(path):
     assert subprocess.run(["bash", "-n", path]).returncode == 0
     assert f"sbatch {path.relative_to(ROOT)}" in path.read_text()
+
+
+def test_the_messages_that_the_page_explains_exist():
+    rows = re.findall(r"^\| (`.*?) \|", section(PAGE, "## What can go wrong"), re.M)
+    sources = [*(ROOT / "analysis" / "spikemark").rglob("*.py"), *(ROOT / "miniapp" / "src").rglob("*.c")]
+    known = re.sub(r'"\n\s*f?"', "", "".join(path.read_text() for path in sources))
+    messages = [message for row in rows for message in re.findall("`(.+?)`", row)]
+    parts = [part.strip(" ,:)") for message in messages for part in message.split("…")]
+    assert len(rows) > 10
+    assert [part for part in parts if part not in known and not part.startswith(OF_OTHERS)] == []

@@ -37,6 +37,7 @@ def test_what_was_read_and_what_that_cost(record):
     assert kernel["node_of_rank"] == [0, 0]
     (node,) = kernel["nodes"]
     assert node["node"] == 0 and node["hardware_threads"] >= 1
+    assert node["interval_s"] >= kernel["interval_s"]
     assert node["readings"] >= 2 and node["missing"] is None and node["full"] is False
     assert 0 < node["sampling_cost"] < 1 and node["read_s"] > 0 and kernel["cycle_read_s"] > 0
     assert node["looked_s"] >= record["timing"]["simulate_s"]
@@ -102,3 +103,22 @@ def test_a_system_without_counts_is_said(tmp_path):
 def test_bad_input(tmp_path, field, value, allowed):
     done = program.start(program.EXAMPLE, "--out", tmp_path / "run", *program.sets(**{field: value}))
     assert done.returncode == 2 and field.replace("__", ".") in done.stderr and allowed in done.stderr
+
+
+def test_a_large_node_is_read_less_often(tmp_path):
+    """The counts of 512 hardware threads and 600 interrupts: reading them takes milliseconds."""
+    threads, numbers = range(512), " 1" * 512
+    stat = "cpu  1 0 1 1 0 1 1 1\n" + "".join(f"cpu{i} 1 0 1 1 0 1 1 1\n" for i in threads)
+    head = " ".join(f"CPU{i}" for i in threads)
+    lines = "".join(f"{i}:{numbers} PCI-MSI {i}-edge eth0-{i}\n" for i in range(600))
+    for name, text in (
+        ("stat", stat),
+        ("interrupts", f"{head}\n{lines}"),
+        ("softirqs", f"{head}\nRCU:{numbers}\n"),
+    ):
+        (tmp_path / name).write_text(text)
+    short = program.sets(record__kernel_interval_s=0.001)
+    record = program.record_of(tmp_path / "run", *WANTED, *short, ranks=1, SPIKEMARK_PROCFS=str(tmp_path))
+    (node,) = record["kernel"]["nodes"]
+    assert node["hardware_threads"] == 512 and node["events"] == 0
+    assert node["interval_s"] > 10 * record["kernel"]["interval_s"]

@@ -232,3 +232,9 @@ def test_the_record_is_read_and_an_older_one_was_measured(real, tmp_path):
     del older["kind"]
     file.write_text(json.dumps(older))
     assert record.load(tmp_path / "run").record.kind == "measured"
+
+
+def test_the_kernel_tells_nothing_of_simulated_time(tmp_path):
+    wanted = program.sets(record__kernel="true")
+    assert simulator.record_of(tmp_path, program.EXAMPLE, *wanted, ranks=2)["kernel"] is None
+    assert not list((tmp_path / "run").glob("kernel.*"))

@@ -32,7 +32,7 @@ def run(slurm, tmp_path):
 
 @pytest.mark.parametrize(("distribution", "expected"), [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])])
 def test_the_node_of_every_rank_is_recorded(run, tmp_path, distribution, expected):
-    record, nodes = run("--nodes=2", "--ntasks-per-node=2", f"--distribution={distribution}")
+    record, nodes = run("--nodelist=n1,n2", "--ntasks-per-node=2", f"--distribution={distribution}")
     host = record["host"]
     assert nodes == expected
     assert (host["nodes"], host["node_names"]) == (2, ["n1", "n2"])
@@ -47,14 +47,14 @@ def shared(record):
 
 
 def test_two_ranks_on_one_core_are_a_warning_that_names_the_node(run):
-    record, _ = run("--ntasks=2", "--nodes=1", "--cpu-bind=map_cpu:0,0")
+    record, _ = run("--ntasks=2", "--nodelist=n1", "--cpu-bind=map_cpu:0,0")
     assert record["host"]["binding"] == [[0], [0]]
     [found] = shared(record)
     assert found.startswith("shared cores: 2 ranks on node n1, such as ranks 0 and 1")
 
 
 def test_ranks_bound_to_cores_of_their_own_are_no_warning(run):
-    record, _ = run("--ntasks=2", "--nodes=1", "--cpu-bind=map_cpu:0,1")
+    record, _ = run("--ntasks=2", "--nodelist=n1", "--cpu-bind=map_cpu:0,1")
     assert record["host"]["binding"] == [[0], [1]]
     assert shared(record) == []
 

@@ -1,6 +1,7 @@
 """Misses of delivery in simulated caches, and those predicted from the counts of the run."""
 
 import json
+import re
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -144,7 +145,7 @@ def simulate(
 def build() -> Path:
     """The mini-app with -O2 for any processor of this kind, in build/cachesim: Valgrind lacks AVX-512.
 
-    Builds what is missing or older than its sources. Raises CachesimFailed with the last line of the tools.
+    Builds what is missing or older than its sources. Raises CachesimFailed with the first error.
     """
     root = places.root()
     folder = root / "build" / "cachesim"
@@ -154,7 +155,9 @@ def build() -> Path:
     for step in [*steps, ["cmake", "--build", str(folder), "--target", "miniapp"]]:
         done = watch(Launch(step), BUILD_LIMIT_S)
         if done.status != 0:
-            said = reasons.of_program(done.errors or done.output, done.status)
+            told = f"{done.output}\n{done.errors}"  # the last line is that something failed
+            first = (line for line in reasons.lines(told) if re.search(r"\berror: |CMake Error", line))
+            said = next(first, None) or reasons.of_program(done.errors or done.output, done.status)
             raise CachesimFailed(f"{' '.join(step[:2])} in {folder}: {said}")
     return folder / "miniapp"
 

@@ -12,9 +12,10 @@ def noise(
     seconds: Annotated[float, typer.Option(help="How long to look.", min=0.01, max=3600)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what takes time from a program on every core of this node, or of the nodes of an allocation.
+    """Measure what takes time from a program on every core.
 
-    Run it on an idle node, before and after a campaign, and while something is suspected to disturb.
+    Looks at this node, or at all nodes of an allocation. Run it on an idle node, before and after a campaign,
+    and while something is suspected to disturb.
     """
     from spikemark.running.noise import NoiseFailed, witness
     from spikemark.running.noise_table import tables

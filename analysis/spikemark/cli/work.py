@@ -20,13 +20,34 @@ def work(
 
     results, began_s = Results(folder.resolve()), time.time()
     allocation = slurm.allocation()
-    worked = worker.work(results, _carry_out, allocation.ends_s if allocation else None, run)
-    if allocation and jobs.known(results, allocation.job):
+    ours = allocation is not None and jobs.known(results, allocation.job)
+    look = _witness(results, campaign.of(results).profile) if ours else lambda: None
+    worked = worker.work(results, _carry_out, allocation.ends_s if allocation else None, run, look)
+    if ours:
         over = worked.why == worker.TIME
         following = campaign.of(results).follow(results, results.read_plan().runs) if over else None
         jobs.keep_end(results, allocation.job, began_s, worked.why, following)
     if worked.why == worker.TIME:
         typer.echo("the time of the allocation is over; the same command goes on in another one")
+
+
+def _witness(results, profile):
+    """What is done before each run of a job: now and then, a look at the noise of all its nodes."""
+    from spikemark.core.errors import BadInput
+    from spikemark.running import noise
+
+    due = [0.0] if profile.noise_s > 0 else []  # when to look next; empty: not any more
+
+    def look() -> None:
+        if due and time.monotonic() >= due[0]:
+            try:
+                noise.keep(results.path, profile.noise_s)
+                due[0] = time.monotonic() + profile.noise_every_s
+            except (BadInput, noise.NoiseFailed) as reason:
+                due.clear()
+                typer.echo(f"no noise was measured: {reason}")
+
+    return look
 
 
 def _carry_out(results, planned) -> Path:

@@ -12,7 +12,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.core.process import watch
 from spikemark.running import quiet
 from spikemark.running.carry_out import RunFailed
-from spikemark.running.measure import log_text
+from spikemark.running.measure import log_text, why
 
 from .store import Attempt, Store
 from .trials import Plan, Trial
@@ -75,7 +75,7 @@ def _attempt(plan, trial, program, store, description, wait, busy) -> Attempt:
         wall_s, foreign_load = time.monotonic() - began, load.foreign_load()
         try:
             if finished.status != 0:
-                raise (_Refused if finished.status == REFUSED else RunFailed)(finished.reason)
+                raise (_Refused if finished.status == REFUSED else RunFailed)(why(finished))
             raw, figures = program.read(finished.output, workspace)
             if (figures.threads, figures.ranks) != (trial.threads, 1):
                 raise RunFailed(

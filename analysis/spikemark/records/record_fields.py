@@ -203,6 +203,7 @@ class NodeKernel(Fields):
 
     node: Count
     hardware_threads: Count
+    interval_s: Annotated[float, Field(gt=0)]  #: between readings; longer than asked for on large nodes
     readings: Count
     events: Count
     sampling_cost: Seconds

@@ -59,12 +59,18 @@ def run_to_record(start: Launch, limit_s: float, record: Path, planned: Planned)
     finished = watch(start, limit_s)
     try:
         if finished.status != 0:
-            hint = "; time_limit_s of the experiment raises it" if finished.status is None else ""
-            raise RunFailed(f"{finished.reason}{hint}")
+            raise RunFailed(why(finished))
         check_record(record, planned, start.spread)
     except RunFailed as failed:
         raise RunFailed(str(failed), log_text(start, finished)) from None
     return finished
+
+
+def why(finished: Finished) -> str:
+    """Why a program failed that an experiment gives time_limit_s."""
+    return (
+        f"{finished.reason}{'; time_limit_s of the experiment raises it' if finished.status is None else ''}"
+    )
 
 
 def log_text(start: Launch, finished: Finished) -> str:

@@ -97,9 +97,9 @@ def witness(seconds: float = 0.2, longest: int = 0) -> list[NodeNoise]:
         command = [program, "--seconds", f"{seconds:g}", "--list", str(longest), "--out", folder]
         finished = watch(_start(command), seconds + STARTING_S)
         if finished.status != 0:
-            refused = [line for line in finished.errors.splitlines() if line.startswith(f"{PROGRAM}: ")]
-            reason = refused[0].removeprefix(f"{PROGRAM}: ") if refused else finished.reason
-            raise BadInput(reason) if finished.status == 2 and refused else NoiseFailed(reason)
+            if finished.refusal is not None:
+                raise BadInput(finished.refusal)
+            raise NoiseFailed(finished.reason.removeprefix(f"{PROGRAM}: "))
         try:
             found = [_node(read_json(file)) for file in sorted(Path(folder).glob("*.json"))]
         except (BadInput, KeyError, TypeError) as error:

@@ -48,6 +48,8 @@ class SlurmProfile(BaseModel):
     poll_s: Annotated[float, Field(ge=0.1, le=3600)] = 10.0
     most_jobs: Annotated[int, Field(ge=1, le=10_000)] = 20
     follow_up: bool = True
+    noise_s: Annotated[float, Field(ge=0, le=60)] = 0.2
+    noise_every_s: Annotated[float, Field(ge=0)] = 60.0
 
     @property
     def where(self) -> list[str]:

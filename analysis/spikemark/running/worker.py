@@ -44,13 +44,16 @@ def work(
     carry_out: Callable[[Results, Planned], Path],
     ends_s: float | None = None,
     only: list[str] | None = None,
+    before: Callable[[], None] = lambda: None,
     say: Callable[[str], None] = print,
 ) -> Worked:
     """Carries out the runs of the plan that have neither a record nor a reason why they failed, in its order.
 
     `carry_out` makes the record of one run. `ends_s`: when the allocation ends, as Unix epoch; no run is
     begun that would not be over by then, but for the first one, which may as well use the time. `only`: ids
-    of the runs that this worker is for. Raises BadInput as `Results.read_plan`, and for an unknown id.
+    of the runs that this worker is for. `before` is called before each run.
+
+    Raises BadInput as `Results.read_plan`, and for an unknown id.
     """
     done: list[str] = []
     plan = results.read_plan()
@@ -63,6 +66,7 @@ def work(
         if done and ends_s is not None and time.time() + SLACK * expected.of(run) + MARGIN_S > ends_s:
             return Worked(done, TIME)
         done.append(run.id)
+        before()
         try:
             say(_carried_out(results, run, carry_out))
         except KeyboardInterrupt:

@@ -232,7 +232,8 @@ def _processes(kernel: KernelCounts) -> tuple[str, ...]:
 def _blind(run: Run, kernel: KernelCounts) -> tuple[str, ...]:
     """What could not be seen in this run, one line each."""
     record, about = run.record, kernel.about
-    lines = [f"the order of events within {1e3 * about.interval_s:g} ms, the time between two readings"]
+    apart_ms = 1e3 * max(node.interval_s for node in about.nodes)
+    lines = [f"the order of events within {apart_ms:.3g} ms, the time between two readings"]
     if record.host.virtual_machine:
         counted = kernel.counts["name"].eq("steal").any()
         lines.append(f"time that the hypervisor took{', except in ticks of 10 ms' if counted else ''}")

@@ -56,6 +56,8 @@ def miniapp(tmp_path, monkeypatch):
 FAILURES = {
     "message": ("echo first >&2; echo 'seed: 7 is not allowed' >&2; exit 2", "seed: 7 is not allowed"),
     "signal": ("kill -SEGV $$", "SIGSEGV"),
+    "signal of one rank": ("[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -SEGV $$; exec sleep 60", ", rank 1"),
+    "own line": ("echo 'miniapp: seed: 7; allowed: more' >&2; exit 2", "miniapp: seed: 7; allowed: more"),
     "silent": ("exit 3", "exit status 3 without a message"),
     "no record": ("exit 0", "no valid record"),
     "half a record": ('mkdir -p "$3"; echo "{" > "$3/record.json"', "no valid record"),
@@ -113,7 +115,7 @@ def test_failure_leaves_a_reason_and_nothing_else(case, planned, miniapp):
 def test_time_limit_ends_the_run(miniapp, tmp_path):
     results, run = plan(tmp_path / "results", time_limit_s=0.5)
     miniapp(f"exec {SLEEP}")
-    with pytest.raises(RunFailed, match=r"not finished within the time limit of 0\.5 s"):
+    with pytest.raises(RunFailed, match=r"limit of 0\.5 s; time_limit_s of the experiment raises it$"):
         measure(results, run)
     assert "time limit" in results.failure(run).read_text()
     assert running(SLEEP) == b""

@@ -22,6 +22,7 @@ def about(ranks: int, **changes) -> dict:
     node = {
         "node": 0,
         "hardware_threads": 4,
+        "interval_s": READ_S,
         "readings": 100,
         "events": 100,
         "sampling_cost": 0.01,

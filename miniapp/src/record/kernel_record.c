@@ -11,6 +11,7 @@ static struct node_kernel *summarise(const struct kernel_reader *reader, struct 
     const struct processes *others = &reader->others;
     *node = (struct node_kernel){.node = rank,
                                  .hardware_threads = reader->counts.n_cores,
+                                 .interval_s = reader->interval_s,
                                  .readings = (double)reader->readings,
                                  .events = (double)reader->events,
                                  .cost = reader->cost,
@@ -98,11 +99,12 @@ static json_t *node_json(const struct node_kernel *node) {
     json_t *missing = !node->started   ? json_string("no thread for reading could be started")
                       : *node->missing ? json_string(node->missing)
                                        : json_null();
-    return json_pack("{si si sI sI sf sf sf sb so sb ss so}", "node", node->node, "hardware_threads",
-                     node->hardware_threads, "readings", (json_int_t)node->readings, "events",
-                     (json_int_t)node->events, "sampling_cost", node->cost, "read_s", node->read_s,
-                     "looked_s", node->looked_s, "full", node->full, "missing", missing, "may_trace",
-                     node->may_trace, "tracers", node->tracers, "processes", others);
+    return json_pack("{si si sf sI sI sf sf sf sb so sb ss so}", "node", node->node, "hardware_threads",
+                     node->hardware_threads, "interval_s", node->interval_s, "readings",
+                     (json_int_t)node->readings, "events", (json_int_t)node->events, "sampling_cost",
+                     node->cost, "read_s", node->read_s, "looked_s", node->looked_s, "full", node->full,
+                     "missing", missing, "may_trace", node->may_trace, "tracers", node->tracers, "processes",
+                     others);
 }
 
 json_t *kernel_record_json(const struct kernel_record *record, const struct kernel_reader *reader,

@@ -16,7 +16,7 @@ enum { kernel_others_max = 10 };
 struct node_kernel {
     int node; ///< lowest rank there
     int hardware_threads;
-    double readings, events, cost, read_s;
+    double interval_s, readings, events, cost, read_s;
     double looked_s; ///< time of the last reading since the begin of the measured part
     bool started, full, may_trace;
     char tracers[200]; ///< that this user may use, or why none

@@ -39,6 +39,7 @@ struct kernel_reader {
     size_t readings, readings_max;
     struct kernel_event *event; ///< [events] in the order of time
     size_t events, events_max;
+    double interval_s;       ///< as asked for, or longer where readings would take too much of a core
     double read_s;           ///< time of all readings
     double cost;             ///< processor time of the thread by wall-clock time
     double cycle_read_s;     ///< what reading the counts of the own thread costs in each cycle
