@@ -83,7 +83,7 @@ test-python: build $(SIMULATOR) ## run linters and the tests of analysis, workfl
 
 # Starts a Slurm of its own in a temporary folder, never that of the system.
 test-slurm: build ## test campaigns on a private Slurm of four nodes, where Slurm is installed
-	@if lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1); then "$(BIN)/python" -m pytest -m slurm tests/slurm; \
+	@if lacking=$$("$(BIN)/python" tests/slurm/private_slurm.py 2>&1); then $(SIDE_BY_SIDE) -m slurm tests/slurm; \
 	    else echo "make: test-slurm: left out: $$lacking"; fi
 
 test-alone: build $(SIMULATOR) ## run the tests that measure times, one after another

@@ -6,6 +6,7 @@ Every node is a `slurmd -N` with a port of its own; TaskProlog gives each rank t
 import contextlib
 import os
 import pwd
+import random
 import shutil
 import socket
 import subprocess
@@ -91,6 +92,7 @@ class PrivateSlurm:
             "OMPI_MCA_pml": "ob1",
             # With the store in shared memory that PMIx 4 takes by itself, 3 in 100 runs crash in MPI_Init.
             "PMIX_MCA_gds": "hash",
+            "OMPI_MCA_btl_tcp_if_include": "lo",  # bridges of containers come and go
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -175,14 +177,16 @@ def _write_configuration(folder: Path, name: str, nodes: int, cores: int, thread
 
 
 def _free_ports(number: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(number)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """Ports that nothing listens on, none of those that the system takes for outgoing connections."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    found: list[int] = []
+    for port in random.sample(range(10_000, max(first, 20_000)), 9_000):
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == number:
+            return found
+    raise RuntimeError(f"no {number} free ports from 10000 to {first}")
 
 
 def _start(slurm: PrivateSlurm) -> None:
