@@ -21,7 +21,7 @@ def sweep(
         typer.Option("--jobs", help="Slurm: a job for every run, instead of one that takes all in order."),
     ] = False,
     budget: Annotated[
-        float | None, typer.Option(help="Slurm: refuse to use more than this many node-hours.")
+        float | None, typer.Option(help="Slurm: refuse to use more node-hours for all jobs of these results.")
     ] = None,
     time: Annotated[
         str | None, typer.Option(metavar="LIMIT", help="Slurm: limit of a job, such as 2:00:00.")
