@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from spikemark.core import job_end, slurm
+from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.quantities.words import counted
 from spikemark.records.plan import Planned
@@ -35,6 +36,7 @@ class Watch:
     ):
         self.campaign, self.results, self.runs, self.progress = campaign, results, runs, progress
         self.active = {job.id: job for job in found}
+        self.begun = bool(found)
         self.complaints: list[str] = []
         self.lost: list[int] = []  # how many runs were missing when a job was lost
 
@@ -44,7 +46,7 @@ class Watch:
             while True:
                 self.progress.look()
                 if not self.complaints:
-                    self._submit()
+                    self._submit_missing()
                 if not self.active or not self.progress.pending:
                     return self._left()
                 self._look_at_queue()
@@ -54,6 +56,15 @@ class Watch:
                 left = jobs.named([*self.active.values()])
                 self.progress.say(f"still in the queue: {left}; the same command watches again")
             raise
+
+    def _submit_missing(self) -> None:
+        """Submits as `_submit`; what is refused later than at first, as for a budget, is a complaint."""
+        try:
+            self._submit()
+        except BadInput as refused:
+            if not self.begun:
+                raise
+            self.complaints.append(str(refused))
 
     def _submit(self) -> None:
         """Submits what is neither done nor in the queue, in the order of the plan."""
@@ -67,7 +78,7 @@ class Watch:
             groups = [[run] for run in missing[: self.campaign.profile.most_jobs - len(self.active)]]
         for group in groups:
             job = self.campaign.submit(self.results, self.runs, group)
-            self.active[job.id] = job
+            self.active[job.id], self.begun = job, True
             what = "all missing runs" if group is None else self.progress.pending.get(group[0], group[0])
             limit = f"{counted(job.nodes, 'node')}, limit {minutes(job.limit_s)}"
             self.progress.say(f"job {job.id} submitted: {what}, {limit}")

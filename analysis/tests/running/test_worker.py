@@ -1,36 +1,15 @@
 """A worker carries out what is missing, in order, and ends in time."""
 
 import time
-from pathlib import Path
 
 import pytest
+from four_runs import IDS, finish, plan
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_json
 from spikemark.network.description import read
 from spikemark.presets import mam_benchmark
-from spikemark.records.plan import PLAN_VERSION
-from spikemark.records.results import Results
 from spikemark.running import durations, worker
 from spikemark.running.carry_out import RunFailed
-
-IDS = ["a", "b", "c", "d"]
-
-
-def plan(path: Path, guess_s: float = 10.0) -> Results:
-    results = Results(path)
-    line = {"ranks": 1, "threads": 1, "seed": 1, "fields": {}, "guess_s": guess_s}
-    runs = [{**line, "id": id, "label": f"run {id}", "repetition": n + 1} for n, id in enumerate(IDS)]
-    experiment = {"name": "x", "title": "x"}
-    content = {"format_version": PLAN_VERSION, "experiment": experiment, "machine": "m", "shuffle_seed": 1}
-    write_json(results.plan, {**content, "runs": runs})
-    return results
-
-
-def finish(results: Results, id: str, wall_s: float = 1.0) -> Path:
-    write_json(results.run(id) / "record.json", {})
-    write_json(results.run(id) / "launch.json", {"wall_s": wall_s})
-    return results.run(id)
 
 
 @pytest.fixture
