@@ -1,5 +1,6 @@
 """`spikemark work`: what a sweep starts, here or as a batch job; not a command for people."""
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -20,9 +21,10 @@ def work(
 
     results, began_s = Results(folder.resolve()), time.time()
     allocation = slurm.allocation()
-    ours = allocation is not None and jobs.known(results, allocation.job)
-    look = _witness(results, campaign.of(results).profile) if ours else lambda: None
-    worked = worker.work(results, _carry_out, allocation.ends_s if allocation else None, run, look)
+    ours = allocation is not None and os.environ.get("SLURM_JOB_NAME") == jobs.name(results)
+    look = _witness(results, campaign.of(results)) if ours else lambda: None
+    ends_s = slurm.ends_s(allocation.job) if allocation else None
+    worked = worker.work(results, _carry_out, ends_s, run, ours, look)
     if ours:
         over = worked.why == worker.TIME
         following = campaign.of(results).follow(results, results.read_plan().runs) if over else None
@@ -31,12 +33,18 @@ def work(
         typer.echo("the time of the allocation is over; the same command goes on in another one")
 
 
-def _witness(results, profile):
-    """What is done before each run of a job: now and then, a look at the noise of all its nodes."""
+def _witness(results, campaign):
+    """What is done before each run of a job: now and then, a look at the noise of all its nodes.
+
+    Not where every run is a job of its own: others run beside it.
+    """
     from spikemark.core.errors import BadInput
     from spikemark.running import noise
 
-    due = [0.0] if profile.noise_s > 0 else []  # when to look next; empty: not any more
+    profile = campaign.profile
+    due = (
+        [0.0] if profile.noise_s > 0 and not campaign.one_each else []
+    )  # when to look next; empty: not any more
 
     def look() -> None:
         if due and time.monotonic() >= due[0]:

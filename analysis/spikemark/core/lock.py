@@ -26,6 +26,11 @@ def locked(folder: Path) -> Iterator[int]:
             raise BadInput(
                 f"{folder}: another sweep or benchmark is running here; wait for it or stop it"
             ) from None
+        except OSError as error:
+            why = f"this file system cannot lock files ({error.strerror})"
+            raise BadInput(
+                f"{folder}: {why}: choose another one, or ask for its mount option flock"
+            ) from None
         try:
             yield lock.fileno()
         finally:

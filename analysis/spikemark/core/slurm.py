@@ -1,5 +1,6 @@
 """Slurm: the allocation that this process is in, the queue, and how jobs are submitted and cancelled."""
 
+import contextlib
 import functools
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from .errors import BadInput
@@ -17,6 +19,13 @@ from .reasons import lines
 LIMIT_S = 60
 #: Where an answer is not worth waiting for: is this a cluster, why is this job ended?
 SHORT_S = 5
+#: How often the limit of a job is asked for, and how many s lie between.
+ATTEMPTS, AGAIN_S = 4, 15.0
+#: Where slurm.conf lies; the second place is that of nodes without one of their own.
+CONFIGURATIONS = (Path("/etc/slurm/slurm.conf"), Path("/run/slurm/conf/slurm.conf"))
+#: Fields of a line of the queue, and states of jobs that are no longer in it.
+FIELDS = 5
+OVER = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
 #: Variables that Slurm takes for options of a command that is started inside a job.
 INHERITED = re.compile(r"SLURM(D|STEPD)?_|SBATCH_|SALLOC_|SRUN_")
 #: Those of them that say which job it is, and what concerns the nodes themselves.
@@ -27,6 +36,10 @@ OF_THE_JOB = re.compile(
 
 class SlurmFailed(RuntimeError):
     """A command of Slurm failed; the message is one line that names it and what it said."""
+
+
+class SlurmSlow(SlurmFailed):
+    """A command of Slurm did not answer in time."""
 
 
 class Job(NamedTuple):
@@ -47,7 +60,6 @@ class Allocation:
     job: str
     partition: str | None
     nodes: tuple[str, ...]
-    ends_s: float | None  # Unix epoch; None if it has no limit or Slurm does not tell
 
     def content(self) -> dict:
         """What is kept beside a record."""
@@ -55,8 +67,8 @@ class Allocation:
 
 
 def inside(environment: Mapping[str, str] = os.environ) -> bool:
-    """Says whether this process belongs to a job of Slurm."""
-    return bool(environment.get("SLURM_JOB_ID"))
+    """Says whether this process belongs to a job of Slurm and can ask it; in a container it cannot."""
+    return bool(environment.get("SLURM_JOB_ID")) and shutil.which("scontrol") is not None
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
@@ -69,7 +81,6 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
         job,
         environment.get("SLURM_JOB_PARTITION") or None,
         hosts(environment),
-        _ends_s(job),
     )
 
 
@@ -93,11 +104,15 @@ def cpus_per_core(node: str) -> int:
         raise SlurmFailed(f"scontrol show node {node}: no numbers of cores") from None
 
 
-def _ends_s(job: str) -> float | None:
-    """When a job reaches its limit. SLURM_JOB_END_TIME exists only since Slurm 23."""
-    left = _ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip()
-    seconds = duration_s(left)
-    return None if seconds is None else time.time() + seconds
+def ends_s(job: str) -> float | None:
+    """When a job reaches its limit, as Unix epoch; None if it has none, or Slurm does not answer for long."""
+    for attempt in range(ATTEMPTS):  # SLURM_JOB_END_TIME exists only since Slurm 23
+        try:
+            left = duration_s(_ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
+            return None if left is None else time.time() + left
+        except SlurmFailed:
+            time.sleep(AGAIN_S if attempt + 1 < ATTEMPTS else 0)
+    return None
 
 
 def duration_s(text: str) -> float | None:
@@ -115,36 +130,65 @@ def available() -> bool:
 
 
 def cluster_name() -> str | None:
-    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm answers soon."""
+    """The name of the cluster, ClusterName in slurm.conf; None where no controller of Slurm works.
+
+    The file itself is read where a controller exists but takes long to answer, since results must not be
+    named otherwise for a moment.
+    """
     if name := os.environ.get("SLURM_CLUSTER_NAME"):
         return name
     if shutil.which("scontrol") is None:
         return None
-    try:
-        if " is UP" not in _ask(
-            "scontrol", "ping", limit_s=SHORT_S
-        ):  # tells at once, other commands try again
+    try:  # ping tells at once, other commands try again
+        content = _ask("scontrol", "ping", limit_s=SHORT_S)
+        if " is UP" not in content:
             return None
         content = _ask("scontrol", "show", "config", limit_s=SHORT_S)
+    except SlurmSlow:
+        content = _configuration()
     except SlurmFailed:
         return None
     found = re.search(r"^ClusterName\s*=\s*(\S+)", content, re.MULTILINE)
     return found[1] if found else None
 
 
+def _configuration() -> str:
+    """The text of slurm.conf; empty where it is not found."""
+    named = os.environ.get("SLURM_CONF")
+    for path in [Path(named)] if named else CONFIGURATIONS:
+        with contextlib.suppress(OSError):
+            return path.read_text(errors="replace")
+    return ""
+
+
 def queue(jobs: Sequence[str]) -> dict[str, Job]:
     """Those of `jobs` that wait or run, by id. Needs no accounts. Raises SlurmFailed without an answer."""
     if not jobs:
         return {}
-    # All jobs of the user: a job that has left the queue for good is an error of `squeue --jobs`.
-    told = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M")
+    known = {job.id: job for job in _of_user()}
+    return {id: known[id] for id in jobs if id in known}
+
+
+def called(name: str) -> list[Job]:
+    """The jobs of this user that wait or run under a name. Raises SlurmFailed without an answer."""
+    return _of_user(f"--name={name}")
+
+
+def _of_user(*options: str) -> list[Job]:
+    """Jobs that wait or run. `squeue --jobs` would fail for one that has left the queue for good."""
+    told = _ask("squeue", "--noheader", "--me", "--format=%i|%T|%r|%D|%M", *options)
     found = (line.split("|") for line in lines(told))
-    known = {
-        id: Job(id, state, reason, int(nodes), duration_s(elapsed) or 0.0)
-        for id, state, reason, nodes, elapsed in found
-    }
-    over = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
-    return {id: known[id] for id in jobs if id in known and known[id].state not in over}
+    jobs = (Job(p[0], p[1], p[2], int(p[3]), duration_s(p[4]) or 0.0) for p in found if len(p) == FIELDS)
+    return [job for job in jobs if job.state not in OVER]
+
+
+def run_time_s(job: str) -> float | None:
+    """How long a job has run so far or ran, s; None if nobody remembers."""
+    try:
+        found = re.search(r"\bRunTime=(\S+)", _ask("scontrol", "show", "job", job, limit_s=SHORT_S))
+    except SlurmFailed:
+        return None
+    return duration_s(found[1]) if found else None
 
 
 def cores_per_node(partition: str | None) -> int:
@@ -217,7 +261,7 @@ def _ask(
     except FileNotFoundError:
         raise SlurmFailed(f"{command[0]}: command not found: is this a cluster with Slurm?") from None
     except subprocess.TimeoutExpired:
-        raise SlurmFailed(f"{command[0]}: no answer within {limit_s} s") from None
+        raise SlurmSlow(f"{command[0]}: no answer within {limit_s} s") from None
     if done.returncode != 0:
         # A site says first what it misses, such as an account; the last line is the same for all refusals.
         said = "; ".join(re.sub(rf"^{command[0]}: (error: )?", "", line) for line in lines(done.stderr))

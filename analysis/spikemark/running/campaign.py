@@ -73,15 +73,8 @@ class Campaign:
         return f"{each[0]} to {words}" if len(each) > 1 else words
 
     def _left(self, results: Results) -> float | None:
-        """Node-hours that may still be used; None without a budget.
-
-        A job that has not said how long it took counts with its whole limit.
-        """
-        if self.budget is None:
-            return None
-        used = (job.node_hours for job in jobs.all_of(results))
-        reserved = (job.nodes * job.limit_s / 3600 for job in jobs.all_of(results))
-        return self.budget - sum(r if u is None else u for u, r in zip(used, reserved, strict=True))
+        """Node-hours that may still be used by further jobs (jobs.used_h); None without a budget."""
+        return None if self.budget is None else self.budget - jobs.used_h(results)
 
     def cores(self) -> int:
         """Physical cores of a node. Raises BadInput if neither the profile nor Slurm knows them."""
@@ -106,14 +99,14 @@ class Campaign:
         missing, expected = missing_of(results, runs), Durations(runs, results)
         mine = missing if ids is None else [run for run in missing if run.id in ids]
         nodes = self.nodes(mine, self.cores())
-        limit_s = self._limit_s(results, expected.total(mine), nodes)
+        limit_s = self._limit_s(results, expected.total(mine), expected.of(mine[0]), nodes)
         options = [
-            f"--job-name=spikemark-{results.path.parent.name}",
+            f"--job-name={jobs.name(results)}",
             f"--nodes={nodes}",
             f"--time={int(limit_s // 60)}",
             "--no-requeue",
             f"--chdir={results.path}",
-            f"--output={jobs.log(results, '%j')}",
+            f"--output={jobs.log_pattern(results)}",
             *self.profile.where,
             *self.profile.options,
         ]
@@ -122,16 +115,22 @@ class Campaign:
         jobs.keep(results, job)
         return job
 
-    def _limit_s(self, results: Results, expected_s: float, nodes: int) -> float:
-        """The limit of a job in whole minutes, s; at most what the site and the budget allow."""
+    def _limit_s(self, results: Results, expected_s: float, first_s: float, nodes: int) -> float:
+        """The limit of a job in whole minutes, s; at most what the site and the budget allow.
+
+        Raises BadInput if the budget does not suffice for the first run.
+        """
         computed = RESERVE * expected_s + ENDS_S
         wanted = time_limit_s(self.limit) if self.limit else min(computed, self.profile.time_limit_s)
         left = self._left(results)
-        if left is not None and 3600 * left / nodes < min(wanted, ENDS_S):
-            raise BadInput(f"budget={self.budget:g}: {max(left, 0):.2g} node-hours are left")
-        if left is not None:
-            wanted = min(wanted, 3600 * left / nodes)
-        return 60.0 * max(1, -(-wanted // 60) if left is None else wanted // 60)
+        if left is None:
+            return 60.0 * max(1, -(-wanted // 60))
+        allowed = 60.0 * (3600 * left / nodes // 60)
+        if allowed < min(60.0 * -(-wanted // 60), max(60.0, first_s + worker.MARGIN_S)):
+            raise BadInput(
+                f"budget={self.budget:g}: {max(left, 0):.2g} node-hours are left, too few for the next run"
+            )
+        return max(60.0, min(allowed, 60.0 * -(-wanted // 60)))
 
     def _script(self, results: Results, ids: list[str] | None) -> str:
         command = [sys.executable, "-m", "spikemark", "work", str(results.path)]

@@ -3,6 +3,8 @@
 A job writes its end into a file of its own: the queue only says that it is gone.
 """
 
+import hashlib
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,6 +34,12 @@ class Submitted:
         return None if self.end is None else self.nodes * (self.end["ended_s"] - self.end["began_s"]) / 3600
 
 
+def name(results: Results) -> str:
+    """The name of the jobs of a results folder, by which they are found in the queue."""
+    own = hashlib.sha256(str(results.path).encode()).hexdigest()[:8]
+    return f"spikemark-{results.path.parent.name}-{own}"
+
+
 def keep(results: Results, job: Submitted) -> None:
     """Writes down that a job was submitted."""
     content = {"nodes": job.nodes, "limit_s": job.limit_s, "runs": None if job.runs is None else [*job.runs]}
@@ -44,11 +52,6 @@ def keep_end(results: Results, job: str, began_s: float, why: str, following: st
     write_json(_end_file(results, job), content)
 
 
-def known(results: Results, job: str) -> bool:
-    """Says whether a job was submitted for this folder."""
-    return _file(results, job).is_file()
-
-
 def all_of(results: Results) -> list[Submitted]:
     """All jobs that were submitted for a results folder, the oldest first."""
     files = (path for path in _folder(results).glob("*.json") if not path.name.endswith(".end.json"))
@@ -56,15 +59,38 @@ def all_of(results: Results) -> list[Submitted]:
 
 
 def active(results: Results) -> list[Submitted]:
-    """The jobs of a results folder that wait or run. Raises BadInput if Slurm cannot be asked about them."""
-    open_jobs = [job for job in all_of(results) if job.end is None]
-    if not open_jobs or not slurm.available():  # as for a folder that was fetched from a cluster
+    """The jobs of a results folder that wait or run. Raises BadInput if Slurm cannot be asked about them.
+
+    A job that is in the queue although nobody wrote it down belongs to them: sbatch was ended before it could
+    tell. It counts as one for all missing runs.
+    """
+    if not _folder(results).is_dir() or not slurm.available():  # as for a folder fetched from a cluster
         return []
+    open_jobs = {job.id: job for job in all_of(results) if job.end is None}
     try:
-        queue = slurm.queue([job.id for job in open_jobs])
+        queue = slurm.called(name(results))
     except slurm.SlurmFailed as failed:
+        if not open_jobs:
+            return []
         raise BadInput(f"{_folder(results)}: are its jobs still at work? {failed}") from None
-    return [job for job in open_jobs if job.id in queue]
+    return [open_jobs.get(job.id) or Submitted(job.id, job.nodes, 0.0, None) for job in queue]
+
+
+def used_h(results: Results) -> float:
+    """Node-hours that the jobs of a results folder have used, or may still use.
+
+    A job in the queue counts with its limit, but for the one that this process is in, which counts with its
+    time so far; so does one that has not said how it ended. Where nobody knows its time, its limit counts.
+    """
+    waiting = {job.id for job in active(results)} - {os.environ.get("SLURM_JOB_ID")}
+    total = 0.0
+    for job in all_of(results):
+        hours = job.node_hours
+        if hours is None:
+            seconds = None if job.id in waiting else slurm.run_time_s(job.id)
+            hours = job.nodes * (job.limit_s if seconds is None else seconds) / 3600
+        total += hours
+    return total
 
 
 def ended(results: Results, job: Submitted) -> Submitted:
@@ -88,8 +114,13 @@ def advice(found: list[Submitted]) -> str:
 
 
 def log(results: Results, job: str) -> Path:
-    """What a job printed; `%j` stands for any."""
+    """What a job printed."""
     return _folder(results) / f"{job}.log"
+
+
+def log_pattern(results: Results) -> str:
+    """The file that jobs print to, as sbatch takes it: `%j` is the id, other % are doubled."""
+    return f"{_folder(results)}/".replace("%", "%%") + "%j.log"
 
 
 def _folder(results: Results) -> Path:

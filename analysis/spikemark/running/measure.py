@@ -38,10 +38,10 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     start = launch(launcher, program, planned.layout)
 
     def work() -> dict[str, Any]:
-        began_s = time.time()
+        allocation, began_s = _allocation(), time.time()
         run_to_record(start, plan.experiment.time_limit_s, out, planned)
         started = {"launcher": launcher, "command": start.command, "environment": start.environment}
-        return {**started, "began_s": began_s, "allocation": _allocation()}
+        return {**started, "began_s": began_s, "allocation": allocation}
 
     return carry_out(planned, out, results.run(run), results.failure(run), work)
 

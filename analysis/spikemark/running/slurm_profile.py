@@ -28,6 +28,12 @@ def _time(text: str) -> str:
     return text
 
 
+def _option(text: str) -> str:
+    if text.startswith(("-M", "--cluster")):
+        raise ValueError("the jobs of another cluster are not seen from here; log in there")
+    return text
+
+
 Word = Annotated[str, Field(pattern=r"^[^\s-]\S*$")]  # the value of an option of sbatch
 
 
@@ -43,7 +49,10 @@ class SlurmProfile(BaseModel):
     reservation: Word | None = None
     time_limit: Annotated[str, AfterValidator(_time)] = "24:00:00"
     cores_per_node: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    options: list[Annotated[str, Field(pattern=r"^-\S.*$")]] = ["--exclusive", "--mem=0"]
+    options: list[Annotated[str, Field(pattern=r"^-\S.*$"), AfterValidator(_option)]] = [
+        "--exclusive",
+        "--mem=0",
+    ]
     setup: list[str] = []
     poll_s: Annotated[float, Field(ge=0.1, le=3600)] = 10.0
     most_jobs: Annotated[int, Field(ge=1, le=10_000)] = 20

@@ -19,6 +19,8 @@ from .progress import Progress
 
 #: Seconds that a file may need to be seen on another node.
 LATENCY_S = 60.0
+#: Seconds that the queue may be silent before the watch ends; the jobs go on.
+SILENCE_S = 3600.0
 #: Ends of jobs for which the runs are not to blame, and how often in a row that is put up with.
 LOST, PATIENCE = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED"), 3
 
@@ -36,7 +38,8 @@ class Watch:
     ):
         self.campaign, self.results, self.runs, self.progress = campaign, results, runs, progress
         self.active = {job.id: job for job in found}
-        self.begun = bool(found)
+        self.begun, self.refused = bool(found), ""
+        self.silent_since: float | None = None  # when the queue stopped to answer
         self.complaints: list[str] = []
         self.lost: list[int] = []  # how many runs were missing when a job was lost
 
@@ -58,13 +61,20 @@ class Watch:
             raise
 
     def _submit_missing(self) -> None:
-        """Submits as `_submit`; what is refused later than at first, as for a budget, is a complaint."""
+        """Submits as `_submit`. A refusal later than the first one is a complaint if no job is left.
+
+        While one is left, it may be that the queue is full, or that part of a budget is only reserved.
+        """
         try:
             self._submit()
         except BadInput as refused:
             if not self.begun:
                 raise
-            self.complaints.append(str(refused))
+            if not self.active:
+                self.complaints.append(str(refused))
+            elif str(refused) != self.refused:
+                self.refused = str(refused)
+                self.progress.say(f"no further job for now: {refused}")
 
     def _submit(self) -> None:
         """Submits what is neither done nor in the queue, in the order of the plan."""
@@ -86,8 +96,15 @@ class Watch:
     def _look_at_queue(self) -> None:
         try:
             queue = slurm.queue([*self.active])
-        except slurm.SlurmFailed:  # the controller is busy or restarts; the jobs go on
+        except slurm.SlurmFailed as failed:  # the controller is busy or restarts; the jobs go on
+            if self.silent_since is None:
+                self.silent_since = time.monotonic()
+                self.progress.say(f"the queue is not known: {failed}")
+            elif time.monotonic() > self.silent_since + SILENCE_S:
+                self.complaints.append(f"{jobs.named([*self.active.values()])}: no longer watched: {failed}")
+                self.active = {}
             return
+        self.silent_since = None
         self.progress.show_queue([*queue.values()], self._node_hours(queue))
         for id in [id for id in self.active if id not in queue]:
             self._ended(self.active.pop(id))
@@ -101,13 +118,15 @@ class Watch:
         """Takes note of the end of a job, and of the one that it has submitted itself."""
         self.progress.look()
         end = job_end.of(job.id)
-        until = time.monotonic() + (LATENCY_S if end.state in (None, "COMPLETED") else 0)
+        until = time.monotonic() + (LATENCY_S if end.state in (None, "COMPLETED", "TIMEOUT") else 0)
         while (job := jobs.ended(self.results, job)).end is None and time.monotonic() < until:
             time.sleep(min(1.0, self.campaign.profile.poll_s))
         self.progress.look()
         if job.end is not None:
             self._follow(job, job.end)
             return
+        if end.state is not None and (seconds := slurm.run_time_s(job.id)) is not None:
+            jobs.keep_end(self.results, job.id, time.time() - seconds, end.state, None)  # for the budget
         log = jobs.log(self.results, job.id)
         told = log.read_text(errors="replace") if log.is_file() else None
         reason = end.why(told) + (f"; see {log}" if told else "")

@@ -64,12 +64,12 @@ class Slurm:
 
     def cost(self, results: Results, runs: list[Planned]) -> str | None:
         """See Way. Raises BadInput as Campaign.cost, and where jobs are at work on another plan."""
-        found = jobs.active(results)
-        if found and [run.id for run in results.read_plan().runs] != [run.id for run in runs]:
-            raise BadInput(
-                f"{results.plan}: {jobs.named(found)}: at work on another plan; {jobs.advice(found)}"
-            )
-        return self.campaign.cost(results, runs)
+        if not (found := jobs.active(results)):
+            return self.campaign.cost(results, runs)
+        if [run.id for run in results.read_plan().runs] != [run.id for run in runs]:
+            busy = f"{jobs.named(found)}: at work on another plan"
+            raise BadInput(f"{results.plan}: {busy}; {jobs.advice(found)}")
+        return None
 
     def carry_out(self, results: Results, runs: list[Planned], progress: Progress, lock: int) -> list[str]:
         """See Way.

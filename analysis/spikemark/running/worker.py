@@ -44,6 +44,7 @@ def work(
     carry_out: Callable[[Results, Planned], Path],
     ends_s: float | None = None,
     only: list[str] | None = None,
+    whole: bool = False,
     before: Callable[[], None] = lambda: None,
     say: Callable[[str], None] = print,
 ) -> Worked:
@@ -51,7 +52,8 @@ def work(
 
     `carry_out` makes the record of one run. `ends_s`: when the allocation ends, as Unix epoch; no run is
     begun that would not be over by then, but for the first one, which may as well use the time. `only`: ids
-    of the runs that this worker is for. `before` is called before each run.
+    of the runs that this worker is for. `whole`: the allocation is as long as a job can be, so that a run
+    that had all of it has failed. `before` is called before each run.
 
     Raises BadInput as `Results.read_plan`, and for an unknown id.
     """
@@ -73,7 +75,7 @@ def work(
             if not _at_limit(ends_s):
                 raise
         if _at_limit(ends_s) and not results.measured(run.id):
-            _cut_off(results, run, alone=len(done) == 1)
+            _cut_off(results, run, failed=whole and len(done) == 1)
             return Worked(done, TIME)
         expected.learn(run)
     return Worked(done, DONE)
@@ -83,10 +85,10 @@ def _at_limit(ends_s: float | None) -> bool:
     return ends_s is not None and time.time() > ends_s - SLOW_S
 
 
-def _cut_off(results: Results, run: Planned, alone: bool) -> None:
-    """Takes note of a run that the end of the allocation has ended: it failed if it had all the time."""
+def _cut_off(results: Results, run: Planned, failed: bool) -> None:
+    """Takes note of a run that the end of the allocation has ended."""
     results.failure(run.id).unlink(missing_ok=True)
-    if alone:
+    if failed:
         why = "not finished within the time of a whole job; give --time, or raise time_limit in slurm.yaml"
         write_atomically(results.failure(run.id), f"{why}\n\nrun: {run.label}\nid: {run.id}\n")
 
