@@ -40,7 +40,7 @@ static const char *const help =
     "\n"
     "miniapp/FORMAT.md states the JSON, which goes to standard output. Exit status: 0 done, 2 bad input.\n";
 
-/// Measures everything into the times of the ranks that send. Returns the eager bytes, on the first rank.
+/// Measures everything into the times of the ranks that send. Returns the eager limit, bytes, on rank 0.
 /// Collective.
 static int measure(struct message_times *times, const struct options *options, int rank, int ranks) {
     const int most = rank_pairs_all(ranks), pairs = options->pairs < most ? options->pairs : most;

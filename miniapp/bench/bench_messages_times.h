@@ -7,7 +7,7 @@
 #include "bench_messages_pairs.h"
 #include <stdbool.h>
 
-/// Messages that the first rank of a pair sends in a row; the second one answers when it has all of them.
+/// Messages that the first rank of a pair sends in a row. The second rank answers when it has all of them.
 struct message_case {
     int bytes, messages;
 };
@@ -29,10 +29,10 @@ struct message_times {
 
 enum { most_bytes = 1 << 22 };
 
-/// Returns what a repetition adds to the times of a rank at most.
+/// Returns how many times a repetition adds to a rank at most.
 int message_times_room(int ranks);
 
-/// Times every case between the ranks of a pair. Of the two ranks only.
+/// Times every case between the ranks of a pair. Called by these two ranks only.
 void message_times_pair(struct message_times *times, struct rank_pair pair, int rank, int repetition,
                         double min_time_s);
 
@@ -42,7 +42,7 @@ void message_times_halves(struct message_times *times, int rank, int ranks, int 
                           double min_time_s);
 
 /// Returns the largest message, up to most_bytes, that leaves the first rank of a pair before the second one
-/// has asked for it; -1 if none does. Of the two ranks only; valid on the first one.
+/// has asked for it; -1 if none does. Called by the two ranks only; the result is valid on the first one.
 int message_eager_bytes(struct rank_pair pair, int rank);
 
 #endif

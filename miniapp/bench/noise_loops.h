@@ -21,7 +21,7 @@ struct detour {
 
 /// What the detour loop found. Sums are of all detours, the list holds the first ones.
 struct detours {
-    double seconds; ///< that the loop looked
+    double seconds; ///< how long the loop looked
     double usual_s; ///< gap between two readings, the median
     double threshold_s;
     uint64_t count, switched; ///< detours, and those in which another thread took the core
@@ -41,13 +41,13 @@ struct quanta {
 /// Returns the factor by which clock_ticks() become seconds, from a comparison of both clocks.
 double noise_tick_s(void);
 
-/// Looks until `end_s` by clock_now(). A detour is longer than `times` usual gaps. Keeps `most` detours.
+/// Looks until `end_s` by clock_now(). A detour is longer than `times` usual gaps; at most `most` are kept.
 void noise_detours(struct detours *found, double end_s, double times, double tick_s, size_t most);
 
 /// Returns the amount of work that takes `seconds` on the calling core when nothing disturbs it.
 uint64_t noise_work(double seconds, double tick_s);
 
-/// Works until `end_s`, at most `most` pieces.
+/// Works until `end_s`, and does at most `most` pieces of work.
 void noise_quanta(struct quanta *found, double end_s, uint64_t work, double tick_s, size_t most);
 
 #endif

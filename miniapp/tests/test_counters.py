@@ -75,9 +75,9 @@ def test_misses_of_the_second_level_are_none_of_the_last(counted):
     _, record = counted
     (misses,) = [m for m in record["meters"] if m["name"] == "last_level_misses" and "phase" not in m]
     amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text()
-    said = "perf::CACHE-MISSES: counts the second level on AMD" in (misses["reason"] or "")
-    built_with_papi = "without PAPI" not in (misses["reason"] or "")
-    assert said == (amd and built_with_papi and misses["status"] != "ok")
+    reason = misses["reason"] or ""  # of each event that was tried
+    said = "perf::CACHE-MISSES: counts the second level on AMD" in reason
+    assert said == (amd and "perf::CACHE-MISSES: " in reason)
     assert not (amd and misses["event"] == "perf::CACHE-MISSES")
 
 

@@ -70,6 +70,7 @@ def test_every_file_that_a_run_writes_is_listed(listed, tmp_path):
     everything = program.sets(
         record__counters="true",
         record__energy="true",
+        record__kernel="true",
         record__idle_pause_s=0.1,
         record__energy_interval_s=0.01,
     )

@@ -61,7 +61,7 @@ def bench(
 
     `options`: those of bench_exchange without their dashes, such as {"filter": "rma"}. For each number of
     ranks, writes `out`/exchanges-TIMESTAMP-RANKS.json and updates `out`/exchanges.parquet before it goes on.
-    `progress` is called with the numbers of ranks that are done; `launcher` is one of launch.LAUNCHERS, None
+    `progress` is called with the numbers of ranks that are done; `launcher` is one of launch.LAUNCHERS; None
     stands for the default. Ranks fill the nodes at hand, `ranks_per_node` on each (None: on every core).
     Raises BadInput for what bench_exchange or the launcher refuses, for a missing program, and if another
     command is working in `out`; BenchFailed if it fails or measures nothing.

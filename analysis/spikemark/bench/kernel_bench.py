@@ -54,7 +54,8 @@ class Outcome:
 def folder(machine: str | None = None, root: Path | None = None) -> Path:
     """The folder with the times of a machine: `MACHINE` in `root`/bench, where `root` is `results`.
 
-    Unless told otherwise, it is the machine that this process computes on: a login node is not its cluster.
+    By default, the machine is the one that this process computes on; a login node does not count as its
+    cluster.
     """
     return (root or places.root() / "results") / EXPERIMENT / (machine or places.here_name())
 

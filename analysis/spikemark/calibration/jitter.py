@@ -49,7 +49,7 @@ class Round:
 def one_round(site: Site, effort: Effort, folder: Path, energy: bool) -> Round:
     """A run of one area per core of all nodes, which meet in every cycle.
 
-    Raises RunFailed, also if it gave no record.
+    Raises RunFailed if the run failed or left no record.
     """
     metered = {"energy": True, "idle_pause_s": effort.idle_s} if energy else None
     run = mini_app.run(site.full(), folder, NEURONS, INDEGREE, effort.model_ms, metered)

@@ -1,8 +1,8 @@
 """Runs of bench_kernels: one pinned copy on each node, and one on every core of all nodes.
 
-Rounds alternate between one core, on this host each time the next one, and all of them at once. Copies start
-together and spend the same time on each case, so that all cores are busy with the same kernel apart from
-their drift.
+Rounds alternate between one core and all cores at once; on this host, each round takes the next core. Copies
+start together and spend the same time on each case, so that all cores are busy with the same kernel, apart
+from their drift.
 """
 
 import contextlib

@@ -36,9 +36,9 @@ Pair = tuple[int, int]
 class Round:
     """A repetition of bench_messages.
 
-    `nodes`: of each rank; `pairs`: times of each pair; `halves`: of large messages of pairs between two
-    halves of the nodes, alone and all at once; `eager`: bytes, None if it was not looked for, or if no
-    message leaves early.
+    `nodes`: the node of each rank; `pairs`: the times of each pair; `halves`: the times of large messages
+    between the two halves of the nodes, of one pair alone and of all at once; `eager`: the eager limit in
+    bytes, None if it was not looked for, or if no message leaves early.
     """
 
     nodes: list[str]
@@ -48,14 +48,14 @@ class Round:
 
 
 def within(site: Site, effort: Effort, first: bool) -> Round | None:
-    """Between the first and the last core of a node; None if there is only one. Raises BenchFailed."""
+    """Measures between the first and the last core of a node; None on a single core. Raises BenchFailed."""
     if site.cores < 2:
         return None
     return _run(site.full(1), effort, ["--eager"] if first and site.nodes == 1 else [])
 
 
 def between(site: Site, effort: Effort, first: bool) -> Round | None:
-    """Between nodes, pair by pair and half of them at once; None on one node. Raises BenchFailed."""
+    """Measures between nodes, pair by pair and half of them at once; None on one node. Raises BenchFailed."""
     if site.nodes < 2:
         return None
     options = ["--pairs", str(effort.pairs)]
@@ -76,7 +76,7 @@ def _run(layout: launch.Layout, effort: Effort, options: list[str]) -> Round:
 
 
 def read(content: Any) -> Round:
-    """A repetition from the JSON of bench_messages. Raises ValueError, KeyError or TypeError for another."""
+    """Reads a repetition from the JSON of bench_messages. Raises ValueError, KeyError or TypeError."""
     pairs: dict[Pair, Times] = {}
     alone: dict[Pair, Times] = {}
     crowded: dict[Pair, Times] = {}

@@ -43,7 +43,7 @@ def value(rounds: list[Round]) -> Value:
 
 
 def slow(rounds: list[Round]) -> list[str]:
-    """A line for each slow node: in every round slower than the median node, and typically by SLOW."""
+    """Returns a line for each node that is slower than the median node in every round, typically by SLOW."""
     names, ratios = factors(rounds)
     relative = ratios / np.median(ratios, axis=1, keepdims=True)
     typical = np.median(relative, axis=0)

@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 class Parts:
     """Carries parts out, each in a new folder below `workspace`; `spare` of all starts may fail.
 
-    `failed`: the reasons of those that did.
+    `failed`: the reasons of the starts that failed.
     """
 
     def __init__(self, workspace: Path, spare: int):
@@ -25,7 +25,7 @@ class Parts:
         self.failed: list[str] = []
 
     def __call__(self, part: Callable[[Path], Part]) -> Part:
-        """What `part` returns. Raises BenchFailed or RunFailed once too many have failed."""
+        """Returns what `part` returns. Raises BenchFailed or RunFailed once too many have failed."""
         while True:
             try:
                 return part(Path(tempfile.mkdtemp(dir=self._workspace)))

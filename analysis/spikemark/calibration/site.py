@@ -11,7 +11,7 @@ from spikemark.core.launch import Layout
 class Site:
     """`nodes` nodes with `cores` cores each. `allocated`: Slurm starts programs there.
 
-    `names`: of these nodes, as Slurm says them; empty for this host.
+    `names`: the names of these nodes in Slurm; empty for this host.
     """
 
     nodes: int
@@ -21,7 +21,7 @@ class Site:
 
     @classmethod
     def of(cls, nodes: int | None = None) -> "Site":
-        """So many nodes of the allocation, by default one, or this host.
+        """Returns `nodes` nodes of the allocation, by default one; outside an allocation, this host.
 
         Raises BadInput for more nodes than there are, and if Slurm does not answer.
         """
@@ -39,21 +39,21 @@ class Site:
         return cls(nodes, min(there.cores[:nodes]), there.names[:nodes], slurm.inside())
 
     def one_each(self, nodes: int | None = None) -> Layout:
-        """A rank on each of so many nodes, by default all."""
+        """Puts one rank on each of `nodes` nodes, by default on each of all."""
         return Layout(nodes or self.nodes, ranks_per_node=1)
 
     def full(self, nodes: int | None = None) -> Layout:
-        """A rank on every core of so many nodes, by default all."""
+        """Puts a rank on every core of `nodes` nodes, by default of all."""
         return Layout((nodes or self.nodes) * self.cores, ranks_per_node=self.cores)
 
     @property
     def sizes(self) -> list[int]:
-        """Numbers of nodes from 2 on: the powers of two, and all of them."""
+        """Returns the numbers of nodes to measure with: the powers of two from 2 on, and all nodes."""
         return sorted({2**k for k in range(1, self.nodes.bit_length())} | {self.nodes} - {1})
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = 4) -> str:
-    """Names of nodes for a text: all, or how many and the first and the last one.
+    """Lists names of nodes in a text: all of them, or if they are many, their number, the first and the last.
 
     >>> listed(["n1", "n2"]), listed(["n1", "n2", "n3"], most=2)
     ('n1, n2', '3 nodes, n1 to n3')

@@ -29,8 +29,8 @@ def budget(
     """Split the waiting of a run by cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
-    times do not explain. Of a run with record.kernel, it also says what made the long cycles long. For a run
-    on several nodes, slow nodes are named, with their share of the waiting.
+    times do not explain. For a run with record.kernel, the command also says what made the long cycles long.
+    For a run on several nodes, it names slow nodes, and the share of the waiting that is due to nodes.
     """
     from spikemark.records import record
     from spikemark.waiting import show, show_causes

@@ -25,8 +25,8 @@ def calibrate(
     """Measure this machine and write its profile.
 
     Measures kernels, exchanges, jitter and power; with several nodes also the network between them, and how
-    far they are apart. Do not use the machine meanwhile. What cannot be measured is left out, and the profile
-    says why.
+    much the nodes differ. Do not use the machine meanwhile. What cannot be measured is left out, and the
+    profile says why.
     """
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed

@@ -11,9 +11,9 @@ def fit(runs: Runs, as_json: AsJson = False) -> None:
 
     Prints mean, spread, drift, serial correlation, slow cycles and lasting differences between ranks, all
     with 95 % intervals, and the waiting that each predictor expects. Needs runs in which all ranks exchange
-    in every cycle (schedules conventional and placement_only), with record.cycles and record.barrier. Runs of
-    one cluster count as of one machine: their times are scaled to the nodes of the first, and slow nodes are
-    named.
+    in every cycle (schedules conventional and placement_only), with record.cycles and record.barrier. Runs on
+    one cluster count as runs on one machine: their times are scaled to the nodes of the first run, and slow
+    nodes are named.
     """
     from spikemark.waiting import PREDICTORS, show
     from spikemark.waiting.components import Components

@@ -14,8 +14,8 @@ def noise(
 ) -> None:
     """Measure what takes time from a program on every core.
 
-    Looks at this node, or at all nodes of an allocation. Run it on an idle node, before and after a campaign,
-    and while something is suspected to disturb.
+    Looks at this node, or at all nodes of an allocation. Run the command on idle nodes before and after a
+    campaign, and whenever you suspect that something disturbs your runs.
     """
     from spikemark.running.noise import NoiseFailed, witness
     from spikemark.running.noise_table import tables

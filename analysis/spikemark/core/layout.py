@@ -17,8 +17,8 @@ BINDINGS: tuple[str, ...] = get_args(Binding)
 class Layout:
     """Where ranks and threads are wanted; None leaves a field to the launcher.
 
-    `ranks_per_node` is the largest number on a node; without it, as many as its cores allow. Ranks fill one
-    node after the other (block) unless `distribution` says otherwise. Without `binding`, every thread is
+    `ranks_per_node` is the largest number of ranks on a node; None: as many as the cores allow. Ranks fill
+    one node after the other (block) unless `distribution` says otherwise. Without `binding`, every thread is
     bound to a core of its own, or none is where the cores are too few and the launcher starts the ranks all
     the same.
     """
@@ -55,7 +55,7 @@ class Nodes(NamedTuple):
 def spread(layout: Layout, nodes: Nodes) -> Spread:
     """The nodes that a layout takes. Raises BadInput if they are too few or too small.
 
-    What is wrong is said by the field, its value and what is allowed.
+    The message names the field, its value and what is allowed.
     """
     check(layout)
     largest = max(nodes.cores)

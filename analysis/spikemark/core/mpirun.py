@@ -22,7 +22,7 @@ CROWDED = {
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
     """Each thread gets its own core. If a single node has too few cores, no thread is bound.
 
-    Raises BadInput if several nodes are too few, or if `layout` asks for more of one than it has.
+    Raises BadInput if several nodes have too few cores, or if `layout` asks for more of a node than it has.
     """
     check(layout)
     crowded = _crowded(layout, nodes)

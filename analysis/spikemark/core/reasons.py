@@ -1,4 +1,4 @@
-"""Why a program failed, in one line, read from what it, its launcher and Slurm said.
+"""Why a program failed, in one line, read from what the program, its launcher and Slurm said.
 
 The wordings are those of srun and slurmstepd of Slurm 22.05, of mpirun of Open MPI 4.1, and of mpiexec of
 MPICH 4.0. They are collected in the tests, each with the program that wrote it.
@@ -9,7 +9,7 @@ import re
 import signal
 from collections.abc import Iterator
 
-#: What the programs of this project say about an error; warnings of theirs are none.
+#: What the programs of this project say about an error; their warnings are not errors.
 OWN = re.compile(r"(?:miniapp|bench_\w+|spikemark): (?!warning: |interrupted: )")
 #: Lines of a launcher, which surround what its program says.
 LAUNCHER = re.compile(
@@ -62,8 +62,8 @@ def own(text: str) -> str | None:
 def of_program(text: str, status: int | None) -> str:
     """Why a program failed that printed `text` and ended with `status`, negative for a signal.
 
-    That is what a program of this project says; else how it ended, as the launcher or Slurm tells it; else
-    what it said last; else what the launcher complains of; else its status.
+    The reason is the first that is known of: what a program of this project says; how the program ended, as
+    the launcher or Slurm tells it; what it said last; what the launcher complains of; its status.
     """
     said = next((line for line in lines(text) if OWN.match(line)), None)
     ways = (_memory, fault, _due, _sent, _missing, _error_of_mpi)
@@ -210,7 +210,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
 
 
 def _last_of_program(text: str) -> str | None:
-    """What is no line of a launcher, the last one; of a batch script all complaints of the shell."""
+    """The last line that no launcher wrote; for a batch script, all complaints of the shell."""
     said = [block[0] for block in _blocks(text) if not RULE.match(block[0])]
     said = [line for line in said if not LAUNCHER.match(line) and not NO_COMPLAINT.match(line)]
     if not said:

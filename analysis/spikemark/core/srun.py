@@ -11,10 +11,10 @@ from .layout import Layout, Nodes, Spread, spread
 
 
 def start(program: list[str], layout: Layout, nodes: Nodes) -> Launch:
-    """A step that is alone in the allocation; raises BadInput outside one.
+    """Starts ranks as a step that is alone in the allocation; raises BadInput outside an allocation.
 
     The step takes all memory of the nodes it uses. No option of the job or of a step around this process
-    passes on to it, such as a number of tasks or a distribution.
+    passes on to the new step, such as a number of tasks or a distribution.
     """
     if not slurm.inside():
         raise BadInput("launcher: 'srun' is not allowed here: allowed inside an allocation of Slurm (salloc)")

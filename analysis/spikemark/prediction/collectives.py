@@ -123,7 +123,7 @@ class Collectives:
     def _measured(self, name: str, traffic: Traffic, size: float, model) -> float:
         """The time from the table of the profile for this layout of ranks, or else from the model.
 
-        Beyond the ranks of the table, it is the end of the table times the growth of the model.
+        For more ranks than the table has, it is the last value of the table times the growth of the model.
         """
         ranks, rows = traffic.ranks, self.tables.get((self._layout(traffic), name))
         if rows is None:

@@ -11,7 +11,7 @@ def span(run: Run) -> tuple[float, float]:
     """When a run began and ended, in s since the Unix epoch, by launch.json.
 
     Older records say only the second in which the mini-app started; then a run counts from the next second to
-    the end of its measured part, so that nothing overlaps by rounding. The end may come before the begin.
+    the end of its measured part, so that nothing overlaps by rounding. The end may come before the beginning.
     """
     launched, timing = run.launched, run.record.timing
     if launched is not None and launched.began_s is not None and launched.wall_s is not None:

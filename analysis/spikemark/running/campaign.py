@@ -29,8 +29,8 @@ RESERVE, ENDS_S = 1.5, 180.0
 class Campaign:
     """How the missing runs of a plan become jobs.
 
-    `one_each`: a job for every run. `budget`: most node-hours of all jobs. `limit`: the limit of a job, as
-    Slurm writes times, instead of one computed from the runs.
+    `one_each`: a job for every run. `budget`: the most node-hours for all jobs together. `limit`: the limit
+    of a job, as Slurm writes times, instead of one computed from the runs.
     """
 
     profile: SlurmProfile = field(default_factory=SlurmProfile)
@@ -141,8 +141,8 @@ class Campaign:
     def follow(self, results: Results, runs: list[Planned]) -> str | None:
         """Submits the job after one that ran out of time, from within it, and returns its id.
 
-        None if nothing is missing, or if that is not wanted or not possible here; the command that watches
-        does it then.
+        Returns None if nothing is missing, or if a job may not or cannot submit another one here; the command
+        that watches does so then.
         """
         if self.one_each or not self.profile.follow_up or not missing_of(results, runs):
             return None

@@ -1,8 +1,8 @@
 """What takes time from a program on every core of the nodes at hand: runs `build/bench_noise` and sums it up.
 
-Two loops on each core, half of the time each (miniapp/bench/noise_loops.h): *detours*, gaps in a loop that
-does nothing but read the clock, and *quanta*, equal pieces of work. Beside them stands what the kernel
-counted.
+Two loops run on each core, half of the time each (miniapp/bench/noise_loops.h). The first one finds
+*detours*: gaps in a loop that does nothing but read the clock. The second one times *quanta*: equal pieces of
+work. What the kernel counted meanwhile is listed beside them.
 """
 
 import tempfile
@@ -42,9 +42,9 @@ class Count:
 class CoreNoise:
     """The noise of a core; shares of time, and lengths of detours in s (None without detours).
 
-    `lost`: in detours. `switched`: in those in which another process had the core. `slower`: what equal
-    pieces of work took beyond the shortest one; it holds detours, too. `longest`: begin (s, Unix epoch),
-    length and whether another process had the core, of the longest detours in the order of time.
+    `lost`: share in detours. `switched`: share in detours in which another process had the core. `slower`:
+    share that equal pieces of work took beyond the shortest one, detours included. `longest`: begin (s,
+    Unix epoch), length and whether another process had the core, of the longest detours in the order of time.
     """
 
     core: int
@@ -89,8 +89,9 @@ class NodeNoise:
 def witness(seconds: float = 0.2, longest: int = 0) -> list[NodeNoise]:
     """Measures the noise of this node, or of every node of the allocation that this process is in.
 
-    It takes `seconds` and the start of a program. `longest`: how many single detours of a core are told.
-    Raises BadInput for a missing program and for what it refuses, NoiseFailed if it measures nothing.
+    The measurement takes `seconds`, and the time to start a program. `longest`: how many single detours of
+    each core are listed. Raises BadInput if the program is missing or refuses an argument, NoiseFailed if
+    nothing was measured.
     """
     program = str(places.program(PROGRAM))
     with tempfile.TemporaryDirectory(prefix="spikemark-", dir=_shared()) as folder:
@@ -110,7 +111,7 @@ def witness(seconds: float = 0.2, longest: int = 0) -> list[NodeNoise]:
 
 
 def keep(folder: Path, seconds: float = 0.2) -> list[NodeNoise]:
-    """Measures as `witness` and adds that to `folder`/noise.json: one entry for each call, oldest first."""
+    """Measures as `witness` and adds the result to `folder`/noise.json, one entry per call, oldest first."""
     path = folder / KEPT
     before = read_json(path) if path.is_file() else []
     found = witness(seconds)

@@ -116,8 +116,8 @@ class Snakemake:
 def find(profile: str, one_each: bool = False, budget: float | None = None, limit: str | None = None) -> Way:
     """The way that `profile` names: `here`, or a folder of workflows/profiles or a path with a profile.
 
-    The other arguments are those of a Campaign. Raises BadInput for an unknown profile, for a profile that
-    says something wrong, and for arguments of a campaign without one.
+    The other arguments are those of a Campaign. Raises BadInput for an unknown profile, for a profile with
+    a wrong field, and for arguments of a campaign if the profile is not one for Slurm.
     """
     path = None if profile == HERE else _folder(profile)
     if path is not None and (path / slurm_profile.FILE).is_file():

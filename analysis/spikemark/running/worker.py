@@ -30,7 +30,7 @@ DONE, TIME = "done", "time"
 
 @dataclass(frozen=True)
 class Worked:
-    """What a worker did: the ids of runs that were carried out, whether they failed or not, and why it ended.
+    """What a worker did: the ids of the runs that it carried out, failed ones included, and why it ended.
 
     `why` is `done`, or `time` if the runs that are left would not end before the limit.
     """
@@ -50,9 +50,9 @@ def work(
 ) -> Worked:
     """Carries out the runs of the plan that have neither a record nor a reason why they failed, in its order.
 
-    `carry_out` makes the record of one run. `ends_s`: when the allocation ends, as Unix epoch; no run is
-    begun that would not be over by then, but for the first one, which may as well use the time. `only`: ids
-    of the runs that this worker is for. `whole`: the allocation is as long as a job can be, so that a run
+    `carry_out` makes the record of one run. `ends_s`: when the allocation ends, as Unix epoch. A run that
+    would not be over by then is not begun, except for the first one, which may as well use the time. `only`:
+    ids of the runs that this worker is for. `whole`: the allocation is as long as a job can be, so that a run
     that had all of it has failed. `before` is called before each run.
 
     Raises BadInput as `Results.read_plan`, and for an unknown id.

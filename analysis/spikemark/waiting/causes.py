@@ -3,15 +3,16 @@
 For each cycle the record holds the processor time of the rank's first thread while it computed, and its
 context switches and page faults. What a long cycle took beyond the usual of its rank is divided:
 
-- time off the processor, beyond what is usual: with an involuntary switch other *processes* had the core;
-  with a voluntary one only, the thread *slept*; without a switch *interrupts* or a hypervisor took it, where
-  the clock of the kernel leaves them out;
+- time off the processor, beyond what is usual: with an involuntary switch, other *processes* had the core;
+  with a voluntary one only, the thread *slept*; without a switch, *interrupts* or a hypervisor took the time,
+  as far as the clock of the kernel leaves them out;
 - time on the processor in a cycle with more page *faults* than 99 % of the ordinary cycles;
 - of the other time on the processor, what coincides with counts of the node (`coincidence`);
 - the rest was *not seen*.
 
-The first four are measured; coincidences are modelled. Shares are of the time that long cycles took beyond
-the usual, of all ranks together. Intervals: ratio of means over BLOCKS blocks of cycles.
+Processes, sleep, interrupts and faults are measured; coincidences are modelled. Shares are of the time that
+long cycles took beyond the usual, of all ranks together. Intervals: ratio of means over BLOCKS blocks of
+cycles.
 """
 
 from dataclasses import dataclass
@@ -53,10 +54,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Causes:
-    """The causes of the rare long cycles of a run; their shares add up to 1, the last one was not seen.
+    """The causes of the rare long cycles of a run; their shares add up to 1; the last is what was not seen.
 
     `long_s`: what these cycles took beyond the usual, all ranks together. `coincidences`: counts that rose
-    when a long cycle of any cause was under way. `processes`: those that ran beside the ranks, in words.
+    when a long cycle of any cause was under way. `processes`: what ran beside the ranks, in words.
     `blind`: what could not be seen, and why.
     """
 

@@ -6,10 +6,10 @@ An interval between two readings is exposed to a cause if the cause was counted 
 
     A = (Y1 - T1 Y0 / T0) / (Y0 + Y1),
 
-with Y the lost time and T the length of exposed (1) and unexposed (0) intervals. It is 0 on average for a
-cause that has nothing to do with the loss, however often it is counted. Causes come together (a packet is an
-interrupt and a softirq), so those that stand out share the fraction of their union as the parts of a budget
-do: each gets what it adds, averaged over all orders (Eide & Gefeller 1995; Shapley 1953).
+with Y the lost time and T the length of exposed (1) and unexposed (0) intervals. The share is 0 on average
+for a cause that has nothing to do with the loss, however often it is counted. Causes come together (a packet
+is an interrupt and a softirq), so those that stand out share the fraction of their union as the parts of a
+budget do: each cause gets what it adds, averaged over all orders (Eide & Gefeller 1995; Shapley 1953).
 
 Intervals: jackknife over blocks of consecutive intervals. A cause stands out if its share is above 0 with
 95 % for all causes together (Bonferroni).

@@ -1,9 +1,9 @@
 """How much of the waiting for persistent differences between ranks is due to differences between nodes.
 
-The persistent effect of a rank is split into that of its node and the rest. The node's is the mean over the
-ranks of the node times 1 - 1 / F, F being the mean square between nodes over that within nodes: by chance
+The persistent effect of a rank is split into the effect of its node and the rest. The effect of a node is the
+mean over its ranks times 1 - 1 / F, F being the mean square between nodes over that within nodes: by chance
 alone, equal nodes would differ so that F is 1 (one-way layout with random effects; Searle, Casella, McCulloch
-1992, 3.6). The quantiles of F give the interval. With one rank per node, all of it is the node's.
+1992, 3.6). The quantiles of F give the interval. With one rank per node, the whole effect is the node's.
 
 What nodes add to the waiting is their share of what `persistent` adds in the budget: nodes and the rest may
 join in either order, one after the other, and the mean is taken (the value of Owen 1977, as that of Shapley

@@ -5,21 +5,23 @@ With y the logarithm of the mean compute time of a rank in a run, the model is a
     y = run + rank + node + rest,
 
 so that an effect of 0.05 is a node that takes 5 % longer for the same work. Node effects are fixed effects of
-ordinary least squares: few nodes are too few to estimate a variance well, and people ask about these nodes.
+ordinary least squares: there are often too few nodes to estimate a variance well, and people ask about these
+very nodes.
 What the rest is depends on how the runs were made; the first of these designs that can tell all nodes apart
 is taken:
 
 - ranks changed nodes between runs: runs and ranks are fixed effects too. Ranks that always shared a node
-  count as one, with the mean of their y: what slows a node in one run slows all of them. One value each;
+  count as one, with one value per run, the mean of their y, since what slows a node slows them all;
 - every rank stayed on its node: one value per rank, its mean over runs; the ranks of a node are the rest;
 - every run was on a single node: one value per run; the runs on a node are the rest;
 - every rank stayed on its node, alone: the rest is how far drift moves the mean of a rank, and the effect of
   a node includes that of the load of its rank.
 
 Intervals are Student's. A node is called slow if its interval excludes 0 after the correction of Bonferroni
-for the number of nodes, so that among equal nodes of any number one in twenty runs calls any slow. The spread
-between nodes is the standard deviation of the effects beyond what their errors give; effects that are applied
-to times are shrunk by that (positive-part James-Stein, as rank effects in `components`).
+for the number of nodes, so that of equal nodes, however many, some node is called slow in at most one of
+twenty fits. The spread between nodes is the standard deviation of the effects beyond what their errors give;
+effects that are applied to times are shrunk by that (positive-part James-Stein, as rank effects in
+`components`).
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +38,7 @@ ALONE = "one rank per node: differences between the loads of ranks are included"
 class Nodes:
     """Effects of nodes on mean compute time, relative: 0.05 stands for 5 % longer.
 
-    `slower` is of each node against the mean of the others, missing with a reason if the runs do not tell.
+    `slower` compares each node with the mean of the others; missing with a reason if the runs do not tell.
     `applied` are the logarithms of the factors by which nodes differ from their mean, shrunk; 0 if unknown.
     """
 

@@ -96,9 +96,10 @@ class Source:
 def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
     """The source in compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
 
-    Runs of one cluster on processors of one model are of one machine, whichever nodes they were given. Their
-    times are then those of the nodes of the first run: every rank is scaled by the effects of the nodes that
-    it ran on (`nodes.Nodes.applied`), so that a slow node of one run is not taken for noise of the ranks.
+    Runs on one cluster with one model of processors count as runs on one machine, whichever nodes they got.
+    Their times are then as on the nodes of the first run: every rank is scaled by the effects of the nodes
+    that it ran on (`nodes.Nodes.applied`), so that a slow node of one run is not taken for noise of the
+    ranks.
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
     (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given

@@ -41,6 +41,12 @@ class FakeSlurm:
             self.states[id] = next(self.ends)(self.results, id)
         return {}
 
+    def called(self, name) -> list:
+        return []
+
+    def run_time_s(self, id) -> float:
+        return 30.0
+
     def of(self, id) -> JobEnd:
         return JobEnd(id, self.states[id])
 
@@ -69,7 +75,7 @@ def campaign(tmp_path, monkeypatch):
     def carry_out(ends, way: Campaign | None = None):
         results = plan(tmp_path)
         fake = FakeSlurm(results, ends)
-        for name in ("submit", "queue"):
+        for name in ("submit", "queue", "called", "run_time_s"):
             monkeypatch.setattr(slurm, name, getattr(fake, name))
         monkeypatch.setattr(slurm, "available", lambda: True)
         monkeypatch.setattr(job_end, "of", fake.of)
@@ -119,8 +125,6 @@ def test_lost_nodes_are_put_up_with_while_there_is_progress(campaign):
     complaints, _, fake = campaign([lost("NODE_FAIL"), lost("NODE_FAIL"), done(*IDS)])
     assert complaints == []
     assert len(fake.options) == 3
-    complaints, _, fake = campaign([lost("NODE_FAIL")] * 10)
-    assert complaints == []  # all is done already
 
 
 def test_nodes_that_fail_again_and_again_end_it(campaign):
@@ -179,12 +183,54 @@ def test_what_slurm_refuses_at_first_is_bad_input(campaign, monkeypatch, tmp_pat
         Slurm(Campaign(PROFILE)).carry_out(results, runs, progress, -1)
 
 
-def test_the_budget_counts_what_is_not_known_with_its_limit(tmp_path):
+@pytest.mark.parametrize(("seconds", "fits"), [(None, False), (0.0, True)])
+def test_the_budget_counts_what_is_not_known_with_its_limit(tmp_path, monkeypatch, seconds, fits):
+    monkeypatch.setattr(slurm, "available", lambda: False)
+    monkeypatch.setattr(slurm, "run_time_s", lambda job: seconds)  # None: forgotten; 0: it never started
     results = plan(tmp_path)
     way = Campaign(PROFILE, budget=1.0)
     jobs.keep(results, jobs.Submitted("1", 2, 1800.0, None))  # never said how it ended
-    with pytest.raises(BadInput, match="0 node-hours of the budget are left"):
-        way.cost(results, results.read_plan().runs)
+    if fits:
+        assert way.cost(results, results.read_plan().runs).startswith("4 runs on 1 node")
+    else:
+        with pytest.raises(BadInput, match="0 node-hours of the budget are left"):
+            way.cost(results, results.read_plan().runs)
+
+
+def test_a_job_in_the_queue_that_nobody_wrote_down_is_found(tmp_path, monkeypatch):
+    results = plan(tmp_path)
+    jobs.keep(results, jobs.Submitted("1", 1, 60.0, ("a",)))
+    queue = [slurm.Job(id, "PENDING", "", 1, 0.0) for id in ("1", "2")]
+    monkeypatch.setattr(slurm, "available", lambda: True)
+    monkeypatch.setattr(slurm, "called", lambda name: queue if name == jobs.name(results) else [])
+    assert [(job.id, job.runs) for job in jobs.active(results)] == [("1", ("a",)), ("2", None)]
+
+
+def test_a_refusal_while_jobs_are_left_is_tried_again(campaign, monkeypatch):
+    """A full queue, or a part of the budget that is only reserved."""
+    plain, refused = FakeSlurm.submit, []
+
+    def submit(self, options, script):
+        if len(self.options) == 1 and not refused:
+            refused.append(True)
+            raise BadInput("sbatch: too many jobs")
+        return plain(self, options, script)
+
+    monkeypatch.setattr(FakeSlurm, "submit", submit)
+    complaints, said, fake = campaign([done(run) for run in IDS], Campaign(PROFILE, one_each=True))
+    assert (complaints, len(fake.options)) == ([], 4)
+    assert said.count("no further job for now: sbatch: too many jobs") == 1
+
+
+def test_a_queue_that_stays_silent_is_not_watched_for_ever(campaign, monkeypatch):
+    def silent(self, ids):
+        raise slurm.SlurmFailed("squeue: no answer")
+
+    monkeypatch.setattr(FakeSlurm, "queue", silent)
+    monkeypatch.setattr(watch, "SILENCE_S", 0.0)
+    complaints, said, _ = campaign([])
+    assert complaints[0] == "job 1: no longer watched: squeue: no answer"
+    assert "the queue is not known: squeue: no answer" in said
 
 
 def test_files_of_jobs_that_say_nothing_are_left_out(tmp_path):

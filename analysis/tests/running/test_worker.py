@@ -76,8 +76,8 @@ def test_a_failed_run_leaves_its_reason_and_the_others_go_on(tmp_path, carried, 
     assert "the reason" in results.failure("b").read_text()
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_run_ended_by_the_limit_failed_only_if_it_had_all_the_time(tmp_path, alone, monkeypatch):
+@pytest.mark.parametrize(("alone", "whole"), [(True, True), (True, False), (False, True)])
+def test_a_run_ended_by_the_limit_failed_only_if_it_had_all_the_time(tmp_path, alone, whole, monkeypatch):
     results = plan(tmp_path, guess_s=1e-3)
     ends_s = time.time() + 1000
     last = "a" if alone else "b"
@@ -88,8 +88,8 @@ def test_a_run_ended_by_the_limit_failed_only_if_it_had_all_the_time(tmp_path, a
         monkeypatch.setattr(worker.time, "time", lambda: ends_s)
         raise KeyboardInterrupt  # SIGTERM of Slurm
 
-    assert worker.work(results, carry_out, ends_s).why == worker.TIME
-    assert results.failure(last).is_file() == alone
+    assert worker.work(results, carry_out, ends_s, whole=whole).why == worker.TIME
+    assert results.failure(last).is_file() == (alone and whole)
 
 
 def test_an_interruption_before_the_limit_passes_on(tmp_path):

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// Returns what is read in place of a directory of the system: what the variable names.
+/// Returns the directory that is read in place of one of the system: the one that the variable names.
 static const char *root_of(const char *directory, const char *variable) {
     const char *given = getenv(variable);
     return given && *given ? given : directory;

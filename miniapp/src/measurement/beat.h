@@ -1,8 +1,8 @@
 /// \file
 /// A thread that calls a function again and again, beside the simulation.
 ///
-/// It sleeps in between and may run on any processor, so that it disturbs no thread that is bound to one. Its
-/// cost is measured.
+/// The thread sleeps between calls and may run on any processor, so that the system can keep it away from
+/// processors to which other threads are bound. Its cost is measured.
 
 #ifndef MEASUREMENT_BEAT_H
 #define MEASUREMENT_BEAT_H

@@ -1,6 +1,6 @@
 /// \file
-/// What the kernel counted for a thread while it computed, cycle by cycle: kernel.npy. Whoever keeps it says
-/// where computing begins and ends in a cycle.
+/// What the kernel counted for a thread while it computed, cycle by cycle: kernel.npy. The caller marks where
+/// computing begins and ends in a cycle.
 
 #ifndef MEASUREMENT_CYCLE_USAGE_H
 #define MEASUREMENT_CYCLE_USAGE_H
@@ -35,7 +35,7 @@ static inline void cycle_usage_enter(struct cycle_usage *usage) {
     if (usage->kept) usage->entered = usage_thread_now();
 }
 
-/// Adds what was counted since then to a cycle.
+/// Adds what was counted since the mark to a cycle.
 static inline void cycle_usage_leave(struct cycle_usage *usage, uint32_t cycle) {
     if (!usage->kept) return;
     const struct usage_thread now = usage_thread_now();

@@ -3,7 +3,7 @@
 /// by kind, and the time that interrupts and a hypervisor took.
 ///
 /// A reading costs tens of microseconds on a small machine and milliseconds on one with hundreds of hardware
-/// threads and interrupts. What is of interest are differences between two readings.
+/// threads and interrupts. Only differences between two readings are of interest.
 
 #ifndef MEASUREMENT_KERNEL_COUNTS_H
 #define MEASUREMENT_KERNEL_COUNTS_H

@@ -23,12 +23,12 @@ struct usage_node usage_node_seconds(void);
 
 /// What the kernel has counted for the calling thread since it began.
 struct usage_thread {
-    double cpu_s;                  ///< processor time; it stands while something else runs on its core
+    double cpu_s;                  ///< processor time, which does not pass while something else has its core
     double involuntary, voluntary; ///< context switches: taken from its core, and waiting of its own
     double faults;                 ///< page faults
 };
 
-/// Reads it, which takes about a microsecond.
+/// Reads the counts of the calling thread, which takes about a microsecond.
 struct usage_thread usage_thread_now(void);
 
 #endif

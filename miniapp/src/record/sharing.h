@@ -7,7 +7,7 @@
 #include "record/nodes.h"
 #include "record/tally.h"
 
-/// Ranks that are bound to fewer cores than they have threads. Hardware threads of a core count once.
+/// Ranks that are bound to fewer cores than they have threads. Hardware threads of one core count once.
 struct sharing {
     int n_ranks, threads, cores;
     int first, second; ///< two of the ranks, the lowest ones

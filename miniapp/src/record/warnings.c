@@ -64,14 +64,14 @@ static void warn_of_failed_readings(json_t *list, const struct energy_record *re
                                        record->node[n].node, record->node[n].channel[c].reason));
 }
 
-/// Says on how many further nodes the same is true; the words are empty if there are none.
+/// Writes on how many further nodes the same is true; the words are empty if there are none.
 static const char *elsewhere(char words[64], int others) {
     words[0] = '\0';
     if (others > 0) snprintf(words, 64, ", and likewise on %d other node%s", others, others > 1 ? "s" : "");
     return words;
 }
 
-/// Says whether a node has fewer cores than threads of ranks.
+/// Returns whether a node has fewer cores than its ranks have threads.
 static bool is_crowded(const struct node *node, int threads) {
     return node->host.cores > 0 && node->ranks * threads > node->host.cores;
 }

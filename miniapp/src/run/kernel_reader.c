@@ -53,7 +53,7 @@ static void take(void *context) {
     reader->full = reader->events >= kernel_events_max;
 }
 
-/// Returns the seconds that reading the counts of the own thread takes, as a mean over many.
+/// Returns the seconds that a thread takes to read its own counts, as a mean over many readings.
 static double usage_cost(void) {
     enum { reads = 500 };
     volatile double last = 0;

@@ -3,8 +3,8 @@
 /// its hardware threads again and again, in a thread beside the simulation, from before the warm-up to after
 /// the measured part; and it lists the processes that have run beside the ranks.
 ///
-/// The thread may run on any processor. Where ranks use all of them it takes time from one of the ranks: each
-/// reading says on which one it was made.
+/// The thread may run on any processor. Where ranks use all processors, it takes time from one of the ranks.
+/// Each reading says on which hardware thread it was made.
 
 #ifndef RUN_KERNEL_READER_H
 #define RUN_KERNEL_READER_H

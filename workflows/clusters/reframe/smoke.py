@@ -3,9 +3,10 @@
 
     reframe -c workflows/clusters/reframe/smoke.py -r --performance-report
 
-The command `spikemark` must be known where the job runs, and the mini-app must lie in build/ of the checkout
-or be named by SPIKEMARK_MINIAPP. `-S modules=NAME,NAME` loads modules of the site, `-S experiment=NAME` takes
-another experiment. The job asks for two tasks; `spikemark sweep` starts the runs in it, one after another.
+The command `spikemark` must be in the path where the job runs, and the mini-app must lie in build/ of the
+checkout or be named by SPIKEMARK_MINIAPP. `-S modules=NAME,NAME` loads modules of the site,
+`-S experiment=NAME` takes another experiment. The job asks for two tasks; `spikemark sweep` starts the runs
+in it, one after another.
 """
 
 import json
@@ -34,7 +35,7 @@ class SpikemarkSmoke(rfm.RunOnlyRegressionTest):
 
     @run_before("run")
     def sweep_in_the_job(self):
-        """The job is one sweep, which starts ranks itself: the launcher of the site must not start it."""
+        """Runs the sweep without the launcher of the site, since the sweep starts the ranks itself."""
         self.job.launcher = getlauncher("local")()
         self.executable_opts = ["sweep", self.experiment, "--machine", "here", "--results", "results"]
         folder = f"results/{self.experiment}/here"
@@ -43,7 +44,7 @@ class SpikemarkSmoke(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def all_runs_agree(self):
-        """Neither command failed, and there are figures whose runs have equal checksums."""
+        """Passes if neither command failed, and there are figures, whose runs have equal checksums."""
         lines = self.figures()
         said = Path(self.stagedir, self.stderr.evaluate()).read_text().splitlines()
         wrong = [line for line in said if line.startswith(("failed: ", "spikemark: "))]
@@ -57,7 +58,7 @@ class SpikemarkSmoke(rfm.RunOnlyRegressionTest):
 
     @run_before("performance")
     def name_figures(self):
-        """One variable for each figure of each configuration. A figure that is null has none."""
+        """Makes a variable of each figure of each configuration, except for figures that are null."""
         for line in self.figures():
             for name, figure in line.items():
                 if isinstance(figure, dict) and figure.get("value") is not None:
@@ -66,6 +67,6 @@ class SpikemarkSmoke(rfm.RunOnlyRegressionTest):
                     self.perf_variables[key] = sn.make_performance_function(value, unit)
 
     def figures(self):
-        """The lines that `spikemark export` has written, if it has."""
+        """Returns the lines that `spikemark export` has written; none if it has not written any."""
         path = Path(self.stagedir, FILE)
         return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []

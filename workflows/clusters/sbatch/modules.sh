@@ -11,12 +11,12 @@
 #SBATCH --time=01:00:00
 #SBATCH --output=spikemark-%j.log
 
-# A job does not read the files of a login, in which sites define the command `module`.
+# A job does not read the start-up files of a login shell, in which sites define the command `module`.
 for definition in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh; do
     if ! command -v module >/dev/null && [ -r "$definition" ]; then . "$definition"; fi
 done
 set -e
 module purge
-# shellcheck disable=SC2086 # several words
+# shellcheck disable=SC2086 # MODULES may hold several words
 module load ${MODULES:?names the modules that the mini-app was built with}
 exec spikemark sweep "$@"

@@ -12,5 +12,5 @@
 #SBATCH --time=01:00:00
 #SBATCH --output=spikemark-%j.log
 
-# Without srun before it: the sweep starts the ranks of each run with srun, one run after another.
+# There is no srun before the sweep, since the sweep starts the ranks of each run with srun, one run after another.
 exec spikemark sweep "$@"

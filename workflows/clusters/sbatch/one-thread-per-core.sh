@@ -3,9 +3,9 @@
 #
 #     sbatch workflows/clusters/sbatch/one-thread-per-core.sh smoke
 #
-# `spikemark sweep` starts every run with this hint, too. It is also said here so that whatever else this job
-# starts sees cores, not hardware threads. Sites that switch hyperthreads off by a feature of nodes name it:
-# sbatch --constraint=FEATURE …
+# `spikemark sweep` starts every run with this hint anyway. The hint also stands here so that whatever else this job
+# starts sees cores, not hardware threads. If your site switches hyperthreads off by a feature of nodes, ask for the
+# feature: sbatch --constraint=FEATURE …
 #SBATCH --job-name=spikemark
 #SBATCH --nodes=1
 #SBATCH --exclusive

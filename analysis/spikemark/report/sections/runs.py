@@ -30,7 +30,7 @@ def section(view: View) -> Section:
     if not sweep.simulated:
         columns[Column("turn", "begun as", "measured")] = of_run(lambda m: turn[m.planned.id])
     if any(m.run.record.host.nodes > 1 for m in sweep.runs):
-        columns[Column("nodes", "ranks on nodes", "measured")] = of_run(lambda m: ranks_on_nodes(m.run))
+        columns[Column("nodes", "ranks on nodes", view.kind)] = of_run(lambda m: ranks_on_nodes(m.run))
     table = Table.of(columns, sweep.planned, f"All {len(sweep.planned)} planned runs")
     broken = [f"{p.label}: {state[p.id]}" for p in sweep.planned if p.id in sweep.failed | sweep.unreadable]
     text = [

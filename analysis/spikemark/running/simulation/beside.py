@@ -10,8 +10,8 @@ QUANTITIES = ("waiting", "exchange")
 def typical_s(run: Run) -> dict[str, float | None]:
     """Seconds of waiting and exchange in a window: medians over the windows of means over the ranks.
 
-    Medians, since interruptions of a real machine are not simulated. None where it was not timed. Raises
-    BadInput for a run without cycles.npy.
+    They are medians, since interruptions of a real machine are not simulated. None where a phase was not
+    timed. Raises BadInput for a run without cycles.npy.
     """
     times = {"waiting": run.waiting(), "exchange": run.phase("exchange").astype(float)}
     return {name: None if each is None else _typical(each, run.window) for name, each in times.items()}

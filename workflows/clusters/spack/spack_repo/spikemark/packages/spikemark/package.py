@@ -22,8 +22,8 @@ CHECKOUT = Path(__file__).resolve().parents[7]
 class Spikemark(Package):
     """Benchmarks and performance models around a compact spiking-network simulator.
 
-    Built from the commit of the branch `main` in the checkout that holds this recipe, and installed as such a
-    checkout in share/spikemark. Python packages come from PyPI at the versions of setup/constraints.txt, so
+    It is built from the branch `main` of the checkout that holds this recipe, and installed as a checkout in
+    share/spikemark. Python packages come from PyPI at the versions of setup/constraints.txt, so
     `spack install` needs the network. The simulator for simulated clusters is not built.
     """
 
@@ -51,7 +51,7 @@ class Spikemark(Package):
     depends_on("python@3.11:", type=("build", "run"))
 
     def install(self, spec, prefix):
-        """Builds in the place of the installation, where `spikemark` looks for its programs."""
+        """Builds in the folder of the installation, where `spikemark` looks for its programs."""
         root = prefix.share.spikemark
         install_tree(".", root)
         with working_dir(root):
@@ -75,7 +75,7 @@ class Spikemark(Package):
                 which("ctest", required=True)(*tests)
 
     def test_smoke(self):
-        """The smoke experiment: all runs of a network find the same spikes; prints the figures of merit."""
+        """Runs the smoke experiment, checks that equal networks found equal spikes, prints the figures."""
         spikemark = which(f"{self.prefix.bin}/spikemark", required=True)
         spikemark("sweep", "smoke", "--machine", "here", "--results", "results")
         figures = spikemark("export", "results/smoke/here", "--format", "figures", output=str.split)
