@@ -61,7 +61,8 @@ def documented(kind):
 def test_every_field_is_documented(counted, sysfs, tmp_path):
     write(sysfs, class__hwmon__hwmon0__power1_input=30_000_000)
     energy = measure(sysfs, tmp_path / "run")["energy"]
-    assert set().union(*counted[1]["meters"]) == documented("meters")
+    found = set().union(*counted[1]["meters"])
+    assert found | {"phase"} == documented("meters")  # without counters no phase
     assert {*energy, *energy["channels"][0]} <= documented("energy")
 
 

@@ -55,7 +55,7 @@ JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobs-completed.txt
 MinJobAge=600
 InactiveLimit=0
-KillWait=5
+KillWait=15
 {nodes}
 PartitionName=main Nodes=n[1-{number}] Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
 """
