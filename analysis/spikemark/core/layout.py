@@ -61,7 +61,7 @@ def spread(layout: Layout, nodes: Nodes) -> Spread:
     largest = max(nodes.cores)
     per_node = layout.ranks_per_node
     if per_node is None:
-        per_node = min(largest // layout.threads, layout.ranks)
+        per_node = min(_alike(layout, nodes), layout.ranks)
         if per_node == 0:
             raise BadInput(
                 f"threads: {layout.threads}; allowed: at most {largest}, the cores of a node of {nodes.whose}"
@@ -82,6 +82,13 @@ def spread(layout: Layout, nodes: Nodes) -> Spread:
     taken = sorted(widest[:number])  # the same nodes for every run of a layout
     names = tuple(nodes.names[i] for i in taken) if nodes.names else ()
     return Spread(layout.ranks, number, per_node, layout.distribution or "block", names)
+
+
+def _alike(layout: Layout, nodes: Nodes) -> int:
+    """Most ranks on a node so that nodes which can take as many hold all ranks; else those of the largest."""
+    room = [cores // layout.threads for cores in nodes.cores]
+    enough = [each for each in room if each and each * sum(r >= each for r in room) >= layout.ranks]
+    return max(enough or room)
 
 
 def check(layout: Layout) -> None:

@@ -32,6 +32,7 @@ import numpy as np
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
 ALONE = "one rank per node: differences between the loads of ranks are included"
+STAYED = "ranks stayed on their nodes: differences between the loads of nodes are included"
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _stays(runs: Runs) -> bool:
 
 
 def _by_rank(runs: Runs, known) -> Design | None:
-    return Design(runs.y.mean(axis=0), runs.nodes[0]) if _stays(runs) else None
+    return Design(runs.y.mean(axis=0), runs.nodes[0], note=STAYED) if _stays(runs) else None
 
 
 def _by_run(runs: Runs, known) -> Design | None:

@@ -107,6 +107,7 @@ def test_the_default_is_srun_only_inside_an_allocation(job, monkeypatch):
         (Layout(2), Nodes((1, 2, 1), "job 7", ("n1", "n2", "n3")), Spread(2, 1, 2, names=("n2",))),
         (Layout(3), Nodes((2, 1), "job 7"), Spread(3, 2, 2)),
         (Layout(2), Nodes((1, 2, 1), "job 7"), Spread(2, 1, 2)),
+        (Layout(256), Nodes((64, 64, 64, 128), "job 7"), Spread(256, 4, 64)),
     ],
 )
 def test_nodes_are_as_few_as_the_layout_allows(layout, nodes, found):
