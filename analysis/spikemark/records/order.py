@@ -1,6 +1,7 @@
 """In which order the runs of a sweep were carried out, and which of them ran beside others."""
 
 from bisect import bisect_right
+from collections.abc import Callable
 from datetime import datetime
 
 from .gather import Sweep
@@ -31,16 +32,25 @@ def out_of_order(sweep: Sweep) -> int:
     return len(began) - len(tails)
 
 
+def at_once(sweep: Sweep) -> list[str]:
+    """The ids of runs during which another run of the sweep ran anywhere, in planned order."""
+    return _together(sweep, lambda run: {""})
+
+
 def beside_others(sweep: Sweep) -> list[str]:
     """The ids of runs during which another run of the sweep ran on one of their nodes, in planned order."""
+    return _together(sweep, lambda run: set(run.record.host.node_names or [run.record.host.name]))
+
+
+def _together(sweep: Sweep, places: Callable[[Run], set[str]]) -> list[str]:
+    """The ids of runs that were in one of their places while another run was."""
     if sweep.simulated:
         return []
     found: set[str] = set()
     going: list[tuple[float, str, set[str]]] = []  # end, id and nodes of runs that may not be over
     for m in sorted(sweep.runs, key=lambda m: span(m.run)[0]):
         began, ended = span(m.run)
-        host = m.run.record.host
-        nodes = set(host.node_names or [host.name])
+        nodes = places(m.run)
         going = [one for one in going if one[0] > began]
         others = [id for _, id, held in going if held & nodes]
         if others and ended > began:

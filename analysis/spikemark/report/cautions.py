@@ -6,7 +6,7 @@ from spikemark.quantities.words import counted, percent
 from spikemark.records.agreement import broken
 from spikemark.records.cases import View
 from spikemark.records.gather import OVERSUBSCRIBED, SIMULATED, Measured, Sweep
-from spikemark.records.order import beside_others, one_job_per_run, out_of_order
+from spikemark.records.order import at_once, beside_others, one_job_per_run, out_of_order
 
 from .merging import NUMBER, merged
 
@@ -91,13 +91,21 @@ def _conduct(sweep: Sweep) -> list[str]:
             f"{BESIDE}: {together} of {counted(total, 'run')} ran beside others, which used one of their "
             "nodes at the same time: compare with care"
         )
-    if not sweep.simulated and (moved := out_of_order(sweep)):
+    if kept := order_not_kept(sweep):
         why = ", since each run was a job of its own" if one_job_per_run(sweep) else ""
         found.append(
-            f"{ORDER}: the planned order was not kept{why}: {counted(moved, 'run')} of {total} began out of "
-            "turn, so a change of the machine with time may pass for an effect of what was varied"
+            f"{ORDER}: the planned order was not kept{why}: {kept}, so a change of the machine with time may "
+            "pass for an effect of what was varied"
         )
     return found
+
+
+def order_not_kept(sweep: Sweep) -> str:
+    """What became of the planned order, in which one run follows another; empty if it was kept."""
+    moved, together = 0 if sweep.simulated else out_of_order(sweep), len(at_once(sweep))
+    parts = [f"{counted(moved, 'run')} of {len(sweep.runs)} began out of turn"] if moved else []
+    parts += [f"{counted(together, 'run')} ran at the same time as others"] if together else []
+    return " and ".join(parts)
 
 
 def governors(m: Measured) -> tuple[str, ...] | None:

@@ -59,9 +59,19 @@ def test_an_order_that_was_not_kept_is_a_caution(tmp_path, numbers, why):
     shown = view(tmp_path, *(job(n, at) for n, at in zip(numbers, began, strict=True)))
     [text] = starting(cautions(shown), ORDER)
     assert text.startswith(f"order: the planned order was not kept{why}: 1 run of 3 began out of turn")
-    assert terms(shown)["order of the runs"] == "1 of 3 out of turn"
+    assert terms(shown)["order of the runs"] == "1 run of 3 began out of turn"
     (table,) = runs.section(shown).tables
     assert [line["begun as"] for line in lines(table)] == ["3", "1", "2"]
+
+
+def test_jobs_that_ran_at_the_same_time_did_not_keep_the_order(tmp_path):
+    """Also on nodes of their own."""
+    jobs = [job(1, 0, wall_s=10), job(2, 5, wall_s=10)]
+    each = [run(ranks=2, repetition=i + 1, launch=jobs[i], nodes=[f"n{i}", f"m{i}"]) for i in range(2)]
+    shown = view_of(tmp_path, each)
+    [text] = starting(cautions(shown), ORDER)
+    assert "since each run was a job of its own: 2 runs ran at the same time as others" in text
+    assert starting(cautions(shown), BESIDE) == []
 
 
 def test_an_order_that_was_kept_is_no_caution(tmp_path):

@@ -7,8 +7,8 @@ from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured, Sweep
-from spikemark.records.order import beside_others, jobs, out_of_order
-from spikemark.report.cautions import CHECKSUMS, cautions, governors
+from spikemark.records.order import beside_others, jobs
+from spikemark.report.cautions import CHECKSUMS, cautions, governors, order_not_kept
 
 TITLE = "Provenance and warnings"
 
@@ -53,14 +53,14 @@ def _conduct(sweep: Sweep) -> list[tuple[str, str]]:
         return []
     runs, total = sweep.runs, len(sweep.runs)
     used = Counter(name for m in runs for name in dict.fromkeys(m.run.node_of_rank or []))
-    moved, together = out_of_order(sweep), len(beside_others(sweep))
+    together = len(beside_others(sweep))
     launchers = Counter((m.run.launched and m.run.launched.launcher) or "unknown" for m in runs)
     rows = [
         ("nodes (runs on each)", ", ".join(f"{name} ({n})" for name, n in sorted(used.items())) or "unknown"),
         ("frequency governor", _distinct(runs, _governor)),
         ("binding of ranks", _distinct(runs, _binding)),
         ("started by", ", ".join(f"{name} ({n})" for name, n in launchers.items())),
-        ("order of the runs", f"{moved} of {total} out of turn" if moved else "as planned"),
+        ("order of the runs", order_not_kept(sweep) or "as planned"),
         ("runs beside others", f"{together} of {total}" if together else "none"),
     ]
     if ids := jobs(sweep):
