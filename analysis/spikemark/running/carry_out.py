@@ -105,6 +105,8 @@ def check_record(directory: Path, planned: Planned, spread: Spread | None = None
             )
     if spread is not None:
         _check_nodes(directory, found, spread)
+        if planned.binding == "cores":
+            _check_binding(directory, found, planned.threads)
 
 
 def _check_nodes(directory: Path, record: dict[str, Any], spread: Spread) -> None:
@@ -124,6 +126,28 @@ def _check_nodes(directory: Path, record: dict[str, Any], spread: Spread) -> Non
                 f"asked for distribution={spread.distribution}, ranks_per_node={spread.ranks_per_node},"
                 f" the record says that rank {rank} ran on {said}"
             )
+
+
+def _check_binding(directory: Path, record: dict[str, Any], threads: int) -> None:
+    """Raises RunFailed if ranks of a node share hardware threads or have too few, as far as the record says."""
+    host = record.get("host")
+    binding = host.get("binding") if isinstance(host, dict) else None
+    if not isinstance(binding, list):
+        return
+    taken: dict[tuple[str, int], int] = {}
+    for rank, node in _nodes_of_ranks(directory / run_files.RANKS):
+        own = binding[rank] if rank < len(binding) else None
+        if not isinstance(own, list):
+            continue
+        if len(own) < threads:
+            raise RunFailed(f"asked for binding=cores, the record says that rank {rank} may use only {own}")
+        for cpu in own:
+            other = taken.setdefault((node, cpu), rank)
+            if other != rank:
+                raise RunFailed(
+                    f"asked for binding=cores, the record says that ranks {other} and {rank} share hardware"
+                    f" thread {cpu} of a node"
+                )
 
 
 def _nodes_of_ranks(table: Path) -> list[tuple[int, str]]:

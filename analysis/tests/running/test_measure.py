@@ -13,7 +13,7 @@ import pytest
 import swept
 
 from spikemark.core.errors import BadInput
-from spikemark.core.layout import Spread
+from spikemark.core.layout import BINDINGS, Spread
 from spikemark.records import run_files
 from spikemark.records.gather import gather
 from spikemark.records.plan import Planned
@@ -95,6 +95,32 @@ def test_ranks_must_be_where_they_were_asked_for(case, tmp_path):
     else:
         with pytest.raises(RunFailed, match=complaint):
             check_record(tmp_path, planned, SPREAD)
+
+
+BOUND = {
+    "a core each": ([[0], [1], [0], [1]], None),
+    "two hardware threads each": ([[0, 4], [1, 5], [0, 4], [1, 5]], None),
+    "unknown": (None, None),
+    "one unknown": ([[0], None, [0], [1]], None),
+    "shared": ([[0], [1], [0], [0]], "ranks 2 and 3 share hardware thread 0 of a node"),
+    "everywhere": ([[0, 1]] * 4, "ranks 0 and 1 share hardware thread 0 of a node"),
+    "nowhere": ([[], [1], [0], [1]], r"rank 0 may use only \[\]"),
+}
+
+
+@pytest.mark.parametrize("binding", [None, *BINDINGS])
+@pytest.mark.parametrize("case", BOUND)
+def test_ranks_must_be_bound_if_that_was_asked_for(case, binding, tmp_path):
+    bound, complaint = BOUND[case]
+    content = {"status": "complete", "ranks": 4, "threads": 1, "host": {"nodes": 2, "binding": bound}}
+    (tmp_path / "record.json").write_text(json.dumps(content))
+    (tmp_path / "ranks.csv").write_text("rank,node\n0,0\n1,0\n2,1\n3,1\n")
+    planned = Planned.model_validate({**LINE, "ranks": 4, "binding": binding})
+    if complaint is None or binding != "cores":
+        check_record(tmp_path, planned, Spread(4, 2, 2))
+    else:
+        with pytest.raises(RunFailed, match=f"asked for binding=cores, the record says that {complaint}"):
+            check_record(tmp_path, planned, Spread(4, 2, 2))
 
 
 @pytest.mark.parametrize("case", FAILURES)
