@@ -129,7 +129,7 @@ def _check_nodes(directory: Path, record: dict[str, Any], spread: Spread) -> Non
 
 
 def _check_binding(directory: Path, record: dict[str, Any], threads: int) -> None:
-    """Raises RunFailed if ranks of a node share hardware threads or have too few, as far as the record says."""
+    """Raises RunFailed if ranks of a node share hardware threads, or have too few, if the record tells."""
     host = record.get("host")
     binding = host.get("binding") if isinstance(host, dict) else None
     if not isinstance(binding, list):
