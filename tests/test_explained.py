@@ -21,6 +21,8 @@ from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.prediction import exchange, memory
 from spikemark.prediction.loads import Loads
+from spikemark.presets import PRESETS
+from spikemark.running import possible
 
 pytestmark = pytest.mark.slow
 
@@ -175,6 +177,9 @@ def disagreement(number: int, folder: Path) -> tuple[str, bool]:
     path.write_text(json.dumps(description))
     done = program.start("--explain", path, "--ranks", ranks, "--threads", threads, "--json")
     mine = expected(description, ranks, threads)
+    planned = possible.refusal(description, ranks, threads)
+    if isinstance(planned, str) != isinstance(mine, str):
+        return f"a plan: {planned or 'possible'} | {mine if isinstance(mine, str) else 'possible'}", False
     if isinstance(mine, str) or done.returncode:
         if isinstance(mine, str) and done.returncode == 2:
             return "", False
@@ -248,5 +253,17 @@ def test_the_same_exchanges_and_models():
     }
     broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
     assert broadcasts == set(exchange.BROADCASTS)
+    overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
+    assert overlapping - {exchange.TWO_LEVEL} == set(exchange.OVERLAPPING)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 4097), (4096, 4096), (2500, 4000)])
+def test_the_same_limits_of_ranks_and_threads(ranks, threads, tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(PRESETS["mam-benchmark"].describe()))
+    layout = ["--ranks", ranks, "--threads", threads]
+    done = program.start("--explain", tmp_path / "run.json", *layout)
+    refused = possible.refusal(PRESETS["mam-benchmark"].describe(), ranks, threads)
+    # The mini-app checks the threads of a rank where it starts them, which --explain does not.
+    assert (done.returncode == 2) == (refused is not None and threads <= possible.MOST_THREADS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pages import blocks
 
+from spikemark.core.places import ELSEWHERE
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.whatif import CHANGES, COMBINED
 
@@ -61,9 +62,8 @@ def test_the_five_minutes_run(checkout):
     assert len(set(checksums)) == 1
     assert "structure_aware, D = 10, 2 ranks" in done.stdout
     assert len(re.findall(r"POP efficiencies", done.stdout)) == 2
-    assert re.search(
-        r"jureca-dc needs \d+ nodes .*supermuc-ng needs \d+ nodes", done.stdout.replace("\n", " ")
-    )
+    said = done.stdout.replace("\n", " ")
+    assert re.search(r"jureca-dc: real-time factor 1\.00 is .*supermuc-ng: real-time factor 1\.00 is", said)
     assert "jureca-dc" in (checkout / "machines.html").read_text()
 
 
@@ -99,9 +99,38 @@ def test_the_tour_to_what_would_help_runs(checkout):
         assert len(re.findall(rf"  {name} ", done.stdout)) == 2
     assert all(f" {name} " in done.stdout for name in (*CHANGES, *COMBINED))
     found = json.loads(done.stdout[done.stdout.index("\n{\n") : done.stdout.index("\n}\n") + 3])
-    assert list(found) == ["base", "halve-jitter+double-delay-ratio"]
-    for name in PREDICTORS:
-        assert found["halve-jitter+double-delay-ratio"][name]["waiting_s"] < found["base"][name]["waiting_s"]
+    assert list(found["changes"]) == ["base", "halve-jitter+double-delay-ratio"]
+    base, changed = found["changes"].values()
+    assert all(changed[name]["waiting_s"] < base[name]["waiting_s"] for name in PREDICTORS)
+
+
+def test_every_command_uses_only_files_that_commands_before_it_wrote():
+    """The commands work in the order in which they stand."""
+    written: set[str] = set()
+    used = 0
+    for line in "\n".join(blocks(FIVE_MINUTES)[1:]).splitlines():
+        outputs = set(re.findall(r"(?:> |--out |--html )(\S+)", line))
+        inputs = {
+            word for word in line.split() if re.fullmatch(r"out/\S+|\S+\.(json|csv|yaml)", word)
+        } - outputs
+        assert inputs <= written, line
+        written |= outputs
+        used += len(inputs)
+    assert used >= 5
+
+
+def test_after_make_demo_every_program_is_there_that_spikemark_starts():
+    """`make demo` builds what measures: whoever then calibrates need not build anything."""
+    makefile = (ROOT / "Makefile").read_text()
+    assert "\ndemo: miniapp " in makefile and "--build build --target measuring " in makefile
+    targets = (ROOT / "miniapp" / "bench" / "CMakeLists.txt").read_text()
+    named = re.findall(
+        r"add_custom_target\(measuring DEPENDS (.*)\)|add_dependencies\(measuring (.*)\)", targets
+    )
+    built = {name for names in named for part in names for name in part.split()}
+    sources = [path.read_text() for path in (ROOT / "analysis" / "spikemark").rglob("*.py")]
+    started = {name for text in sources for name in re.findall(r"\"(miniapp\w*|bench_[a-z]+)\"", text)}
+    assert started - set(ELSEWHERE) == built == {"miniapp", *re.findall(r"add_executable\((\w+)", targets)}
 
 
 def test_the_targets_it_names_exist():

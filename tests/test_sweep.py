@@ -4,6 +4,7 @@ import fcntl
 import html
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -123,7 +124,9 @@ def test_only_what_is_missing_is_measured(smoke):
     assert plan.returncode == 0
     states = {line.split()[1]: line.split()[0] for line in plan.stdout.splitlines()[:-1]}
     assert states == {run: "missing" if run == gone else "done" for run in before}
-    assert "8 runs, 7 done, 1 missing" in plan.stdout
+    said = re.search(r"8 runs, 7 done, 1 missing, about (\d+) s \(from 7 finished runs\): ", plan.stdout)
+    taken = [json.loads(path.read_text())["wall_s"] for path in results.path.glob("runs/*/launch.json")]
+    assert min(taken) - 1 <= int(said[1]) <= max(taken) + 1
     assert gone not in records(results)
     done = again(results)
     assert done.returncode == 0, done.stderr
@@ -144,7 +147,7 @@ def test_dry_run_writes_nothing(tmp_path):
 def faulty(tmp_path):
     """An experiment with two runs, one of which the mini-app refuses; and where its results will be."""
     content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
-    content.update(name="faulty", ranks=1, grid=[{"schedule": "structure_aware", "delay_ratio": [20, 10]}])
+    content.update(name="faulty", ranks=1, grid=[{"record.cycles": [3, True]}])
     path = tmp_path / "faulty.yaml"
     path.write_text(yaml.safe_dump(content))
     return path, Results(tmp_path / "faulty" / "here")
@@ -153,7 +156,7 @@ def faulty(tmp_path):
 def test_page_says_so_when_no_run_is_complete(faulty, tmp_path):
     path, results = faulty
     content = yaml.safe_load(path.read_text())
-    content["grid"] = [{"schedule": "structure_aware", "delay_ratio": 20}]
+    content["grid"] = [{"record.cycles": 3}]
     path.write_text(yaml.safe_dump(content))
     done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert done.returncode == 1
@@ -182,12 +185,12 @@ def test_a_failed_run_is_named_and_the_rest_goes_on(faulty, tmp_path):
     arguments = ("sweep", path, "--machine", "here", "--results", tmp_path)
     done = spikemark(*arguments)
     assert done.returncode == 1
-    bad, good = sorted(expand(load(path)), key=lambda run: -run.description["delay_ratio"])
+    bad, good = sorted(expand(load(path)), key=lambda run: run.description["record"]["cycles"] is True)
     assert set(records(results)) == {good.id}
     (failed,) = (line for line in done.stderr.splitlines() if line.startswith("failed: "))
     reason = results.failure(bad.id).read_text().splitlines()[0]
     assert failed == f"failed: {bad.label}: {reason}"
-    assert "delay_ratio" in reason
+    assert "record.cycles" in reason
     assert f"{bad.label}  FAILED: {reason}" in done.stdout
     assert str(results.report) in done.stdout
     before = records(results)
@@ -197,14 +200,15 @@ def test_a_failed_run_is_named_and_the_rest_goes_on(faulty, tmp_path):
     assert records(results) == before
 
 
-def test_interrupted_sweep_ends_everything_and_goes_on(faulty, tmp_path):
-    path, results = faulty
+@pytest.fixture
+def under_way(faulty, tmp_path):
+    """A sweep of `faulty` at its first run, which never ends; and whether that run is still there."""
     slow = tmp_path / "slow"
     sleep = f"sleep 600.{os.getpid()}"  # of this process: other checkouts may be tested at the same time
     slow.write_text(f"#!{shutil.which('bash')}\ntouch {tmp_path}/started\nexec {sleep}\n")
     slow.chmod(0o755)
     job = subprocess.Popen(
-        [sys.executable, "-m", "spikemark", "sweep", path, "--machine", "here", "--results", tmp_path],
+        [sys.executable, "-m", "spikemark", "sweep", faulty[0], "--machine", "here", "--results", tmp_path],
         env={**os.environ, "SPIKEMARK_MINIAPP": str(slow)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -213,20 +217,45 @@ def test_interrupted_sweep_ends_everything_and_goes_on(faulty, tmp_path):
     while not (tmp_path / "started").exists():
         assert job.poll() is None
         time.sleep(0.1)
+    with job:
+        yield job, lambda: bool(subprocess.run(["pgrep", "-f", sleep], capture_output=True).stdout)
+        job.kill()
+
+
+def test_interrupted_sweep_ends_everything_and_goes_on(faulty, under_way, tmp_path):
+    path, results = faulty
+    job, still_there = under_way
     blocked = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert blocked.returncode == 2
     (line,) = blocked.stderr.splitlines()
-    assert "another sweep or benchmark is running here" in line
+    assert f"`spikemark sweep {path} " in line
+    label = next(run.label for run in expand(load(path)))
+    assert f", at run {label} (process {job.pid}); wait for it, or stop it with `kill {job.pid}`" in line
     job.send_signal(signal.SIGINT)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 130
     assert errors == "spikemark: interrupted: the same command goes on from here\n"
-    assert subprocess.run(["pgrep", "-f", sleep], capture_output=True).stdout == b""
+    assert not still_there()
     with open(results.path / ".lock") as lock:  # nothing that measures is left
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert records(results) == {}
     done = spikemark("sweep", path, "--machine", "here", "--results", tmp_path)
     assert len(records(results)) == 1, done.stdout + done.stderr
+
+
+def test_killed_sweep_takes_its_worker_and_its_run_with_it(faulty, under_way):
+    """The next command then finds the folder free, as after an interruption."""
+    _, results = faulty
+    job, still_there = under_way
+    job.kill()
+    job.wait()
+    deadline = time.monotonic() + 60
+    while still_there():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    with open(results.path / ".lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    assert records(results) == {} and not list(results.path.glob("unchecked/*"))
 
 
 def test_report_alone(smoke):
@@ -245,7 +274,7 @@ def test_workflow_that_cannot_start_is_reported(faulty, tmp_path):
     (tmp_path / "profile" / "config.yaml").write_text("executor: nowhere\n")
     done = spikemark("sweep", path, "--results", tmp_path, "--profile", tmp_path / "profile")
     assert done.returncode == 1
-    assert "2 runs were not carried out" in done.stderr
+    assert "2 runs not carried out" in done.stderr
     assert "nowhere" in done.stderr
 
 

@@ -46,6 +46,13 @@ def plant(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are composed but not rendered, which takes most of their time: for tests of their tables."""
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing))
+
+
+@pytest.fixture
 def data() -> Path:
     """Folder of the published check values."""
     return Path(__file__).parent / "data"

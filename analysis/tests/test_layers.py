@@ -21,6 +21,8 @@ BREACHES = {
         {"core/a.py": "def f():\n    from spikemark.core import b\n", "core/b.py": ""},
         "imports core.b inside a function",
     ),
+    "hidden": ({"core/a.py": "def f():\n    from json import loads\n"}, "imports json inside a function"),
+    "hidden module": ({"core/a.py": "def f():\n    import json\n"}, "imports json inside a function"),
     "renamed": ({"core/a.py": "from . import b as c\n", "core/b.py": ""}, "imports core.b under the name c"),
     "circle": (
         {"cli/a.py": "from . import b\n", "cli/b.py": "def f():\n    from .a import x\n"},
@@ -53,7 +55,8 @@ def test_what_is_allowed_is_not_a_breach(tmp_path):
         "core/a.py": "from pathlib import Path as P\n",
         "report/b.py": "from spikemark.core.a import P as Q\nfrom . import c\n",
         "report/c.py": "",
-        "cli/d.py": "def f():\n    from spikemark.report import b\n",
+        "core/e.py": "def f():\n    from scipy.signal import welch\n",
+        "cli/d.py": "def f():\n    import json\n    from spikemark.report import b\n",
     }
     assert planted(tmp_path, files) == []
 

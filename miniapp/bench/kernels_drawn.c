@@ -3,14 +3,14 @@
 /// some are empty and none is as long as the one before.
 ///
 /// The size is the number of synapses in 16 lists, on the mean: four times as many lists as synapses, up to
-/// 512 synapses in each. Synapses and list starts do not fit into caches (up to 20 and 16 million), the ring
-/// buffer does (5000 neurons, delays up to 20 steps), as on a thread of a large network.
+/// 512 synapses in each. Synapses do not fit into caches (up to 20 million), the ring buffer does (5000
+/// neurons, delays up to 20 steps), as on a thread of a large network.
 
 #include "kernels.h"
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "synapse/table.h"
+#include "tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,18 +47,19 @@ static void draw_four(uint32_t seed, uint32_t i, uint32_t end, uint32_t four[4])
     for (int k = 0; k < 4; k++) four[k] = (uint32_t)((uint64_t)drawn.word[k] * end >> 32);
 }
 
-/// Deals `n` synapses to the lists at random.
-static void deal(struct synapse_table *table, uint32_t n) {
-    uint32_t four[4], before = 0;
+/// Deals `n` synapses to the lists at random. \return [lists + 1] where each begins.
+static uint32_t *deal(uint32_t lists, uint32_t n) {
+    uint32_t four[4], before = 0, *start = ALLOC_ZERO(uint32_t, (size_t)lists + 1);
     for (uint32_t i = 0; i < n / 4; i++) {
-        draw_four(2, i, table->lists, four);
-        for (int k = 0; k < 4; k++) synapse_table_add_count(table, four[k], 1);
+        draw_four(2, i, lists, four);
+        for (int k = 0; k < 4; k++) start[four[k]]++;
     }
-    for (uint32_t l = 0; l <= table->lists; l++) {
-        const uint32_t count = table->start[l];
-        table->start[l] = before;
+    for (uint32_t l = 0; l <= lists; l++) {
+        const uint32_t count = start[l];
+        start[l] = before;
         before += count;
     }
+    return start;
 }
 
 /// These are made once for each size and kept.
@@ -74,9 +75,9 @@ static void *open_drawn(const void *variant, int64_t size) {
     uint32_t lists = (uint32_t)((int64_t)most_synapses * lists_of_size / size);
     if (lists > most_lists) lists = most_lists;
     synapse_format(&format, neurons, longest, &weight, 1, &error);
-    synapse_table_open(&d->table, format, lists);
-    deal(&d->table, (uint32_t)((int64_t)lists * size / lists_of_size));
-    d->table.synapses = shared_synapses(&format);
+    uint32_t *start = deal(lists, (uint32_t)((int64_t)lists * size / lists_of_size));
+    d->table = table_of_lists(format, lists, start, shared_synapses(&format));
+    free(start);
     d->n_spikes = lists < most_spikes ? lists / 4 * 4 : most_spikes;
     d->spikes = ALLOC(uint32_t, d->n_spikes);
     for (uint32_t i = 0; i < d->n_spikes / 4; i++) draw_four(3, i, lists, d->spikes + 4 * i);

@@ -34,4 +34,4 @@ fi
 cmake --build "$place/tree" --target test_exchange test_invariance -- --quiet
 # Shared memory and TCP only: the wheel brings drivers of networks that are not there.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi,uct,openib OMPI_MCA_osc=^ucx
-ctest --test-dir "$place/tree" --output-on-failure --no-tests=error -R '^test_(exchange|invariance)_(2|3|8)$'
+ctest --test-dir "$place/tree" --output-on-failure --no-tests=error --parallel "$(getconf _NPROCESSORS_ONLN)" -R '^test_(exchange|invariance)_(2|3|8)$'

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "base/checksum.h"
+#include "base/id_set.h"
 #include "base/registry.h"
 #include "base/rng_vector.h"
 #include "base/spike.h"
@@ -143,8 +144,37 @@ static void a_list_of_many_long_names_ends_in_dots(void **state) {
     }
 }
 
+static void a_set_numbers_its_ids_in_order(void **state) {
+    (void)state;
+    static const uint32_t ids[] = {0, 3, 63, 64, 127, 640, 641, 999};
+    enum { n = sizeof ids / sizeof *ids };
+    for (unsigned bits = 0; bits <= 10; bits++) {
+        struct id_set set;
+        id_set_open(&set, 1000, bits);
+        for (uint32_t k = 0; k < set.buckets; k++) {
+            uint64_t present[16] = {0};
+            for (int i = 0; i < n; i++) {
+                const uint32_t low = ids[i] - (k << bits);
+                if (ids[i] >> bits == k) present[low / 64] |= (uint64_t)1 << low % 64;
+            }
+            id_set_fill(&set, k, present);
+        }
+        assert_int_equal(id_set_number(&set), n);
+        for (uint32_t first = 0; first < n; first++) {
+            struct id_cursor cursor = id_set_from(&set, first);
+            for (uint32_t i = first; i < n; i++) assert_int_equal(id_set_next(&cursor), ids[i]);
+        }
+        assert_int_equal(id_set_bytes(&set), 2 * n + set.buckets * sizeof *set.bucket);
+        id_set_close(&set);
+    }
+    assert_int_equal(id_set_bits(1 << 24, 3, 128), 14);
+    assert_int_equal(id_set_bits(1 << 30, 3, 1), id_set_bits_max);
+    assert_int_equal(id_set_bits(100, 5, 8), 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_set_numbers_its_ids_in_order),
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(vectors_draw_the_same_words),
         cmocka_unit_test(below_is_the_high_product),

@@ -88,12 +88,42 @@ static void an_outbox_does_not_grow_beyond_an_int(void **state) {
     assert_ends(grow_too_far, "2147483648 words of a window for one rank; allowed");
 }
 
-static void routes_beyond_an_int_are_refused(void **state) {
+static void requests_beyond_an_int_are_refused(void **state) {
     (void)state;
     struct error error = {""};
     assert_true(routes_check((const int[]){1000000000, 1000000000}, 2, &error));
     assert_false(routes_check((const int[]){1000000000, 1000000000, 1000000000}, 3, &error));
-    assert_non_null(strstr(error.text, "network: 3000000000 routes from the neurons of a rank; allowed: at"));
+    assert_non_null(strstr(error.text, "network: 3000000000 words of requests for the neurons of a rank at"));
+}
+
+static void many_requests_are_made_in_rounds(void **state) {
+    (void)state;
+    assert_int_equal(routes_rounds(0), 1);
+    assert_int_equal(routes_rounds(1 << 22), 5);
+    assert_int_equal(routes_rounds(200000000), 16);
+    for (uint64_t most = 1; most <= UINT32_MAX; most *= 3)
+        assert_true(2 * most / routes_rounds(most) < INT32_MAX);
+}
+
+/// Checks what the limits say of so many lists with windows of 10 cycles of two steps.
+static void check_words(uint64_t lists, const char *message) {
+    const struct lane_plan plan = {.name = "far", .period = 10};
+    const struct description description = {.steps_per_cycle = 2};
+    struct error error = {""};
+    assert_int_equal(limits_check_words(&plan, &description, lists, &error), *message == '\0');
+    if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
+}
+
+static void lists_that_a_word_cannot_name_are_refused(void **state) {
+    (void)state;
+    check_words(1u << 27, ""); // 20 steps take five bits
+    check_words((1u << 27) + 1,
+                "delay_ratio: lane far has windows of 10 cycles and 134217729 lists on a rank, "
+                "of which a four-byte spike can name 134217728 beside the step; allowed: "
+                "windows of at most 8 cycles");
+    check_words((uint64_t)1 << 31, "allowed: windows of at most 1 cycles");
+    check_words(((uint64_t)1 << 31) + 1, "network: lane far has 2147483649 lists on a rank; allowed: at most "
+                                         "2147483648, which a four-byte spike can name");
 }
 
 /// Returns what the limits say of a share: two populations on one rank, where each neuron of b has `indegree`
@@ -153,7 +183,9 @@ int main(void) {
         cmocka_unit_test(a_send_buffer_beyond_an_int_is_refused),
         cmocka_unit_test(words_beyond_an_int_do_not_arrive),
         cmocka_unit_test(an_outbox_does_not_grow_beyond_an_int),
-        cmocka_unit_test(routes_beyond_an_int_are_refused),
+        cmocka_unit_test(requests_beyond_an_int_are_refused),
+        cmocka_unit_test(many_requests_are_made_in_rounds),
+        cmocka_unit_test(lists_that_a_word_cannot_name_are_refused),
         cmocka_unit_test(synapses_of_a_neuron_beyond_32_bits_are_refused),
         cmocka_unit_test(spikes_of_a_cycle_beyond_32_bits_are_refused),
     };

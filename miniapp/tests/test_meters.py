@@ -52,7 +52,7 @@ def documented(kind):
     """The fields that FORMAT.md names for an entry of `meters`, or for `energy`."""
     text = (program.ROOT / "miniapp" / "FORMAT.md").read_text()
     section = text.split("### `meters` and `energy`")[1].split("\n### ")[0]
-    table, energy = section.split("Energy: ")
+    table, energy = section.split("Fields of `energy`:")
     if kind == "meters":
         return set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     return set(re.findall(r"`(\w+)`", energy))

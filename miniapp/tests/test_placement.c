@@ -77,6 +77,10 @@ static void round_robin_is_level(void **state) {
     assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 4, 2, &error));
     for (int rank = 0; rank < 4; rank++) {
         uint32_t n = placement_neurons(&placement, rank);
+        for (uint32_t p = 0; p < d.network.n_populations; p++)
+            assert_int_equal(placement_count(&placement, p, rank),
+                             placement_share(&placement, p, rank, 0).count +
+                                 placement_share(&placement, p, rank, 1).count);
         assert_in_range(n, d.network.n_neurons / 4 - 1, d.network.n_neurons / 4 + 2);
     }
     placement_close(&placement);

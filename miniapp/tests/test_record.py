@@ -255,20 +255,6 @@ def test_random_in_degrees_are_expected_and_counted(tmp_path):
     assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
 
 
-@pytest.mark.parametrize(
-    ("rate_hz", "begins"), [(0, "silent: no neuron"), (10, None), (400, "high rate: 400 ")]
-)
-def test_silent_and_diverging_networks_are_warned_of(rate_hz, begins, tmp_path):
-    neurons = {f"network__populations__{i}__neuron__rate_hz": rate_hz for i in (0, 1)}
-    arguments = program.sets(time__simulate_ms=200, **neurons)
-    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", *arguments)
-    record = json.loads((tmp_path / "run" / "record.json").read_text())
-    found = [w for w in record["warnings"] if w.startswith(("silent", "high rate"))]
-    assert len(found) == (begins is not None)
-    assert all(w.startswith(begins) for w in found)
-    assert done.stderr.splitlines() == [f"miniapp: warning: {w}" for w in found]
-
-
 def test_rates_that_cannot_be_reached_are_warned_of(tmp_path):
     rates = {f"network__populations__{i}__neuron__rate_hz": 10000 * (i + 1) for i in (0, 1)}
     record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=1, **rates))

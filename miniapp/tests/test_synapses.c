@@ -7,9 +7,15 @@
 #include "synapse/table.h"
 #include <stdlib.h>
 
-enum { neurons = 11, longest = 6, most_lists = 300, synapses = 400, window_steps = 3 };
+enum { few = 11, many = 90000, longest = 6, most_lists = 9000, synapses = 400, window_steps = 3 };
 
 static const int32_t weights[] = {3, -2, 1000};
+static uint32_t neurons = few;
+
+/// Returns the source of a list.
+static uint32_t source_of(uint32_t list) {
+    return list + list / 4;
+}
 
 static struct drawn { uint32_t list, target, delay, weight_class; } drawn[synapses];
 
@@ -24,23 +30,42 @@ static void draw(uint32_t lists, uint32_t classes) {
     }
 }
 
-/// With `own`, every synapse holds its weight itself.
+/// With `own`, every synapse holds its weight itself. A rank has lists of all sources but every fifth one.
 static void fill(struct synapse_table *table, uint32_t lists, uint32_t classes, bool own) {
     struct synapse_format format;
+    struct buckets buckets;
+    struct id_set sources;
     struct error error = {""};
     assert_true(synapse_format(&format, neurons, longest, own ? NULL : weights, own ? 0 : classes, &error));
     assert_int_equal(synapse_bytes(&format), own ? 8 : 4);
-    synapse_table_open(table, format, lists);
-    for (uint32_t i = 0; i < synapses; i++) synapse_table_add_count(table, drawn[i].list, 1);
-    assert_true(synapse_table_allocate(table, &error));
-    for (uint32_t i = 0; i < synapses; i++)
+    const uint32_t all = source_of(lists);
+    const unsigned bits = buckets_source_bits(&format, all);
+    buckets_open(&buckets, format, bits, all);
+    for (uint32_t i = 0; i < synapses; i++) buckets_count(&buckets, source_of(drawn[i].list));
+    buckets_allocate(&buckets);
+    for (uint32_t i = 0; i < synapses; i++) {
+        const uint32_t packed =
+            synapse_pack(&format, drawn[i].target, drawn[i].delay, own ? 0 : drawn[i].weight_class);
         if (own)
-            synapse_table_put_own(table, drawn[i].list,
-                                  synapse_pack(&format, drawn[i].target, drawn[i].delay, 0),
-                                  weights[drawn[i].weight_class]);
+            buckets_put_own(&buckets, source_of(drawn[i].list), packed, weights[drawn[i].weight_class]);
         else
-            synapse_table_put(table, drawn[i].list,
-                              synapse_pack(&format, drawn[i].target, drawn[i].delay, drawn[i].weight_class));
+            buckets_put(&buckets, source_of(drawn[i].list), packed);
+    }
+    assert_int_equal(buckets_size(&buckets), synapses);
+    const unsigned wider = id_set_bits(all, bits, 1);
+    id_set_open(&sources, all, wider);
+    for (uint32_t k = 0; k < sources.buckets; k++) {
+        uint64_t present[1 << id_set_bits_max >> 6] = {0};
+        for (uint32_t l = 0; l < lists; l++)
+            if (source_of(l) >> wider == k) {
+                const uint32_t low = source_of(l) - (k << wider);
+                present[low / 64] |= (uint64_t)1 << low % 64;
+            }
+        id_set_fill(&sources, k, present);
+    }
+    assert_int_equal(id_set_number(&sources), lists);
+    synapse_table_open(table, &buckets, &sources);
+    id_set_close(&sources);
 }
 
 /// Delivers many windows and compares every cell of the ring with the sum over all synapses.
@@ -55,7 +80,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
     for (uint32_t window = 0; window < 60; window += window_steps) {
         // Every list once, at varying steps, list 2 twice.
         uint32_t words[most_lists + 1], steps[most_lists + 1], numbers[most_lists + 1];
-        int32_t expected[longest + window_steps][neurons] = {{0}};
+        int32_t(*expected)[neurons] = alloc_zero(longest + window_steps, sizeof *expected);
         uint64_t events = 0, entered = 0;
         for (uint32_t i = 0; i <= lists; i++) {
             numbers[i] = i < lists ? i : 2;
@@ -72,6 +97,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
         struct delivered delivered = synapse_table_deliver(&table, words, lists + 1, format, window, &ring);
         assert_int_equal(delivered.synaptic_events, events);
         assert_int_equal(delivered.first_accesses, entered);
+        assert_int_equal(delivered.lookups, lists + 1);
         // The next rows to be read follow the window; every row is taken before it is reused.
         for (uint32_t step = window_steps; step < longest + window_steps; step++) {
             int32_t input[neurons], again[neurons];
@@ -83,6 +109,7 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
                 assert_int_equal(again[n], 0);
             }
         }
+        free(expected);
     }
     synapse_table_close(&table);
     ring_close(&ring);
@@ -91,13 +118,22 @@ static void check_deliveries(uint32_t lists, bool narrow, uint32_t classes, bool
 static void deliveries_arrive_where_and_when_they_should(void **state) {
     (void)state;
     for (uint32_t classes = 1; classes <= 3; classes++) {
-        for (int i = 0; i < 2; i++) {
-            const uint32_t lists = i ? most_lists : 9; // of about one synapse, or of dozens
+        for (int i = 0; i < 3; i++) {
+            const uint32_t lists = (const uint32_t[]){9, 300, most_lists}[i]; // of dozens, one, or hardly any
             check_deliveries(lists, true, classes, false);
             check_deliveries(lists, false, classes, false);
             check_deliveries(lists, false, classes, true);
         }
     }
+}
+
+static void cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to(void **state) {
+    (void)state;
+    neurons = many;
+    check_deliveries(300, true, 2, false);
+    check_deliveries(300, false, 1, false);
+    check_deliveries(300, false, 1, true);
+    neurons = few;
 }
 
 static void nothing_is_delivered_from_an_empty_table(void **state) {
@@ -107,10 +143,18 @@ static void nothing_is_delivered_from_an_empty_table(void **state) {
     struct error error = {""};
     struct ring ring = ring_open(neurons, longest, true);
     assert_true(synapse_format(&format, neurons, longest, weights, 0, &error));
-    synapse_table_open(&table, format, 1);
-    assert_true(synapse_table_allocate(&table, &error));
+    struct buckets buckets;
+    struct id_set sources;
+    buckets_open(&buckets, format, 0, 1);
+    buckets_allocate(&buckets);
+    id_set_open(&sources, 1, 0);
+    id_set_fill(&sources, 0, &(uint64_t){1});
+    id_set_number(&sources);
+    synapse_table_open(&table, &buckets, &sources);
+    id_set_close(&sources);
     const uint32_t word = 0;
-    assert_int_equal(synapse_table_deliver(&table, &word, 1, spike_format(1), 0, &ring).first_accesses, 0);
+    const struct delivered nothing = synapse_table_deliver(&table, &word, 1, spike_format(1), 0, &ring);
+    assert_int_equal(nothing.first_accesses + nothing.lookups, 0);
     synapse_table_close(&table);
     ring_close(&ring);
 }
@@ -130,6 +174,7 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deliveries_arrive_where_and_when_they_should),
+        cmocka_unit_test(cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to),
         cmocka_unit_test(nothing_is_delivered_from_an_empty_table),
         cmocka_unit_test(what_does_not_fit_four_bytes_is_refused),
     };

@@ -69,7 +69,7 @@ def test_the_network_between_nodes_is_measured_and_nothing_is_assumed(calibrated
 
 def test_what_two_nodes_do_not_show_is_left_out_with_the_reason(calibrated):
     profile, text = machines.load(calibrated), calibrated.read_text()
-    for name in ("topology", "nodes_per_leaf", "congestion"):
+    for name in ("fabric", "topology", "nodes_per_leaf", "congestion"):
         assert profile.get(f"interconnect.{name}") is None
         assert f"# Unknown: interconnect.{name}: " in text
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal, stats
+from scipy import special
 
 from spikemark.core.errors import BadInput
 
@@ -39,16 +39,20 @@ def spectrum(rate: Rate, parts: int = PARTS) -> Spectrum:
         raise BadInput(
             f"spectrum: {len(rate.hz)} bins of {rate.bin_ms:g} ms; allowed are at least {parts * LEAST_BINS}"
         )
-    frequencies, density = signal.welch(rate.hz, 1e3 / rate.bin_ms, nperseg=length)
+    from scipy.signal import welch
+
+    frequencies, density = welch(rate.hz, 1e3 / rate.bin_ms, nperseg=length)
     frequencies, density = frequencies[1:], density[1:]
     peak, prominence = _peak(density, parts)
     return Spectrum(frequencies, density, None if peak is None else float(frequencies[peak]), prominence)
 
 
 def _peak(density: np.ndarray, parts: int) -> tuple[int | None, float | None]:
+    from scipy.signal import find_peaks
+
     if not density.min() > 0:
         return None, None
-    peaks, properties = signal.find_peaks(np.log(density), prominence=0)
+    peaks, properties = find_peaks(np.log(density), prominence=0)
     if not len(peaks):
         return None, None
     best = int(np.argmax(properties["prominences"]))
@@ -56,5 +60,5 @@ def _peak(density: np.ndarray, parts: int) -> tuple[int | None, float | None]:
     windows = 2 * parts - 1  # that overlap by half
     freedom = 36 * windows**2 / (19 * windows - 1)  # Percival & Walden 1993, section 6.17
     tail = FALSE_ALARM / 2 / len(density)
-    limit = stats.chi2.isf(tail, freedom) / stats.chi2.ppf(tail, freedom)
+    limit = special.chdtri(freedom, tail) / special.chdtri(freedom, 1 - tail)
     return (int(peaks[best]), prominence) if prominence > limit else (None, None)

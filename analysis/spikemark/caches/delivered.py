@@ -11,6 +11,9 @@ from spikemark.records.record import Run
 
 from .model import Delivery
 
+#: Bytes of synapses that are read to find a list which shares its start: 16 words, whatever they hold
+#: (miniapp/src/synapse/block.h). They begin anywhere in a line, as lists do.
+SEARCHED = 64
 BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
 
 
@@ -28,6 +31,8 @@ def deliveries(run: Run) -> list[Delivery]:
     received = _received(description)[:, None] * local  # synapses, [population, rank]
     found = []
     for row in run.ranks.itertuples():
+        lookups = row.lookups if "lookups" in run.ranks else None
+        shared = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
@@ -45,6 +50,8 @@ def deliveries(run: Run) -> list[Delivery]:
             targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
+            searched=SEARCHED if shared else 0,
+            filtered=int(lookups) if shared else 0,
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import student
@@ -30,13 +29,15 @@ def fit(shares: np.ndarray, misses: np.ndarray) -> Line:
 
     Raises BadInput for fewer than three different shares.
     """
+    from scipy.stats import linregress
+
     shares, misses = np.asarray(shares, dtype=float), np.asarray(misses, dtype=float)
     different = len(np.unique(np.round(shares, 12)))
     if different < FEWEST:
         raise BadInput(
             f"share of first accesses: {different} different values; a line needs {FEWEST} or more"
         )
-    found = stats.linregress(shares, misses)
+    found = linregress(shares, misses)
     t = student(len(shares) - 2)
     values = (found.slope, t * found.stderr, found.intercept, t * found.intercept_stderr, found.rvalue)
     return Line(*map(float, values))

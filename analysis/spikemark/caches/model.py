@@ -4,8 +4,10 @@ What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, exte
 
 - lists: a spike enters F lists with E synapses of b bytes in all. A list of n synapses that starts anywhere
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
-  F + (E - F) b / L.
-- starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L).
+  F + (E - F) b / L. Where lists hold less than one synapse on the mean, they share starts, and each is
+  found among 64 bytes of synapses: F (1 + (64 - b) / L).
+- starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L). Where lists
+  share starts, each of the S spikes examined reads a word of a filter of one bit for each list: S more.
 - ring: every synapse adds to a cell of a random target: E. Populations differ in how many they receive.
 - words: the spikes themselves, F four-byte words that the exchange has just written, so that they are hits.
 
@@ -47,13 +49,15 @@ class Delivery:
     neurons: float  # on the rank
     synapse: int  # size of one
     synapses: float  # size of all lists
-    starts: float  # size of the array of list starts
+    starts: float  # size of what finds the lists
     ring: float
     profile: np.ndarray  # [slot] share of the events by steps from delivery to use
     targets: tuple[tuple[float, float], ...] = ((1.0, 1.0),)  # share of the ring, and of the events there
     routes: float = 0.0
     others: float = 0.0  # what every step touches: neurons, buffers
     regular: bool = False  # neurons fire at intervals of their own
+    searched: float = 0.0  # bytes among which a list is found that has no start of its own
+    filtered: float = 0.0  # spikes examined by a filter
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def prediction(d: Delivery, size: int, line: int = 64) -> dict[str, Term]:
         ages = np.array([FOREVER])
     return {
         "lists": _term(touched.lists, ages),
-        "starts": _term(touched.starts, ages),
+        "starts": _sum(_term(touched.starts, ages), _term(touched.filter, ages)),
         "ring": Term(d.events, d.events * sum(events * row.missed(time) for _, events, row in touched.rows)),
         "words": Term(4 * d.first_accesses / line, 0.0),
     }
@@ -109,6 +113,10 @@ class _Shared:
 
 def _term(region: _Shared, ages: np.ndarray) -> Term:
     return Term(region.visits, region.visits * float(np.mean([region.missed(age) for age in ages])))
+
+
+def _sum(one: Term, other: Term) -> Term:
+    return Term(one.visits + other.visits, one.misses + other.misses)
 
 
 class _Row:
@@ -145,9 +153,13 @@ class _Touched:
     def __init__(self, d: Delivery, line: int):
         entered = d.first_accesses
         mean = d.events / entered if entered else 0.0
-        held = min(d.starts / 4, d.synapses / d.synapse / mean) if mean else 0.0  # lists with a synapse
-        self.lists = _Shared(entered, 1 + (mean - 1) * d.synapse / line, held, d.synapses / line, d)
-        self.starts = _Shared(entered, 1 + 4 / line, held, d.starts / line, d)
+        held = d.synapses / d.synapse / mean if mean else 0.0  # lists with a synapse
+        read = max(mean * d.synapse, d.searched)
+        self.lists = _Shared(entered, 1 + (read - d.synapse) / line, held, d.synapses / line, d)
+        lists = held * d.filtered / entered if entered else 0.0  # empty ones, too, of which there are many
+        filter_bytes = min(d.starts, lists / 8)
+        self.filter = _Shared(d.filtered, 1.0, lists, filter_bytes / line, d)
+        self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
         self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
         self.others = d.others / line
@@ -159,7 +171,7 @@ class _Touched:
 
     def resident(self, age: float) -> float:
         """Different lines touched within `age` steps."""
-        shared = sum(region.resident(age) for region in (self.lists, self.starts, self.routes))
+        shared = sum(region.resident(age) for region in (self.lists, self.filter, self.starts, self.routes))
         ring = sum(lines * row.resident(age) for lines, _, row in self.rows)
         return shared + ring + self.others * min(1.0, age)
 

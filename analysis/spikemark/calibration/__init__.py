@@ -18,9 +18,11 @@ import yaml
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
+from spikemark.machines import of_nodes
 from spikemark.machines.profile import Value, checked
 from spikemark.records.record_fields import Host
 from spikemark.running import quiet
+from spikemark.running.durations import Pace
 
 from . import (
     cycle_time,
@@ -88,12 +90,15 @@ def calibrate(
     rounds: list[Measured] = []
     exchanged: list[exchanges.Tables] = []
     # All nodes have to see the folder of a profile; the one for temporary files may be each node's own.
+    say(f"{effort.rounds} rounds of measuring, {effort.about} on a machine that does nothing else")
+    pace = Pace(effort.rounds)
     with tempfile.TemporaryDirectory(
         prefix=".spikemark-", dir=_shared(path) if site.allocated else None
     ) as it:
         parts = Parts(Path(it), FAILURES if site.allocated else 0)
         for number in range(effort.rounds):
-            say(f"round {number + 1} of {effort.rounds}: kernels, messages, exchanges, the mini-app")
+            left = f"; {pace.left(number)}" if number else ""
+            say(f"round {number + 1} of {effort.rounds}: kernels, messages, exchanges, the mini-app{left}")
             if number % effort.exchanges_every == 0:
                 exchanged.append(parts(lambda folder: exchanges.one_round(site, effort, folder)))
             rounds.append(_round(number, site, effort, parts, rounds))
@@ -139,7 +144,7 @@ def _values(
     values = kernel_times.values(kernels, effort) | cycle_time.values([r.empty for r in rounds])
     values |= node.measure(rounds[0].run.record.host)
     values["software.scorep"] = software.score_p()
-    unknown: dict[str, str] = {}
+    unknown = dict.fromkeys((of_nodes.PEAK, of_nodes.TDP), "nothing measures what a data sheet says")
     if site.nodes > 1:
         values["jitter.node_spread"] = node_spread.value(kernels)
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 class Effort:
     """Rounds, and how much each of them measures."""
 
+    about: str  # how long all of it takes, in words
     rounds: int
     metered: int  # rounds with a pause in which power is read, if there is a meter
     kernel_s: float  # shortest time of a kernel in a round
@@ -22,6 +23,7 @@ class Effort:
 
 
 FULL = Effort(
+    about="two to five minutes",
     rounds=13,
     metered=4,
     kernel_s=0.1,
@@ -37,6 +39,7 @@ FULL = Effort(
 )
 QUICK = replace(
     FULL,
+    about="a minute",
     rounds=3,
     metered=3,
     kernel_s=0.02,

@@ -26,6 +26,7 @@ LEVELS = 1.3  # from one latency to the next larger one, where nodes seem to be 
 DISTURBED = "every repetition was disturbed"
 ALONE = "there is one core, so there are no messages between ranks"
 ONE_NODE = "one node does not show it"
+FABRIC = "messages do not show it; write it into this file"
 FEW_NODES = "fewer than four nodes do not show it"
 #: (Bytes, messages in a row) -> seconds until the answer.
 Times = dict[tuple[int, int], float]
@@ -192,7 +193,7 @@ def _congestion(rounds: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
 
 
 def _topology(rounds: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Why the topology stays unknown: latencies show how far nodes are apart, but not what links them."""
+    """Why fabric and topology stay unknown: latencies show how far nodes are apart, not what links them."""
     reason = ONE_NODE
     if rounds:
         pairs = list(rounds[0].pairs)
@@ -212,4 +213,5 @@ def _topology(rounds: list[Round]) -> tuple[dict[str, Value], dict[str, str]]:
                 f"latencies show two levels, {middle[0]:.3g} to {middle[far - 1]:.3g} us ({far} pairs) and"
                 f" {middle[far]:.3g} to {middle[-1]:.3g} us ({len(pairs) - far}), but not what links them"
             )
-    return {}, {f"interconnect.{name}": reason for name in ("topology", "nodes_per_leaf")}
+    unknown = {"fabric": FABRIC, "topology": reason, "nodes_per_leaf": reason}
+    return {}, {f"interconnect.{name}": why for name, why in unknown.items()}

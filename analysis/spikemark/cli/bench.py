@@ -17,7 +17,7 @@ def bench(
         bool, typer.Option("--exchange", help="Measure the exchanges between ranks instead of the kernels.")
     ] = False,
     repetitions: Annotated[
-        int, typer.Option(help="Repetitions for every kernel or exchange and every size.")
+        int, typer.Option(help="How often every kernel or exchange of every size is measured.")
     ] = 5,
     pattern: Annotated[
         str,
@@ -29,26 +29,46 @@ def bench(
         float | None,
         typer.Option(help="Shortest time of a repetition, in seconds.", show_default="0.2; exchanges 0.02"),
     ] = None,
-    ranks: Annotated[str | None, typer.Option(metavar="N,N", help="Exchanges: numbers of ranks.")] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N", help="Exchanges: numbers of ranks.", show_default="up to one for each core"
+        ),
+    ] = None,
     ranks_per_node: Annotated[
         int | None,
         typer.Option(min=1, help="Exchanges: ranks on a node.", show_default="one for each of its cores"),
     ] = None,
     sizes: Annotated[
-        str | None, typer.Option("--bytes", metavar="N,N", help="Exchanges: bytes from one rank to another.")
+        str | None,
+        typer.Option(
+            "--bytes",
+            metavar="N,N",
+            help="Exchanges: bytes from one rank to another.",
+            show_default="4 to 65536",
+        ),
     ] = None,
     targets: Annotated[
         str | None,
         typer.Option(
             metavar="WHICH,…",
             help="Exchanges: receivers of each rank: all, ring, or a fraction of the ranks.",
+            show_default="all",
         ),
     ] = None,
     skew_us: Annotated[
-        str | None, typer.Option(metavar="US,US", help="Exchanges: largest random delay of a rank.")
+        str | None,
+        typer.Option(
+            metavar="US,US",
+            help="Exchanges: largest random delays of a rank, in microseconds.",
+            show_default="0",
+        ),
     ] = None,
     launcher: Annotated[
-        str | None, typer.Option(help="Exchanges: how to start the ranks, mpirun or srun.")
+        str | None,
+        typer.Option(
+            help="Exchanges: how to start the ranks, mpirun or srun.", show_default="srun in an allocation"
+        ),
     ] = None,
     as_json: AsJson = False,
     out: Annotated[
@@ -80,7 +100,7 @@ def bench(
                 raise BadInput(f"--{name}: only with --exchange")
             min_time = 0.2 if min_time is None else min_time
             outcome = kernel_bench.bench(
-                folder, repetitions, pattern, min_time, _counting("kernels and sizes")
+                folder, repetitions, pattern, min_time, _counting("kernels and sizes", repetitions * min_time)
             )
     except kernel_bench.BenchFailed as reason:
         fail(f"bench failed: {reason}")
@@ -97,11 +117,23 @@ def bench(
         raise typer.Exit(1)
 
 
-def _counting(what: str):
-    """Returns a function that keeps one line of progress on a terminal."""
+def _counting(what: str, least_s: float | None = None):
+    """Returns a function that keeps one line of progress on a terminal.
+
+    `least_s`: the shortest time that one of them takes, where it is known.
+    """
+    from spikemark.running.durations import Pace, minutes
+
+    paces: list[Pace] = []
 
     def count(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            typer.echo(f"\r{done} of {total} {what}", nl=done == total, err=True)
+        if not sys.stderr.isatty():
+            return
+        if not paces:
+            paces.append(Pace(total))
+            least = "" if least_s is None else f", at least {minutes(total * least_s)}"
+            typer.echo(f"{total} {what}{least}", err=True)
+        left = paces[0].left(done)
+        typer.echo(f"\r{done} of {total} {what}{left and f', {left}'}\033[K", nl=done == total, err=True)
 
     return count

@@ -13,7 +13,8 @@ def budget(
     run_dir: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN_DIR", help="Record of a conventional, placement_only or structure_aware run."
+            metavar="RUN_DIR",
+            help="Record of a conventional, placement_only or structure_aware run, or imported cycle times.",
         ),
     ],
     delay_ratio: Annotated[
@@ -26,20 +27,25 @@ def budget(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Split the waiting of a run by cause.
+    """Say why the ranks of a run waited, and how long for each cause.
 
     The causes are lasting differences between ranks, jitter, drift, rare long cycles, and what the compute
     times do not explain. For a run with record.kernel, the command also says what made the long cycles long.
-    For a run on several nodes, it names slow nodes, and the share of the waiting that is due to nodes.
+    The first sentence names the rank or node that causes much of the waiting, or else its largest part. For a
+    run on several nodes, the command lists slow nodes, and the share of the waiting that is due to nodes. Of
+    imported sums, such as NEST's stopwatches, it prints load balance and the efficiencies of POP.
     """
-    from spikemark.records import record
-    from spikemark.waiting import show, show_causes
+    from spikemark.records.imported import run_or_times, sums_in
+    from spikemark.waiting import show_budget, show_causes, sums
     from spikemark.waiting.budget import budget
 
-    run = record.load(run_dir)
+    if (found := sums_in(run_dir)) is not None:
+        warn(found.remarks)
+        return print_json(sums.content(found)) if as_json else print_tables(sums.table(found))
+    run = run_or_times(run_dir)
     found = budget(run, delay_ratio)
     warn(found.warnings)
     if as_json:
-        print_json(show.budget_content(found))
+        print_json(show_budget.budget_content(found))
     else:
-        print_tables(show.budget(found, run.record.timing.cycles), *show_causes.tables(found.causes))
+        print_tables(show_budget.budget(found, run.measured_cycles), *show_causes.tables(found.causes))

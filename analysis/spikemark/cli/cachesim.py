@@ -24,7 +24,7 @@ def cachesim(
         typer.Option(
             min=1,
             max=64,
-            help="MPI ranks, each with caches of its own.",
+            help="Number of MPI ranks, each with caches of its own.",
             show_default="those of the record, or 1",
         ),
     ] = None,
@@ -33,7 +33,7 @@ def cachesim(
         typer.Option(
             min=1,
             max=64,
-            help="Threads of a rank, which share its caches.",
+            help="Number of threads of a rank, which share its caches.",
             show_default="those of the record, or 1",
         ),
     ] = None,

@@ -18,15 +18,15 @@ def calibrate(
     ] = False,
     nodes: Annotated[
         int | None,
-        typer.Option(help="Nodes of the Slurm allocation to measure.", show_default="one, or this host"),
+        typer.Option(help="How many nodes of the Slurm allocation to measure.", show_default="one"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Measure this machine and write its profile.
 
     Measures kernels, exchanges, jitter and power; with several nodes also the network between them, and how
-    much the nodes differ. Do not use the machine meanwhile. What cannot be measured is left out, and the
-    profile says why.
+    much the nodes differ. This takes two to five minutes; do not use the machine meanwhile. What cannot be
+    measured is left out, and the profile says why.
     """
     from spikemark import calibration
     from spikemark.bench.kernel_bench import BenchFailed

@@ -11,10 +11,11 @@ def collect(folder: Folder) -> None:
 
     The tables are for other tools; reports read the records themselves.
     """
+    from spikemark.quantities.words import counted
     from spikemark.records.collect import collect
     from spikemark.records.gather import gather
     from spikemark.records.results import Results
 
     found = collect(gather(folder))
-    typer.echo(f"{len(found.runs)} runs in {Results(folder).summary}")
+    typer.echo(f"{counted(len(found.runs), 'run')} in {Results(folder).summary}")
     complain(found.complaints)

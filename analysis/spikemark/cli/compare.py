@@ -7,49 +7,103 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import AsJson, Full, PresetName, PresetOptions, Rate, network
-from .output import print_json, print_lines, print_tables
+from .options import (
+    AsJson,
+    Assumptions,
+    DelayRatio,
+    Exchange,
+    Full,
+    Lag,
+    Network,
+    PresetName,
+    PresetOptions,
+    Rate,
+    Whose,
+    delay_ratio,
+    exchanges,
+    network,
+)
+from .output import print_based, print_json, print_lines, print_tables, waiting_for, warn
 
 
 def compare(
-    names: Annotated[list[str], typer.Argument(metavar="MACHINE…", help="Names or files of profiles.")],
-    run: Annotated[
-        Path | None, typer.Option("--run", metavar="RUN.json", help="A run description of the network.")
-    ] = None,
+    names: Annotated[list[str], typer.Argument(metavar="MACHINE", help="Names or files of profiles.")],
+    run: Network = None,
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
     schedule: Annotated[
-        str | None, typer.Option(help="Schedule, instead of that in the network's description.")
+        str | None, typer.Option(help="Schedule [the best exact one on each machine and number of nodes].")
     ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="Which rank holds which neurons [the best; with --schedule: as it needs]."),
+    ] = None,
+    ratio: DelayRatio = None,
+    lag: Lag = None,
+    exchange: Exchange = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Threads of a rank; only with --schedule [all cores of its share of a node]."
+        ),
+    ] = None,
+    simulator: Whose = "mini-app",
     target_rtf: Annotated[
         float,
         typer.Option(metavar="FACTOR", help="Real-time factor to reach; 1 is real time."),
     ] = 1.0,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks on each node; they share its cores.")] = 1,
+    ranks_per_node: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ranks on each node; they share its cores [the best; with --schedule: 1]."),
+    ] = None,
     rate: Rate = None,
     price: Annotated[
         list[str] | None,
         typer.Option(metavar="MACHINE=EUR", help="Price of one node for one hour; may be repeated."),
     ] = None,
+    years: Annotated[float, typer.Option(help="How many years the machine is used.")] = 5.0,
+    hours_per_year: Annotated[float, typer.Option(help="How many hours of each year it is used.")] = 8000.0,
+    price_kwh: Annotated[
+        float | None, typer.Option(metavar="EUR", help="Price of one kWh of energy.")
+    ] = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page for a buyer to this file.")
     ] = None,
+    assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare machines for a network, and give a verdict.
+    """Compare machines for a network, with a verdict where one holds.
 
-    For each machine, prints how many nodes reach the wanted speed, the time, energy and cost there, and what
-    limits it.
+    For each machine, prints the numbers of nodes with which the target is possible, likely and sure. Also
+    prints energy and cost over this range of nodes, what limits the speed, and what to ask the vendor.
+
+    Without --schedule, it searches for the best exact schedule on every number of nodes, as advise does. That
+    takes up to a minute for each machine; with --schedule it takes seconds.
+
+    Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """
     from spikemark import machines
-    from spikemark.prediction import compare, compare_show, show
+    from spikemark.prediction import asked, compare, compare_show, show
+    from spikemark.prediction.life import Life
+    from spikemark.prediction.simulators import find
 
     if html is not None and html.is_dir():
         raise BadInput(f"--html: {html} is a folder; allowed: a file")
-    found = network([] if run is None else [run], preset, full, option, rate)
+    life = Life(years, hours_per_year, price_kwh)
+    found = asked.taken_by(network([run], preset, full, option, rate), find(simulator))
+    given = delay_ratio(ratio), lag, exchanges(exchange)
+    found = (
+        asked.for_all_schedules(found, None, placement, *given)
+        if schedule is None
+        else asked.run_as(found, schedule, *given)
+    )
     profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
-    made = compare.compare(found, profiles, target_rtf, schedule, ranks_per_node)
+    warn(f"{p.name}: {line}" for p in profiles for line in getattr(p, "implausible", ()))
+    with waiting_for(f"comparing {len(profiles)} machines" if schedule is None else None):
+        made = compare.compare(
+            found, profiles, target_rtf, schedule, ranks_per_node, placement, threads, simulator, life
+        )
     if html is not None:
         from spikemark.report import machines_page
 
@@ -57,8 +111,11 @@ def compare(
     if as_json:
         print_json(compare_show.content(made))
         return
+    first, *verdict = compare_show.verdict(made)
+    print_lines([first, *compare_show.chosen_schedules(made)])
     print_tables(*compare_show.table(made).turned(show.ABREAST))
-    print_lines([compare_show.verdict(made), *compare_show.lines(made)])
+    rest = [line for line in verdict if line not in compare_show.chosen_schedules(made)]
+    print_based([*rest, *compare_show.lines(made)], assumptions)
 
 
 def _priced(profiles: list, prices: list[str]) -> list:
@@ -76,5 +133,7 @@ def _priced(profiles: list, prices: list[str]) -> list:
         if name in given:
             raise BadInput(f"price={text!r}: {name} has been given one already")
         given.add(name)
-        known[name] = known[name].assume("price.node_hour", price, "EUR/h", "given with the question")
+        known[name] = known[name].assume_all(
+            {"price.node_hour": (price, "given with the question", (price, price))}
+        )
     return [known[profile.name] for profile in profiles]

@@ -18,9 +18,11 @@ def coverage(
 
     The runs are drawn from processes whose true waiting is known. 500 trials take about a quarter of an hour.
     """
+    from spikemark.documents import keep
     from spikemark.waiting import coverage
 
-    page = coverage.page(coverage.study(trials, say=say), coverage.study_of_ranks(trials, say=say), trials)
+    found, further = coverage.study(trials, say=say), coverage.study_of_ranks(trials, say=say)
+    page = coverage.page(found, further, trials, f"*Modelled on {keep.today()}, commit {keep.commit()}.*")
     if write is None:
         typer.echo(page)
     else:

@@ -33,7 +33,7 @@ def energy(
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="Accuracy of a meter that reads the whole machine before power conversion.",
+            help="Accuracy, in percent, of a meter that reads the whole machine before power conversion.",
         ),
     ] = None,
     keep: Annotated[
@@ -48,7 +48,9 @@ def energy(
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, help="Nodes of that machine.", show_default="as few as provide the cores"),
+        typer.Option(
+            min=1, help="Number of nodes of that machine.", show_default="as few as provide the cores"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,7 +17,7 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="figures: figures of merit, a JSON line per configuration; extra-p: JSON Lines for Extra-P.",
+            help="figures (of merit, one JSON line per configuration) or extra-p (JSON Lines for Extra-P).",
         ),
     ],
     only: Annotated[

@@ -7,7 +7,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .options import AsJson
-from .output import print_json, print_tables
+from .output import print_json, print_tables, warn
 
 
 def machine(
@@ -23,6 +23,9 @@ def machine(
     """List the machine profiles, or show one.
 
     Shows each value with its kind and its reference, and lists what is unknown.
+
+    A profile can be written from a data sheet: node.bandwidth_peak and power.tdp take its peak memory
+    bandwidth and its TDP, from which --filled assumes what is measured (docs/machines.md).
     """
     from spikemark import machines
     from spikemark.machines import show
@@ -42,7 +45,9 @@ def machine(
         else:
             print_tables(show.overview(profiles))
     else:
-        profile = machines.filled(machines.load(name)) if filled else machines.load(name)
+        profile = machines.load(name)
+        warn(machines.implausible(profile))
+        profile = machines.filled(profile) if filled else profile
         if as_json:
             print_json(show.content(profile), as_written=True)
         else:

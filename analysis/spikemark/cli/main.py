@@ -12,7 +12,8 @@ import typer
 
 from spikemark.core.errors import BadInput, is_bad_input, option_complaint
 
-from . import preset
+from . import import_cycles, preset
+from .advise import advise
 from .bench import bench
 from .budget import budget
 from .cachesim import cachesim
@@ -23,6 +24,7 @@ from .coverage import coverage
 from .energy import energy
 from .export import export
 from .fit import fit
+from .groups import Groups
 from .machine import machine
 from .noise import noise
 from .output import INTERRUPTED, interrupt, why_ended
@@ -37,12 +39,16 @@ from .sweep import sweep
 from .whatif import Whatif, whatif
 from .work import work
 
+COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
+
 app = typer.Typer(
-    add_completion=False,
+    cls=Groups,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     help="Shows where the time between two spike exchanges goes, and how another schedule would change that.",
+    epilog="`spikemark COMMAND --help` explains a command. `spikemark --install-completion` teaches bash, zsh"
+    " or fish to complete commands, options and names; `spikemark --show-completion` only prints how.",
 )
 
 
@@ -63,16 +69,28 @@ def _options(
     pass
 
 
-for verb in (sweep, report, study, collect, run):  # measuring
-    app.command()(verb)
-app.command(hidden=True)(work)
-for verb in (fit, budget, coverage, energy, cachesim, scorep, export):  # looking at runs
-    app.command()(verb)
-app.command("predict", cls=Predict, help=HELP)(other_schedule)
-app.command(cls=Whatif)(whatif)
-for verb in (compare, machine, calibrate, simulate, bench, noise, peers):  # machines
-    app.command()(verb)
-app.add_typer(preset.app, name="preset")
+ANSWER, RUN = "Answer a question", "Run and report"
+DESCRIBE, MEASURE = "Describe networks and machines", "Measure this machine"
+RECORDS = "Work with records"
+
+# Panels, and commands within them, stand in the order of a newcomer's work.
+app.command("predict", cls=Predict, help=HELP, rich_help_panel=ANSWER)(other_schedule)
+app.command(rich_help_panel=ANSWER)(advise)
+app.command(rich_help_panel=ANSWER)(compare)
+app.command(rich_help_panel=ANSWER)(budget)
+app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
+for verb in (sweep, report, study, simulate):
+    app.command(rich_help_panel=RUN)(verb)
+app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)
+app.command(rich_help_panel=DESCRIBE)(machine)
+for verb in (calibrate, noise, bench, peers):
+    app.command(rich_help_panel=MEASURE)(verb)
+app.add_typer(import_cycles.app, name="import", rich_help_panel=RECORDS)
+for verb in (fit, energy, cachesim, scorep, export, collect):
+    app.command(rich_help_panel=RECORDS)(verb)
+# The workflow starts these two, and the third writes a page of the documentation.
+for verb in (run, work, coverage):
+    app.command(hidden=True)(verb)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -84,6 +102,8 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except BadInput as error:
+        if COMPLETION in os.environ:  # a line that is not finished
+            sys.exit(0)
         _fail(str(error), 2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

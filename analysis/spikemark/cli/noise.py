@@ -9,10 +9,10 @@ from .output import fail, print_json, print_tables
 
 
 def noise(
-    seconds: Annotated[float, typer.Option(help="How long to look.", min=0.01, max=3600)] = 10.0,
+    seconds: Annotated[float, typer.Option(help="How long to look, in seconds.", min=0.01, max=3600)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what takes time from a program on every core.
+    """Measure what takes time from programs on every core.
 
     Looks at this node, or at all nodes of an allocation. Run the command on idle nodes before and after a
     campaign, and whenever you suspect that something disturbs your runs.

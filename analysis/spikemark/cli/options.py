@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -28,8 +29,8 @@ Folder = Annotated[
 Where = Annotated[
     str,
     typer.Option(
-        help="Where to measure: here (this machine, or the allocation that this is in), slurm, or a folder"
-        " with slurm.yaml or with a profile of Snakemake."
+        help="Where to measure: here (this machine, or the allocation that the command runs in), slurm, or a"
+        " folder with slurm.yaml or with a Snakemake profile."
     ),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder of the run, with its record.")]
@@ -39,8 +40,21 @@ Runs = Annotated[
         metavar="RUN_DIR…", help="Records of conventional runs of one setup on one machine or cluster."
     ),
 ]
+Assumptions = Annotated[
+    bool, typer.Option("--assumptions", help="List every assumption, not only how many there are.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-PresetName = Annotated[str | None, typer.Option("--preset", help="A known network instead of RUN.json.")]
+Network = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="NETWORK",
+        help="The network: a run description, as JSON or YAML, or the name of a preset.",
+    ),
+]
+PresetName = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="The network: a known one; as --run NAME.")
+]
 Full = Annotated[bool, typer.Option("--full", help="Use the preset at its published size.")]
 PresetOptions = Annotated[
     list[str] | None,
@@ -49,6 +63,39 @@ PresetOptions = Annotated[
 Rate = Annotated[
     float | None,
     typer.Option(help="Mean firing rate in Hz, if neither the network nor its publication gives it."),
+]
+Schedule = Annotated[str | None, typer.Option(help="Schedule [that of the description].")]
+Placement = Annotated[
+    str | None, typer.Option(help="Which rank holds which neurons [as the schedule needs].")
+]
+DelayRatio = Annotated[
+    str | None,
+    typer.Option(
+        "--delay-ratio",
+        metavar="D|auto",
+        help="Cycles between two exchanges of all ranks; auto: the largest D that is exact [that which the"
+        " description states, else auto].",
+    ),
+]
+Lag = Annotated[
+    int | None,
+    typer.Option(min=1, help="L: how many windows an exchange may take [that of the description, else 1]."),
+]
+Exchange = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[LANE=]NAME",
+        help="Exchange of all lanes, or of one; may be repeated [those of the description].",
+    ),
+]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")]
+RanksPerNode = Annotated[int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")]
+Whose = Annotated[
+    str,
+    typer.Option(
+        "--simulator",
+        help="Whose times to predict: those of mini-app or nest. NEST took longer in published runs.",
+    ),
 ]
 
 
@@ -60,14 +107,57 @@ def whole_numbers(text: str, name: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def network(files: list[Path], preset: str | None, full: bool, options: list[str] | None, rate: float | None):
-    """The network that is asked about: a preset or one file. Raises BadInput for both and for neither."""
+def delay_ratio(text: str | None) -> int | str | None:
+    """D as a number or 'auto'. Raises BadInput for anything else."""
+    if text is None or text == "auto":
+        return text
+    if not WHOLE.fullmatch(text):
+        raise BadInput(f"delay_ratio={text!r}; allowed: auto, or a whole number above 0")
+    return int(text)
+
+
+def exchanges(texts: list[str] | None) -> str | dict[str, str] | None:
+    """An exchange for all lanes, or one for each that is named. Raises BadInput for both together."""
+    named = dict(text.split("=", 1) for text in texts or [] if "=" in text)
+    if not texts or len(named) == len(texts):
+        return named or None
+    if len(texts) > 1:
+        raise BadInput(f"exchange={', '.join(texts)}: one name for all lanes, or LANE=NAME for each, once")
+    return texts[0]
+
+
+def network(
+    given: Iterable[str | Path | None],
+    preset: str | None,
+    full: bool,
+    options: list[str] | None,
+    rate: float | None,
+):
+    """The network that is asked about: a preset or one file.
+
+    `given`: what arguments and --run name, files or presets. Raises BadInput for several and for none.
+    """
     from spikemark.prediction import asked
 
-    if (len(files) == 1) == (preset is not None) or len(files) > 1:
-        raise BadInput("one network is needed: RUN.json, or --preset NAME")
+    named = [str(name) for name in given if name is not None]
+    if len(named) + (preset is not None) != 1:
+        raise BadInput("one network is needed: a file such as run.json, or a preset; allowed: --run NETWORK")
+    if preset is None and not is_file(named[0]):
+        preset = named[0]
     if preset is None:
         if full or options:
-            raise BadInput(f"--{'full' if full else 'option'}: only with --preset")
-        return asked.of_file(files[0], rate)
+            raise BadInput(f"--{'full' if full else 'option'}: only with a preset")
+        return asked.of_file(Path(named[0]), rate)
     return asked.of_preset(preset, full, options, rate)
+
+
+def is_file(network: str) -> bool:
+    """Whether a network is named by a file, not as a preset."""
+    return has_ending(Path(network)) or Path(network).exists()
+
+
+def has_ending(path: Path) -> bool:
+    """Whether the name of a path ends as those of files that hold a network."""
+    from spikemark.core.yaml_file import YAML
+
+    return path.suffix in (".json", *YAML)

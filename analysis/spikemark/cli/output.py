@@ -1,14 +1,17 @@
 """How every command prints: tables and JSON on standard output, warnings and reasons on standard error."""
 
 import json
+import math
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 
+ASSUMED = "assumed: "
 SHOWN = 10  # lines of one kind, before the rest is counted
 INTERRUPTED = 130  # exit status
 
@@ -24,13 +27,48 @@ def print_tables(*tables) -> None:
 
 def print_json(content: Any, as_written: bool = False) -> None:
     """Print JSON; `as_written` leaves letters beyond ASCII as they are."""
-    typer.echo(json.dumps(content, indent=1, ensure_ascii=not as_written))
+    if (where := not_finite(content)) is not None:
+        fail(f"{where}: not a finite number, so there is no JSON to print")
+    typer.echo(json.dumps(content, indent=1, ensure_ascii=not as_written, allow_nan=False))
+
+
+def not_finite(content: Any, where: str = "") -> str | None:
+    """The path of the first number that JSON cannot hold, with `.` between its parts; None without one."""
+    if isinstance(content, float):
+        return None if math.isfinite(content) else where
+    parts = content.items() if isinstance(content, dict) else ()
+    parts = enumerate(content) if isinstance(content, list | tuple) else parts
+    found = (not_finite(part, f"{where}.{name}".lstrip(".")) for name, part in parts)
+    return next((path for path in found if path is not None), None)
+
+
+@contextmanager
+def waiting_for(what: str | None) -> Iterator[None]:
+    """Say on a terminal what takes long, while it does; elsewhere, and for None, say nothing."""
+    if what is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines on standard output."""
     for line in lines:
         typer.echo(line)
+
+
+def print_based(lines: Iterable[str], assumptions: bool) -> None:
+    """Print each line once; lines that state an assumption are only counted unless they are wanted."""
+    unique = list(dict.fromkeys(lines))
+    kept = [line for line in unique if assumptions or ASSUMED not in line]
+    print_lines(kept)
+    if left := len(unique) - len(kept):
+        from spikemark.quantities.words import counted
+
+        typer.echo(f"These numbers rest on {counted(left, 'assumption')}; --assumptions lists them.")
 
 
 def say(line: str) -> None:

@@ -24,7 +24,7 @@ def peers(
         typer.Option(metavar="N,N", help="Numbers of threads, instead of those in the experiment."),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Rounds to measure, instead of those in the experiment.")
+        int | None, typer.Option(help="Number of rounds, instead of that in the experiment.")
     ] = None,
     as_json: AsJson = False,
     out: Annotated[

@@ -13,9 +13,30 @@ from typer.core import TyperCommand
 
 from spikemark.core.errors import BadInput
 
-from .fit import source_of
-from .options import AsJson, Full, PresetName, PresetOptions, Rate, network, whole_numbers
-from .output import print_json, print_lines, print_tables, warn
+from . import completion
+from .options import (
+    AsJson,
+    Assumptions,
+    DelayRatio,
+    Exchange,
+    Full,
+    Lag,
+    Network,
+    Placement,
+    PresetName,
+    PresetOptions,
+    RanksPerNode,
+    Rate,
+    Schedule,
+    Threads,
+    Whose,
+    delay_ratio,
+    exchanges,
+    has_ending,
+    network,
+    whole_numbers,
+)
+from .output import print_based, print_json, print_lines, print_tables, warn
 
 
 def other_schedule(
@@ -31,8 +52,13 @@ def other_schedule(
             help="Required: conventional, placement_only, structure_aware, overlapped or hierarchical."
         ),
     ] = None,
-    delay_ratio: Annotated[
-        int | None, typer.Option(min=1, help="D: cycles between two exchanges of all ranks [1].")
+    ratio: Annotated[
+        int | None,
+        typer.Option(
+            "--delay-ratio",
+            min=1,
+            help="D: cycles between two exchanges of all ranks [the largest that the runs' delays allow].",
+        ),
     ] = None,
     ranks: Annotated[
         str | None,
@@ -56,85 +82,93 @@ def other_schedule(
     as_json: AsJson = False,
 ) -> None:
     """Print waiting and run time under another schedule by every predictor, with 95 % intervals."""
-    from spikemark.waiting import PREDICTORS, show
+    from spikemark.records.imported import run_or_times
+    from spikemark.waiting import PREDICTORS, allowed, show
+    from spikemark.waiting.base_case import misses
+    from spikemark.waiting.source import source
 
+    network = next(filter(has_ending, runs or []), None)
+    if network is not None:
+        raise BadInput(f"machine: missing; needed for a network such as {network}: a name in machines/")
     if not runs or schedule is None:
         raise BadInput(f"{'schedule' if runs else 'RUN_DIR'}: missing; needed without --machine")
     count = None if ranks is None else _one(ranks)
-    source = source_of(runs)
+    read = [run_or_times(path) for path in runs]
+    fitted, chosen = source(read), allowed.delay_ratio(read[0], schedule, ratio, lag)
+    models = {name: kind.fit(fitted) for name, kind in PREDICTORS.items()}
     made = {
-        name: kind.fit(source).predict(schedule, delay_ratio or 1, count, lag, group_period, cycles)
-        for name, kind in PREDICTORS.items()
+        name: model.predict(schedule, chosen.ratio, count, lag, group_period, cycles)
+        for name, model in models.items()
     }
-    warn(source.warnings)
+    missed = misses(fitted, {name: model.predict("conventional") for name, model in models.items()})
+    warn([*fitted.warnings, *chosen.warnings])
     if as_json:
-        print_json(show.predicted_content(made))
+        print_json(show.predicted_content(made, missed))
     else:
-        print_tables(show.predicted(made))
+        print_tables(show.predicted(made, missed, fitted))
+        print_lines(chosen.lines)
 
 
 def on_machine(
     machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="RUN.json", help="Run description of the network; or give --preset."),
+        list[str] | None,
+        typer.Argument(metavar="NETWORK", help="A run description, or the name of a preset; as --run."),
     ] = None,
+    run: Network = None,
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
     rate: Rate = None,
     ranks: Annotated[str | None, typer.Option(help="Required: numbers of ranks, such as 16,32.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads of a rank [all cores].")] = None,
-    ranks_per_node: Annotated[
-        int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")
-    ] = None,
-    schedule: Annotated[str | None, typer.Option(help="Schedule [that of the description].")] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Which rank holds which neurons [as the schedule needs].")
-    ] = None,
-    delay_ratio: Annotated[
-        int | None,
-        typer.Option(min=1, help="D: cycles between two exchanges of all ranks [that of the description]."),
-    ] = None,
-    lag: Annotated[
-        int | None,
-        typer.Option(min=1, help="L: how many windows an exchange may take [that of the description]."),
-    ] = None,
+    threads: Threads = None,
+    ranks_per_node: RanksPerNode = None,
+    schedule: Schedule = None,
+    placement: Placement = None,
+    ratio: DelayRatio = None,
+    lag: Lag = None,
+    exchange: Exchange = None,
+    simulator: Whose = "mini-app",
+    assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
     from spikemark import machines
-    from spikemark.prediction import show
+    from spikemark.prediction import asked, show
     from spikemark.prediction.predict import predict
+    from spikemark.prediction.simulators import find
 
     if ranks is None:
         raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
-    found = network(files or [], preset, full, option, rate)
+    wanted = delay_ratio(ratio), lag, exchanges(exchange)
+    found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), find(simulator))
+    found = asked.run_as(found, schedule, *wanted)
     profile = machines.filled(machines.load(machine))
+    warn(getattr(profile, "implausible", ()))
     cores = round(profile.need("node.cores", "placing ranks").value)
-    changed = {"delay_ratio": delay_ratio, "lag": lag}
-    description = found.description | {name: value for name, value in changed.items() if value is not None}
+    threads = threads or max(1, cores // (ranks_per_node or 1))
     how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
     made = [
-        predict(description, profile, count, threads or cores, hz=found.rates, **how)
+        predict(found.description, profile, count, threads, hz=found.rates, simulator=simulator, **how)
         for count in whole_numbers(ranks, "ranks")
     ]
     if as_json:
-        content = {"network": found.title, "rates": found.rates.source, "kind": "modelled"}
+        content = {"simulator": find(simulator).name, "network": found.title, "rates": found.rates.source}
+        content |= {"kind": "modelled", "sources": found.sources}
         print_json({**content, "predictions": show.content(made)})
         return
     print_tables(*show.table(made).turned(show.ABREAST))
-    print_lines(show.lines(made))
+    print_based(show.lines(made, found.sources), assumptions)
 
 
-HELP = """Predict a run that was not made.
+HELP = """Predict a run that has not been made.
 
-From records of conventional runs, predicts how long ranks would wait for each other under another schedule,
-D or number of ranks. Every predictor answers (see docs/waiting.md).
+Without --machine, the command reads records of conventional runs. It predicts how long ranks would wait for
+each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
 
-With --machine, predicts from the profile of a machine and the description of a network how long each phase
-would take there. This needs no run (see docs/prediction.md)."""
-USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "RUN.json --machine NAME --ranks N,N [OPTIONS]")
+With --machine, the command reads the profile of a machine and the description of a network. It predicts how
+long each phase would take there, and needs no run (docs/prediction.md)."""
+USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "NETWORK --machine NAME --ranks N,N [OPTIONS]")
 HEADS = "From a run", "On a machine"
 
 
@@ -170,7 +204,7 @@ class Predict(TyperCommand):
 def _command(function: Callable[..., None]) -> TyperCommand:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command("predict")(function)
-    return typer.main.get_command(alone)
+    return completion.teach(typer.main.get_command(alone))
 
 
 def _names(command: TyperCommand) -> set[str]:

@@ -21,7 +21,7 @@ def scorep(
 ) -> None:
     """Compare what Score-P saw of a run with the run's own cycle log.
 
-    Prints the times of all regions and the waiting, and says where the two differ too much.
+    Prints the times of all regions and the waiting of each rank, and says where the two differ too much.
     """
     from spikemark.scorep import show
     from spikemark.scorep.check import check

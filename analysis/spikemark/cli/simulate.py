@@ -13,12 +13,12 @@ from .output import fail, list_lines, print_lines, short
 def simulate(
     description: Annotated[Path, typer.Argument(metavar="RUN.json", help="A run description.")],
     machine: Annotated[str, typer.Option(help="A machine profile: a file in machines/, or a path.")],
-    ranks: Annotated[int, typer.Option(min=1, help="MPI ranks.")],
+    ranks: Annotated[int, typer.Option(min=1, help="Number of MPI ranks.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the run.", show_default="out/RUN-MACHINE-RANKS"),
     ] = None,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks that share a node.")] = 1,
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="Number of ranks that share a node.")] = 1,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -30,23 +30,38 @@ def simulate(
         typer.Option(help="Where compute times come from: model, execute, or the folder of a run to replay."),
     ] = "model",
     compute_of: Annotated[
-        Path | None, typer.Option(metavar="FULL.json", help="Model the compute times of this description.")
+        Path | None,
+        typer.Option(
+            metavar="FULL.json", help="Model the compute times of this network instead of those of RUN.json."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description."),
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."
+        ),
     ] = None,
     correlation: Annotated[
         float | None,
-        typer.Option(min=0, max=0.9999, help="Correlation of compute times from cycle to cycle."),
+        typer.Option(
+            min=0,
+            max=0.9999,
+            help="Correlation of compute times from cycle to cycle, instead of the profile's.",
+        ),
     ] = None,
     cv: Annotated[
         float | None,
-        typer.Option(min=0, max=10, help="Coefficient of variation of the compute times of a rank."),
+        typer.Option(
+            min=0,
+            max=10,
+            help="Coefficient of variation of a rank's compute times, instead of the profile's.",
+        ),
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Profile of this host (spikemark calibrate); executed times are scaled by it."),
+        typer.Option(
+            help="Profile of this host, by which executed times are scaled [that of spikemark calibrate]."
+        ),
     ] = None,
     rate_hz: Annotated[
         float | None,
@@ -58,11 +73,11 @@ def simulate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the jitter; the network has its own.")] = 1,
 ) -> None:
-    """Run a description on a simulated machine.
+    """Run a network on a simulated machine, with its real spikes.
 
-    Spikes and messages are those of the real program; times are those of the machine. Needs SimGrid. The
-    folder then contains a run like any other, labelled simulated, and simulation.json, which says what was
-    simulated and what had to be assumed.
+    Spikes and messages are those of the real program; times are those of the machine. The command needs
+    SimGrid (`make simulator`). It writes a run like any other, labelled simulated. Beside it,
+    simulation.json says what was simulated and what had to be assumed.
     """
     from spikemark import machines
     from spikemark.records import record
@@ -101,11 +116,11 @@ def _host(name: str | None):
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:
     from spikemark.core.errors import BadInput
     from spikemark.core.fields import assign
-    from spikemark.core.reading import read_json
+    from spikemark.core.yaml_file import read_json_or_yaml
 
-    content = read_json(path, "a run description is needed")
+    content = read_json_or_yaml(path, "a run description is needed")
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+        raise BadInput(f"{path}: not a run description: one object is needed")
     for setting in settings:
         field, equals, value = setting.partition("=")
         if not (field and equals):

@@ -17,12 +17,16 @@ def study(
     profile: Where = "here",
     machine: Machine = None,
     results: Root = None,
+    docs: Annotated[
+        bool, typer.Option("--docs", help="Also write its figures into docs/ (simulated studies only).")
+    ] = False,
 ) -> None:
-    """Repeat a published comparison on this machine.
+    """Repeat a published comparison, here or on a simulated machine.
 
-    Measures the runs that are still missing, prints the main table and writes the page. Without a name, lists
-    the studies.
+    Measures or simulates the runs that are still missing and says beforehand how long that takes. Then prints
+    the main table and writes the page. Without a name, lists the studies.
     """
+    from spikemark.documents import keep, pages
     from spikemark.studies import STUDIES, carry_out
 
     if name is None:
@@ -40,6 +44,9 @@ def study(
         _show(done)
     if outcome.status:
         raise typer.Exit(outcome.status)
+    if docs:
+        keep.study(done)
+        list_lines([f"rewritten: {short(path)}" for path in pages.rewrite()])
 
 
 def _show(done) -> None:

@@ -32,9 +32,11 @@ def whatif(
             show_default="each of them, and some combined",
         ),
     ] = None,
-    schedule: Annotated[str, typer.Option(help="Schedule of the run to be changed.")] = "conventional",
+    schedule: Annotated[
+        str, typer.Option(help="The changes are made to a run under this schedule.")
+    ] = "conventional",
     delay_ratio: Annotated[
-        int, typer.Option(help="D of the run to be changed: cycles between two exchanges of all ranks.")
+        int, typer.Option(help="D of that run: cycles between two exchanges of all ranks.")
     ] = 1,
     predictor: Annotated[
         str | None, typer.Option(help="Only this predictor: iid, correlated or replay.", show_default="all")
@@ -43,13 +45,16 @@ def whatif(
 ) -> None:
     """Predict what a change to a run would do to its waiting.
 
-    For each change to a conventional run, prints the waiting and the run time that every predictor expects.
+    The first sentence says which change shortens the run most. Then a table has, for each change to a
+    conventional run, the waiting that every predictor expects and the run time. A predictor that does not
+    reproduce the waiting of the run itself is marked.
     """
-    from spikemark.records import record
+    from spikemark.records.imported import run_or_times
     from spikemark.waiting import PREDICTORS, show
+    from spikemark.waiting.base_case import misses
     from spikemark.waiting.whatif import situation, whatif
 
-    base = situation([record.load(path) for path in runs], schedule, delay_ratio)
+    base = situation([run_or_times(path) for path in runs], schedule, delay_ratio)
     names = {"names": change} if change else {}
     predictors = [predictor] if predictor else PREDICTORS
     found = {name: whatif(base, predictor=name, **names) for name in predictors}
@@ -59,9 +64,11 @@ def whatif(
     refused = [f"{one.name}: {one.refused}" for one in outcomes if one.refused]
     if refused and change:
         raise BadInput(refused[0])
+    as_it_ran = {name: PREDICTORS[name].fit(base.source).predict("conventional") for name in found}
+    missed = misses(base.source, as_it_ran)
     warn(base.source.warnings)
     if as_json:
-        print_json(show.outcomes_content(found))
+        print_json(show.outcomes_content(found, missed))
         return
-    print_tables(show.outcomes(found))
+    print_tables(show.outcomes(found, missed))
     list_lines([f"refused: {text}" for text in refused])

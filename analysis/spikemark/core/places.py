@@ -8,6 +8,8 @@ from pathlib import Path
 from . import slurm
 from .errors import BadInput
 
+#: What contains the package where it is installed in place: a checkout.
+PACKAGE = Path(__file__).resolve().parents[3]
 #: Programs that `make build` does not build: where they lie, and what builds them.
 ELSEWHERE = {
     "miniapp_scorep": ("build-scorep/miniapp", "as docs/scorep.md says"),
@@ -21,12 +23,18 @@ def root() -> Path:
     The package is normally installed in place, so this is the checkout that contains it. A package installed
     elsewhere takes the checkout that contains the current directory. Raises BadInput if there is none.
     """
-    for folder in (Path(__file__).resolve().parents[3], Path.cwd(), *Path.cwd().parents):
-        if (folder / "Snakefile").is_file() and (folder / "workflows").is_dir():
+    if _is_checkout(PACKAGE):
+        return PACKAGE
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if _is_checkout(folder):
             return folder
     raise BadInput(
         f"no Snakefile with workflows/ in {Path.cwd()} or above: run this inside a checkout of Spikemark"
     )
+
+
+def _is_checkout(folder: Path) -> bool:
+    return os.path.isfile(f"{folder}/Snakefile") and os.path.isdir(f"{folder}/workflows")
 
 
 def program(name: str) -> Path:

@@ -1,10 +1,13 @@
 """Starts programs, watches them until they end, and tells what they said last."""
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import reasons
@@ -13,6 +16,9 @@ from .command import Launch
 GRACE_S = 5
 BAD_INPUT = 2  # exit status of the programs of this project
 ENDING = (signal.SIGTERM, signal.SIGKILL)
+SIGNAL_AT_END_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+#: The C library, where it can have the system send a signal to a process whose parent has ended.
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Finished(NamedTuple):
@@ -66,13 +72,16 @@ def started(
 
     `environment` is added to that of this process, less the variables `removed`; `streams` are further
     arguments of Popen, such as `stdout`. An exception in the block, including an interruption, ends the
-    whole group with the signals `signs`, `grace_s` seconds apart, and passes on.
+    whole group with the signals `signs`, `grace_s` seconds apart, and passes on. If this process is killed,
+    Linux sends the first of them to the program, which then ends what it has started itself. If a signal
+    ended the program, what it leaves, such as the ranks of mpirun, is killed.
     """
     program = subprocess.Popen(
         command,
         env=Launch(command, environment or {}, removed).applied(os.environ),
         stdin=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=_with_parent(signs[0]),
         text=True,
         errors="replace",
         **streams,
@@ -83,6 +92,44 @@ def started(
         except BaseException:
             end(program, signs, grace_s)
             raise
+        finally:
+            if program.returncode is not None and program.returncode < 0:
+                _end_session(program.pid)
+
+
+def _with_parent(sign: signal.Signals) -> Callable[[], None]:
+    """What a new process does first so that `sign` reaches it when this one ends, however it ends."""
+    parent = os.getpid()
+
+    def ask() -> None:
+        if LIBC is not None:
+            LIBC.prctl(SIGNAL_AT_END_OF_PARENT, int(sign))
+            if os.getppid() != parent:  # it ended before we could ask
+                os._exit(128 + sign)
+
+    return ask
+
+
+def _end_session(leader: int) -> None:
+    """Kills the processes of a session whose leader has ended, if the system lists them."""
+    for process in _listed():
+        with contextlib.suppress(OSError):
+            if os.getsid(process) == leader:
+                os.kill(process, signal.SIGKILL)
+
+
+def naming(text: str) -> list[int]:
+    """The other processes of this host, as far as they are listed, whose command contains `text`."""
+    found = []
+    for process in _listed():
+        with contextlib.suppress(OSError):
+            if text.encode() in Path(f"/proc/{process}/cmdline").read_bytes():
+                found.append(process)
+    return sorted({*found} - {os.getpid()})
+
+
+def _listed() -> Iterator[int]:
+    return (int(path.name) for path in Path("/proc").glob("[0-9]*"))
 
 
 def end(

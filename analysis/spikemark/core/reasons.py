@@ -32,6 +32,8 @@ CANCELLED = re.compile(
     r"\*\*\* (JOB|STEP) (\S+) ON \S+ CANCELLED AT \S+?(?: DUE TO ([^*]+?))?(?:,[^*]*)? \*\*\*"
 )
 ABORTED = re.compile(r"^srun: Job step aborted|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED", re.MULTILINE)
+#: What srun says if its job ended, or was cancelled, before it could start the ranks.
+JOB_OVER = re.compile(r"Slurm job \d+ has expired")
 EXITED = re.compile(r"srun: error: (\S+): tasks? ([\d,-]+): Exited with exit code (\d+)")
 STEPD = re.compile(r"slurmstepd-(\S+): ")
 #: What the shell says about a line of a batch script, which Slurm keeps under this name.

@@ -6,10 +6,13 @@ from typing import Any
 import yaml
 
 from .errors import BadInput
-from .reading import MAX_DEPTH, check_plain, read_text
+from .reading import MAX_DEPTH, check_plain, read_json, read_text
 
 #: References can make a short file stand for any number of values.
 MOST_VALUES = 1_000_000
+
+#: Ends of names of YAML files.
+YAML = (".yaml", ".yml")
 
 
 class _Loader(yaml.SafeLoader):
@@ -27,9 +30,16 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def read_yaml(path: Path) -> Any:
-    """The value in a YAML file. Raises BadInput naming the file and what is wrong."""
-    text = read_text(path)
+def read_yaml(path: Path, advice: str = "") -> Any:
+    """The value in a YAML file.
+
+    Raises BadInput naming the file and what is wrong, with `advice` if the file is missing.
+    """
+    return parsed(read_text(path, advice), path)
+
+
+def parsed(text: str, path: Path) -> Any:
+    """The value of the YAML text of a file. Raises BadInput naming the file and what is wrong."""
     try:
         value = yaml.load(text, Loader=_Loader)
     except BadInput as error:
@@ -40,3 +50,13 @@ def read_yaml(path: Path) -> Any:
         raise BadInput(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     check_plain(value, path, MOST_VALUES)
     return value
+
+
+def read_json_or_yaml(path: Path, advice: str = "") -> Any:
+    """The value in a file, YAML where its name ends in .yaml or .yml, else JSON.
+
+    Raises BadInput naming the file and what is wrong, with `advice` if the file is missing.
+    """
+    if path.suffix in YAML:
+        return read_yaml(path, advice)
+    return read_json(path, advice)

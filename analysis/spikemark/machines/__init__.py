@@ -1,8 +1,21 @@
 """Machine profiles: what is known about a machine, each value with its unit, kind and reference."""
 
 from .filling import filled
-from .loader import folder, load, names
+from .loader import folder, load, names, title
+from .plausible import implausible
 from .profile import Profile, UnknownValue, Value, checked
 from .schema import json_schema
 
-__all__ = ["Profile", "UnknownValue", "Value", "checked", "filled", "folder", "json_schema", "load", "names"]
+__all__ = [
+    "Profile",
+    "UnknownValue",
+    "Value",
+    "checked",
+    "filled",
+    "folder",
+    "implausible",
+    "json_schema",
+    "load",
+    "names",
+    "title",
+]

@@ -57,6 +57,7 @@ ORDERED = (
     ("node.sockets", "node.cores"),
     ("node.l3_cores", "node.cores"),
     ("node.bandwidth_core", "node.bandwidth"),
+    ("node.bandwidth", "node.bandwidth_peak"),
 )
 
 

@@ -38,6 +38,9 @@ LAYOUTS = {
     BETWEEN: "one rank on each node",
     FULL: "a rank on every core of each node",
 }
+#: `OTHER` is none of the others; it may be as good or as bad as any, as may a fabric that is not known.
+FABRIC, ETHERNET, OTHER = "interconnect.fabric", "ethernet", "other"
+FABRICS = (ETHERNET, "infiniband", "omni-path", "slingshot", OTHER)
 FIELDS = [
     Field("node.sockets", "1", COUNT, "sockets"),
     Field("node.cores", "1", COUNT, "cores, of all sockets"),
@@ -49,6 +52,7 @@ FIELDS = [
     Field("node.l3", "KiB", POSITIVE, "last cache, per slice"),
     Field("node.l3_cores", "1", COUNT, "cores that share a slice of the last cache"),
     Field("node.bandwidth", "GB/s", POSITIVE, "memory bandwidth (triad), all cores"),
+    Field("node.bandwidth_peak", "GB/s", POSITIVE, "memory bandwidth of the data sheet, all sockets"),
     Field("node.bandwidth_core", "GB/s", POSITIVE, "memory bandwidth (triad), one core alone"),
     *(Field(f"kernels.{group}.{name}", "ns", allowed, f"{meaning}, {where}")
       for group, where in (("one_core", "one core at work"), ("full_node", "every core at work"))
@@ -58,6 +62,7 @@ FIELDS = [
     Field("jitter.minor_share", "1", SHARE, "share of long cycles, which the means of the kernels hold"),
     Field("jitter.minor_factor", "1", AT_LEAST_ONE, "how many times as long as ordinary ones those are"),
     Field("jitter.node_spread", "1", NOT_NEGATIVE, "SD of the nodes' mean times over their mean"),
+    Field(FABRIC, None, TEXT, "kind of network between nodes (RoCE: ethernet)", FABRICS),
     Field(
         "interconnect.topology", None, TEXT, "how nodes are connected", ("fat_tree", "dragonfly", "star")
     ),
@@ -79,6 +84,7 @@ FIELDS = [
       for group, where in LAYOUTS.items()
       for name, meaning in (("alltoall", "all-to-all"), ("allgather", "allgather"),
                             ("barrier", "barrier, 0 bytes"))),
+    Field("power.tdp", "W", POSITIVE, "TDP of the data sheet, of all processors of a node"),
     Field("power.idle", "W", NOT_NEGATIVE, "idle node"),
     Field("power.core", "W", NOT_NEGATIVE, "added by every busy core"),
     Field("power.card", "W", NOT_NEGATIVE, "added by every interconnect card in use"),

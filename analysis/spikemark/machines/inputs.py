@@ -23,15 +23,20 @@ SI = {
 class Inputs:
     """A profile (see spikemark.machines) that records which of its values are requested.
 
-    `moved`: path -> "low" or "high", the limit that a value is moved to. `used`: path -> what was asked for,
-    in SI units; of a table, the factor 1 that moves all of its entries. `factors`: start of a path -> a
-    factor, as fitted to published times.
+    `moved`: path -> "low" or "high", the limit that a value is moved to; values that follow from it move,
+    too. `used`: path -> what was asked for, in SI units, and what that follows from; of a table, the factor 1
+    that moves all of its entries. `factors`: start of a path -> a factor, as fitted to published times.
     """
 
     profile: Any
     moved: dict[str, str] = field(default_factory=dict)
     used: dict[str, Quantity] = field(default_factory=dict)
     factors: dict[str, float] = field(default_factory=dict)
+
+    def text(self, path: str) -> str | None:
+        """The text at `path`; None where it is unknown."""
+        found = self.profile.get(path)
+        return None if found is None else str(found.value)
 
     def need(self, path: str, why: str) -> float:
         """The number at `path` in SI units. Raises BadInput, from the profile, where it is unknown."""
@@ -47,24 +52,44 @@ class Inputs:
         found = self.profile.get(path)
         if found is None:
             return None
-        factor = self._moved(path, quantity(found)) * si(found.unit)
+        factor = self._moved(path, found) * si(found.unit)
         return np.array(found.value, dtype=float) * [1, 1, factor]
 
     def _taken(self, path: str, value: Any) -> float:
         factor = np.prod([f for start, f in self.factors.items() if path.startswith(start)])
-        return self._moved(path, quantity(value)) * float(factor)
+        return self._moved(path, value) * float(factor)
 
-    def _moved(self, path: str, found: Quantity) -> float:
-        self.used[path] = found
-        return getattr(found, self.moved.get(path, "value"))
+    def _moved(self, path: str, value: Any) -> float:
+        found = self.used[path] = quantity(value)
+        number = getattr(found, self.moved.get(path, "value"))
+        for root, side, there in value.follows:
+            stated, factor = self.profile.need(root, path), there / value.value
+            self.used.setdefault(root, quantity(stated))
+            if self.moved.get(root) == side:
+                number *= factor
+            elif isinstance(stated.value, str) and path in self.moved:
+                number = alone(number, found.value, factor)
+        return number
+
+
+def alone(limit: float, middle: float, factor: float) -> float:
+    """Where a value reaches by itself if, with another text, its middle were `factor` times as large.
+
+    The limit counts for both together.
+    """
+    if (limit < middle) is not (factor < 1):
+        return limit
+    return (min if factor < 1 else max)(middle, limit / factor)
 
 
 def quantity(value: Any) -> Quantity:
     """A value of a profile in SI units, with its interval or that of its kind.
 
-    For a table, it is the factor 1 by which all of its entries are moved. Raises BadInput for an unknown
-    unit.
+    For a table, it is the factor 1 by which all of its entries are moved. Of a text, it says only that it is
+    uncertain. Raises BadInput for an unknown unit.
     """
+    if isinstance(value.value, str):
+        return Quantity(1.0, 0.0, 2.0, kind=value.kind)
     if isinstance(value.value, list | tuple):
         within = WITHIN[value.kind]
         return Quantity(1.0, 1 / within, within, kind=value.kind)

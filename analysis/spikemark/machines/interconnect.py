@@ -5,7 +5,10 @@ from typing import Any
 
 from .inputs import Inputs
 
+CROWD = 4  # nodes from which exchanges meet the congestion of the profile
 UNLIMITED = 1e30  # bytes: every message leaves without asking
+#: Links of the longest path, on which the latency of a message is spread evenly; two nodes of a leaf use two.
+LINKS = {"star": 2, "fat_tree": 4, "dragonfly": 5}
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,26 @@ class Interconnect:
     nodes_per_leaf: int | None = None  # nodes on one switch
     selector: str | None = None  # whose choice of algorithms for collectives: ompi, mpich or impi
 
+    @property
+    def busy_s(self) -> float:
+        """What a message between nodes costs its sender and its receiver together, half of it each."""
+        return min(self.gap_s, self.latency_s)
+
+    @property
+    def busy_node_s(self) -> float:
+        """The same of a message within a node; besides, its sender copies at `bandwidth_node`."""
+        return min(self.gap_s, self.latency_node_s)
+
+    def leaf_latency_s(self, nodes: int) -> float:
+        """Latency between two nodes of one leaf. With a single leaf it is that of the profile."""
+        if self.topology not in LINKS or not self.nodes_per_leaf or nodes <= self.nodes_per_leaf:
+            return self.latency_s
+        return self.busy_s + (self.latency_s - self.busy_s) * 2 / LINKS[self.topology]
+
     @classmethod
     def of(cls, inputs: Inputs, why: str, nodes: int = 2) -> "Interconnect":
-        """What a message costs. With one node, values between nodes are not needed.
+        """What a message costs. With one node, values between nodes are not needed; from `CROWD` nodes on,
+        the bandwidth between them is what congestion leaves of it.
 
         Raises BadInput naming the value that is unknown, and `why` it is needed.
         """
@@ -34,17 +54,18 @@ class Interconnect:
 
         latency, bandwidth = need("latency_node"), need("bandwidth_node")
         between = nodes > 1
+        crowded = inputs.get("interconnect.congestion", 1.0) if nodes >= CROWD else 1.0
         return cls(
             need("latency") if between else latency,
             latency,
-            need("bandwidth") if between else bandwidth,
+            need("bandwidth") / crowded if between else bandwidth,
             bandwidth,
-            need("gap") if between else latency / 2,
+            need("gap") if between else min(latency, inputs.get("interconnect.gap", latency / 2)),
             inputs.get("interconnect.eager", UNLIMITED),
         )
 
     @classmethod
-    def whole(cls, inputs: Inputs, why: str) -> "Interconnect":
+    def whole(cls, inputs: Inputs, why: str, nodes: int = 2) -> "Interconnect":
         """The same with topology and collectives. Raises BadInput for any value that is unknown."""
 
         def exact(name: str) -> Any:
@@ -52,7 +73,7 @@ class Interconnect:
 
         topology = exact("topology")
         return replace(
-            cls.of(inputs, why),
+            cls.of(inputs, why, max(nodes, 2)),
             eager=inputs.need("interconnect.eager", why),
             topology=topology,
             nodes_per_leaf=1 if topology == "star" else round(exact("nodes_per_leaf")),

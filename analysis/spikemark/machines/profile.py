@@ -1,7 +1,7 @@
 """A machine profile in memory: values by path, each with its kind and reference."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as member
 from typing import Any
 
@@ -27,7 +27,9 @@ class UnknownValue(BadInput):
 class Value:
     """A leaf of a profile: `value` in `unit` (None for texts), or the rows (ranks, bytes, us) of a table.
 
-    `kind`: measured | literature | assumed. `reference` says how or where, for assumed values why.
+    `kind`: measured | literature | assumed. `reference` says how or where, for assumed values why. `follows`:
+    (path, "low" or "high", what this value is where the value at that path is at that limit). `open`: nobody
+    stated this text, so that predictions take the worst of all choices.
     """
 
     value: Any
@@ -35,6 +37,8 @@ class Value:
     kind: str
     reference: str
     interval: tuple[float, float] | None = None
+    follows: tuple[tuple[str, str, float], ...] = ()
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Profile:
     values: dict[str, Value]
     content: dict[str, Any] = member(repr=False)  #: as in the file
     where: str = ""  #: the file, for complaints
+    implausible: tuple[str, ...] = ()  #: of its stated values, one line each; known once it is filled
 
     def get(self, path: str) -> Value | None:
         """The value at a path such as node.cores; None if unknown. Raises BadInput for a wrong path."""
@@ -77,11 +82,16 @@ class Profile:
         """
         return self._with({path: _leaf(path, value, unit, why, self.name)})
 
-    def assume_all(self, found: dict[str, tuple[Any, str]]) -> "Profile":
-        """This profile with several assumed values: path -> value, in the unit of its field, and why."""
-        return self._with(
-            {path: _leaf(path, v, field_of(path).unit, why, self.name) for path, (v, why) in found.items()}
-        )
+    def assume_all(self, found: dict[str, tuple]) -> "Profile":
+        """This profile with several assumed values: path -> value, in the unit of its field, why, and
+        perhaps an interval.
+        """
+        leaves = {}
+        for path, (value, why, *limits) in found.items():
+            leaves[path] = _leaf(path, value, field_of(path).unit, why, self.name)
+            if limits and limits[0]:
+                leaves[path]["interval"] = list(limits[0])
+        return self._with(leaves)
 
     def _with(self, leaves: dict[str, dict[str, Any]]) -> "Profile":
         if not leaves:
@@ -89,7 +99,10 @@ class Profile:
         content = copy.deepcopy(self.content)
         for path, leaf in leaves.items():
             assign(content, path, leaf)
-        return checked(content, f"{self.name}, assumed")
+        made = checked(content, f"{self.name}, assumed")
+        kept = {path: value for path, value in self.values.items() if path not in leaves}
+        values = {path: kept.get(path, value) for path, value in made.values.items()}
+        return replace(made, values=values, implausible=self.implausible)
 
 
 def field_of(path: str) -> Field:

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import signal
 
 
 def ar1(correlation: float, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     """Normal autoregressive series of first order along the last axis, of mean 0 and variance 1."""
     noise = rng.standard_normal(shape)
     noise[..., 1:] *= np.sqrt(1 - correlation**2)
-    return signal.lfilter([1.0], [1.0, -correlation], noise, axis=-1)
+    from scipy.signal import lfilter
+
+    return lfilter([1.0], [1.0, -correlation], noise, axis=-1)
 
 
 @dataclass(frozen=True)

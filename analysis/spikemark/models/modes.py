@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import ndimage, signal
+from scipy import ndimage
 
 from spikemark.core.errors import BadInput
 
@@ -41,6 +41,8 @@ def modes(times: np.ndarray) -> list[Mode]:
     Kernel density with Silverman's bandwidth, 0.9 min(SD, IQR / 1.34) n^(-1/5) (Silverman 1986, eq 3.31).
     Raises BadInput without times.
     """
+    from scipy.signal import find_peaks
+
     values = np.sort(np.asarray(times, dtype=np.float64), axis=None)
     if values.size == 0:
         raise BadInput("modes: no times")
@@ -57,7 +59,7 @@ def modes(times: np.ndarray) -> list[Mode]:
     step = edges[1] - edges[0]
     counts, _ = np.histogram(values, edges)
     density = ndimage.gaussian_filter1d(counts / (values.size * step), width / step, mode="constant")
-    peaks, found = signal.find_peaks(np.pad(density, 1), prominence=0)
+    peaks, found = find_peaks(np.pad(density, 1), prominence=0)
     noise = np.sqrt(density[peaks - 1] * KERNEL / (values.size * width))
     stands_out = found["prominences"] > np.maximum(DEPTH * density[peaks - 1], CERTAINTY * noise)
     stands_out[np.argmax(density[peaks - 1])] = True  # even with few times

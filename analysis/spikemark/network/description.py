@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from spikemark.core.errors import BadInput
@@ -56,6 +57,22 @@ class Description(Known):
     def delays(self) -> list[tuple[int, int]]:
         """The shortest and the longest delay of each projection, in steps."""
         return [p.delay.steps(self.time.resolution_ms) for p in self.network.projections]
+
+    @cached_property
+    def shortest(self) -> np.ndarray:
+        """The shortest delay in steps, [source area, target area]; infinite where there are no synapses."""
+        network, number = self.network, self.network.numbers
+        filled = [p.size > 0 for p in network.populations]
+        found = np.full((len(network.areas), len(network.areas)), np.inf)
+        for projection, (shortest, _) in zip(network.projections, self.delays, strict=True):
+            if not network.has_synapses(projection):
+                continue
+            target = network.area_of[number[projection.target]]
+            for source in (number[name] for name in projection.sources):
+                if filled[source]:
+                    at = network.area_of[source], target
+                    found[at] = min(found[at], shortest)
+        return found
 
     def most_events(self, population: Population) -> int:
         """The most events from outside that a neuron of the population receives in a step."""

@@ -4,6 +4,7 @@ These are the rules of the mini-app (miniapp/FORMAT.md; miniapp/src/schedule).
 """
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class Lane:
     def sizes(self) -> np.ndarray:
         """Ranks in the group of each rank, [rank]."""
         return np.bincount(self.group)[self.group]
+
+    @property
+    def exchanges(self) -> tuple[str, ...]:
+        """The exchange, and those that two_level is composed of."""
+        return (self.exchange, *(self.composed[:2] if self.exchange == "two_level" else ()))
 
     @property
     def alone(self) -> bool:
@@ -69,7 +75,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
     found = []
     for rule in schedule.lanes:
         lag = _lag(description, rule)
-        period = _period(description, schedule, rule, lag, ratio, shortest[rule.name])
+        period = _period(description, schedule, rule, lag, ratio, shortest)
         exchange, composed = _exchange(description.exchange, rule.name, lag)
         found.append(Lane(
             rule.name, period, lag, held[rule.name], _group(description, rule, spans, ranks), exchange,
@@ -138,24 +144,29 @@ def _shortest(description: Description, held: dict[str, np.ndarray]) -> dict[str
 
     Raises BadInput for synapses that are in no lane.
     """
+    delays = description.shortest
+    missed = np.isfinite(delays) & ~np.any(list(held.values()), axis=0)
+    if missed.any():
+        _refuse_synapses(description, missed)
+    found = {name: np.min(delays, where=inside, initial=np.inf) for name, inside in held.items()}
+    return {name: int(delay) if np.isfinite(delay) else None for name, delay in found.items()}
+
+
+def _refuse_synapses(description: Description, missed: np.ndarray) -> NoReturn:
+    """Refuses the first synapses that are in no lane; `missed` [source area, target area]."""
     network = description.network
-    found: dict[str, int | None] = dict.fromkeys(held)
-    for i, (projection, (shortest, _)) in enumerate(
-        zip(network.projections, description.delays, strict=True)
-    ):
+    for i, projection in enumerate(network.projections):
         if not network.has_synapses(projection):
             continue
         target = network.area_of[network.numbers[projection.target]]
         filled = [n for n in map(network.numbers.get, projection.sources) if network.populations[n].size]
         for source in dict.fromkeys(network.area_of[n] for n in filled):
-            lane = next((name for name, inside in held.items() if inside[source, target]), None)
-            if lane is None:
+            if missed[source, target]:
                 raise BadInput(
                     f"schedule: no lane for network.projections.{i}, from area {network.areas[source]!r} to"
                     f" area {network.areas[target]!r}; every synapse needs one"
                 )
-            found[lane] = shortest if found[lane] is None else min(found[lane], shortest)
-    return found
+    raise AssertionError("synapses between these areas were found before")
 
 
 def _lag(description: Description, rule: LaneRule) -> int:
@@ -166,18 +177,57 @@ def _delay_ratio(description: Description, schedule: Schedule, shortest: dict[st
     """D; `auto` is the largest that is exact in all lanes which use it."""
     if description.delay_ratio != "auto":
         return description.delay_ratio
-    found = []
-    for rule in schedule.lanes:
-        if rule.period == "D":
-            most = _cycles(description, shortest[rule.name])
-            found.append(most - most % (_lag(description, rule) + 1))
-    ratio = min(found, default=1)
+    ratio = _largest(description, schedule, shortest)
     if not ratio:
         raise BadInput(
             "delay_ratio='auto': no D is exact, since a lane has delays of less than lag + 1 cycles; allowed:"
             " a schedule with shorter windows"
         )
     return ratio
+
+
+def largest_delay_ratio(description: Description, schedule: Schedule, lanes: list[Lane]) -> int | None:
+    """The largest D that is exact in all lanes which use it; None where no lane does (`delay_ratio`)."""
+    if delay_ratio(schedule, lanes) is None:
+        return None
+    return _largest(description, schedule, {lane.name: lane.shortest for lane in lanes})
+
+
+def largest_between_areas(description: Description, lag: int = 0) -> int | None:
+    """The largest D that is exact if every area has ranks of its own; None without synapses between areas.
+
+    Raises BadInput where none is exact with this lag.
+    """
+    between = description.shortest[~np.eye(len(description.network.areas), dtype=bool)]
+    if not np.isfinite(between).any():
+        return None
+    most = _cycles(description, int(between.min()))
+    if most < lag + 1:
+        raise BadInput(f"lag={lag}: delays between areas allow windows of {most} cycles; at most {most - 1}")
+    return most - most % (lag + 1)
+
+
+def delay_ratio(schedule: Schedule, lanes: list[Lane]) -> int | None:
+    """D of lanes that were read for the schedule.
+
+    None where nothing uses D: no lane of the schedule, or only lanes without synapses that join no ranks.
+    """
+    windows = {
+        lane.name: lane.period * (lane.lag + 1)
+        for lane in lanes
+        if not (lane.alone and lane.shortest is None)
+    }
+    return next((windows[r.name] for r in schedule.lanes if r.period == "D" and r.name in windows), None)
+
+
+def _largest(description: Description, schedule: Schedule, shortest: dict[str, int | None]) -> int:
+    """The largest D that is exact; 0 where none is."""
+    found = []
+    for rule in schedule.lanes:
+        if rule.period == "D":
+            most = _cycles(description, shortest[rule.name])
+            found.append(most - most % (_lag(description, rule) + 1))
+    return min(found, default=1)
 
 
 def _cycles(description: Description, shortest: int | None) -> int:
@@ -188,15 +238,17 @@ def _cycles(description: Description, shortest: int | None) -> int:
 
 
 def _period(
-    description: Description, schedule: Schedule, rule: LaneRule, lag: int, ratio: int, shortest: int | None
+    description: Description, schedule: Schedule, rule: LaneRule, lag: int, ratio: int, shortest: dict
 ) -> int:
     """Cycles of a window; the check makes the spikes independent of the schedule."""
-    most = _cycles(description, shortest) // (1 if shortest is None else lag + 1)
+    delay = shortest[rule.name]
+    most = _cycles(description, delay) // (1 if delay is None else lag + 1)
     period = max(1, most) if rule.period == "auto" else rule.window(ratio, lag)
-    if shortest is not None and period > most:
+    if delay is not None and period > most:
+        largest = _largest(description, schedule, shortest) if rule.period == "D" else 0
         raise BadInput(
             f"schedule={schedule.name}: lane {rule.name} has windows of {period} cycles; its shortest delay"
-            f" allows {most} (lag {lag})"
+            f" allows {most} (lag {lag}){f'; the largest exact delay_ratio is {largest}' if largest else ''}"
         )
     return period
 

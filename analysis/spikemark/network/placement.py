@@ -6,6 +6,7 @@ of an area are dealt to its virtual processes in turn.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -43,6 +44,13 @@ def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
     """
     sizes = np.zeros(len(network.areas), dtype=np.int64)
     np.add.at(sizes, network.area_of, [p.size for p in network.populations])
+    return list(_grouped(tuple(sizes.tolist()), ranks))
+
+
+@lru_cache(maxsize=128)
+def _grouped(of_areas: tuple[int, ...], ranks: int) -> tuple[tuple[int, int], ...]:
+    """The ranks of each area with so many neurons; a search asks for the same places again and again."""
+    sizes = np.array(of_areas, dtype=np.int64)
     low, high = 1, int(sizes.sum())
     while low < high:
         middle = (low + high) // 2
@@ -55,7 +63,7 @@ def area_group(network: Network, ranks: int) -> list[tuple[int, int]]:
     for areas, n in sorted(bins, key=lambda b: min(b[0])):
         spans |= dict.fromkeys(areas, (first_rank, n))
         first_rank += n
-    return [spans[number] for number in range(len(sizes))]
+    return tuple(spans[number] for number in range(len(sizes)))
 
 
 def _pack(sizes: np.ndarray, most: int) -> list[list]:

@@ -37,7 +37,10 @@ class LaneRule:
         if self.period != "D":
             return self.period
         if delay_ratio % (lag + 1):
-            raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} a multiple of {lag + 1}")
+            below = delay_ratio // (lag + 1) * (lag + 1)
+            near = " or ".join(str(d) for d in (below, below + lag + 1) if d)
+            allowed = f"a multiple of {lag + 1} is allowed, such as {near}"
+            raise BadInput(f"delay_ratio={delay_ratio}: with lag={lag} {allowed}")
         return delay_ratio // (lag + 1)
 
 

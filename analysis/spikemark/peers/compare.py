@@ -6,6 +6,7 @@ from pathlib import Path
 
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.lock import locked
+from spikemark.running.durations import guess_s, minutes
 from spikemark.running.experiments import Experiment
 from spikemark.running.quiet import Conditions, busy_s
 
@@ -45,8 +46,10 @@ def compare(
                 "trials": [vars(trial) for trial in plan.trials],
             },
         )
-        missing = sum(store.result(trial, conditions) is None for trial in plan.trials)
-        say(f"{experiment.name}: {len(plan.trials)} runs, {missing} to measure")
+        missing = [trial for trial in plan.trials if store.result(trial, conditions) is None]
+        line = f"{experiment.name}: {len(plan.trials)} runs, {len(missing)} to measure"
+        expected = sum(guess_s(plan.description, 1, trial.threads) for trial in missing)
+        say(f"{line}, about {minutes(expected)} (assumed)" if missing else line)
         failed = runner.measure(plan, store, conditions, say, busy)
         return _conclude(plan, store, conditions, failed)
 

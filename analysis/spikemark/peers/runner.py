@@ -12,6 +12,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.core.process import watch
 from spikemark.running import quiet
 from spikemark.running.carry_out import RunFailed
+from spikemark.running.durations import Pace
 from spikemark.running.measure import log_text, why
 
 from .store import Attempt, Store
@@ -38,6 +39,8 @@ def measure(
     write_json(description, plan.description)
     failed: dict[Trial, str] = {}
     refused: dict[str, str] = {}
+    missing = [trial for trial in plan.trials if store.result(trial, conditions) is None]
+    pace = Pace(len(missing))
     for number, trial in enumerate(plan.trials, 1):
         position = f"[{number}/{len(plan.trials)}] {trial.label}"
         store.failure(trial).unlink(missing_ok=True)
@@ -55,7 +58,8 @@ def measure(
                 say(f"{position}: FAILED: {reason}")
                 break
             else:
-                say(f"{position}: {_told(attempt, conditions)}")
+                left = pace.left(sum(store.result(trial, conditions) is not None for trial in missing))
+                say(f"{position}: {_told(attempt, conditions)}{left and f'; {left}'}")
         if trial.program in refused:
             failed[trial] = refused[trial.program]
             say(f"{position}: FAILED: {refused[trial.program]}")

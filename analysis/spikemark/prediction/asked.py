@@ -1,25 +1,127 @@
-"""The network that is asked about: a preset by name, or the file of a run description."""
+"""The network that is asked about, a preset or the file of a run description, and how it is to run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
+from spikemark.core.yaml_file import read_json_or_yaml
+from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.placement import PLACEMENTS
+from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
 
 from . import rates
+from .cycles import AUTO
+from .exchange import EXCHANGES, TWO_LEVEL
 from .rates import Rates
+from .simulators import Simulator
+
+GIVEN, STATED, LARGEST = "given", "stated by the description", "the largest that is exact"
+UNSTATED = "the largest that is exact, as the description states none"
+ASKS = "the largest that is exact, as the description asks for with auto"
+#: What a description may state about how it is run.
+WAYS = ("schedule", "placement", "delay_ratio", "lag", "exchange")
 
 
 @dataclass(frozen=True)
 class Network:
-    """A description, its title, and the rates at which its neurons fire."""
+    """A description, its title, and the rates at which its neurons fire.
+
+    `sources`: where the fields of WAYS come from. `own`: those of them that the file or preset states.
+    `fixed`: those that were given with the question.
+    `named`: the arguments of the command line that name the network.
+    """
 
     title: str
     description: dict[str, Any]
     rates: Rates
+    sources: dict[str, str] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
+    named: tuple[str, ...] = ()
+
+
+def run_as(
+    network: Network,
+    schedule: str | None = None,
+    delay_ratio: int | str | None = None,
+    lag: int | None = None,
+    exchange: str | dict | None = None,
+) -> Network:
+    """The network, to be run with these; what is None is as its description states.
+
+    A D that is neither given nor stated is the largest that is exact, whereas the mini-app takes 1. Raises
+    BadInput for a D or a lag that the schedule does not use.
+    """
+    known = read(network.description)
+    used, _ = lanes.chosen(known, schedule, None)
+    _check_used(used, delay_ratio, lag)
+    given = {"delay_ratio": delay_ratio, "lag": lag, "exchange": exchange}
+    changed = {name: value for name, value in given.items() if value is not None}
+    sources = {name: STATED for name in given if network.description.get(name) is not None}
+    sources |= dict.fromkeys(changed, GIVEN)
+    if delay_ratio is None and network.description.get("delay_ratio") == AUTO:
+        sources["delay_ratio"] = ASKS
+    if delay_ratio == AUTO or "delay_ratio" not in sources:
+        changed["delay_ratio"] = AUTO
+        sources["delay_ratio"] = LARGEST if delay_ratio == AUTO else UNSTATED
+    return replace(network, description=network.description | changed, sources=sources)
+
+
+def _check_used(schedule: Schedule, delay_ratio: int | str | None, lag: int | None) -> None:
+    """Raises BadInput for a D or a lag that the schedule does not use."""
+    for name, value, uses in (("delay_ratio", delay_ratio, "uses_delay_ratio"), ("lag", lag, "lagged")):
+        if value is not None and not getattr(schedule, uses):
+            fitting = [s.name for s in SCHEDULES.values() if getattr(s, uses)]
+            raise BadInput(
+                f"{name}={value}: {schedule.name} does not use it; allowed with {', '.join(fitting)}"
+            )
+
+
+def for_all_schedules(
+    network: Network,
+    schedule: str | None = None,
+    placement: str | None = None,
+    delay_ratio: int | str | None = None,
+    lag: int | None = None,
+    exchange: str | dict | None = None,
+) -> Network:
+    """The network, to be tried in every way but for what is given here.
+
+    What its description states is kept in `own`, to be tried beside the others. Raises BadInput for unknown
+    names, and for a D or a lag that a given schedule does not use.
+    """
+    if schedule is not None:
+        _check_used(find(schedule), delay_ratio, lag)
+    if placement is not None and placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
+    known = [*EXCHANGES, TWO_LEVEL]
+    of_lanes = isinstance(exchange, dict) and "name" not in exchange
+    for name in exchange.values() if of_lanes else [exchange]:
+        if isinstance(name, str) and name not in known:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+    given = dict(zip(WAYS, (schedule, placement, delay_ratio, lag, exchange), strict=True))
+    fixed = {name: value for name, value in given.items() if value is not None}
+    stated = network.description
+    own = {name: stated[name] for name in WAYS if stated.get(name) is not None}
+    free = {"delay_ratio": AUTO, "lag": 1} if "lag" in own else {"delay_ratio": AUTO}
+    sources = dict.fromkeys(fixed, GIVEN)
+    if fixed.get("delay_ratio", AUTO) == AUTO:
+        sources["delay_ratio"] = LARGEST
+    return replace(
+        network, description=stated | free | fixed, sources=sources, own=own, fixed=frozenset(fixed)
+    )
+
+
+def taken_by(network: Network, simulator: Simulator) -> Network:
+    """The network with the cycle that the simulator takes; D, which counts cycles, is converted."""
+    description, own = simulator.taken(network.description), network.own
+    if "delay_ratio" in own:
+        stated = network.description | {"delay_ratio": own["delay_ratio"]}
+        own = own | {"delay_ratio": simulator.taken(stated)["delay_ratio"]}
+    return replace(network, description=description, own=own)
 
 
 def of_preset(
@@ -40,14 +142,24 @@ def of_preset(
     description = PRESETS[name].describe(full=full, **given) if full else PRESETS[name].describe(**given)
     read(description)
     title = " ".join([name, *(["full size"] if full else []), *(options or [])])
-    return Network(title, description, rates.of(description, rate, name, given))
+    named = ["--preset", name, *["--full"] * full]
+    named += [word for option in options or [] for word in ("--option", option)]
+    return Network(
+        title, description, rates.of(description, rate, name, given), named=_with_rate(named, rate)
+    )
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
     """The run description in a file. Raises BadInput for a file that holds none."""
-    description = read_json(path)
+    description = read_json_or_yaml(path)
     read(description, f"{path}: ")
-    return Network(path.name, description, rates.of(description, rate))
+    return Network(
+        path.name, description, rates.of(description, rate), named=_with_rate(["--run", str(path)], rate)
+    )
+
+
+def _with_rate(named: list[str], rate: float | None) -> tuple[str, ...]:
+    return tuple(named if rate is None else [*named, "--rate", str(rate)])
 
 
 def _plain(text: str) -> Any:

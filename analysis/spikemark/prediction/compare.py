@@ -7,74 +7,33 @@ from spikemark.machines.node import Node
 from spikemark.machines.profile import UnknownValue
 from spikemark.network import lanes
 from spikemark.network.description import read
-from spikemark.quantities.quantity import Quantity
 
-from .asked import Network
-from .predict import Prediction, predict
+from . import simulators, validated
+from .asked import Network, taken_by
+from .best_way import BestWays
+from .life import Life
+from .loads import Counting
+from .node_range import MOST_RANKS, NODES, Candidate, factor
+from .predict import Prediction, of_loads
 
-#: Nodes that are tried, with up to MOST_RANKS ranks.
-MOST_RANKS = 256
-NODES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-SURE, PERHAPS, HARDLY, NO = "reached", "perhaps reached", "possible, not expected", "not reached"
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A machine, and all numbers of nodes that were tried. `refused`: nodes -> why they cannot run it."""
-
-    name: str
-    title: str
-    cores: int
-    tried: list[Prediction]
-    refused: dict[int, str]
-    target: float
-
-    @property
-    def usable(self) -> list[Prediction]:
-        """The predictions that fit into memory, as far as that is known."""
-        return [p for p in self.tried if p.fits is not False]
-
-    @property
-    def needed(self) -> Prediction | None:
-        """The fewest nodes with which the target is expected to be reached."""
-        return next((p for p in self.usable if factor(p) <= self.target), None)
-
-    @property
-    def sure(self) -> Prediction | None:
-        """The fewest nodes whose whole interval reaches the target."""
-        return next((p for p in self.usable if interval(p).high <= self.target), None)
-
-    @property
-    def certainty(self) -> str:
-        """Whether the target is reached by all, the middle, or only a part of the interval."""
-        if not self.usable:
-            return NO
-        p = self.chosen
-        if interval(p).high <= self.target:
-            return SURE
-        if self.needed:
-            return PERHAPS
-        return HARDLY if interval(p).low <= self.target else NO
-
-    @property
-    def fastest(self) -> Prediction:
-        return min(self.usable, key=factor)
-
-    @property
-    def chosen(self) -> Prediction:
-        """The prediction to look at: with the nodes that are needed, else the fastest one."""
-        return self.needed or self.fastest
+#: The name of no schedule: on each number of nodes, the best one that is exact.
+BEST = "best"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All candidates for one network. No other prediction beats those in `pareto` in both time and energy."""
+    """All candidates for one network; `schedule` is a name, or BEST.
+
+    No other prediction beats those in `pareto` in both time and energy. `life`: over which costs count.
+    """
 
     network: Network
+    simulator: str
     schedule: str
     target: float
     candidates: list[Candidate]
     pareto: list[Prediction]
+    life: Life
 
 
 def compare(
@@ -82,62 +41,104 @@ def compare(
     profiles: list,
     target: float = 1.0,
     schedule: str | None = None,
-    ranks_per_node: int = 1,
+    ranks_per_node: int | None = None,
+    placement: str | None = None,
+    threads: int | None = None,
+    simulator: str = simulators.MINI_APP.name,
+    life: Life | None = None,
 ) -> Comparison:
-    """Try all machines with the numbers of nodes in `NODES`; `ranks_per_node` ranks share a node's cores.
+    """Try all machines with the numbers of nodes in `NODES`, each with the best exact schedule or with one.
 
-    A placement that has too few areas for the ranks gives way to `area_group`. Raises BadInput for a machine
-    that is named twice or has fewer cores than ranks on a node, a target that is not above 0, and where no
-    machine can run the network at all.
+    With a schedule, `ranks_per_node` ranks (one) share a node's cores, `threads` of a rank are all of its
+    share, and an implied placement that has too few areas for the ranks gives way to `area_group`. Without
+    one, placement and ranks of a node are the best ones, too, unless they are given. `simulator`: whose
+    times. `life`: how long the machines are used, and what energy costs [Life()].
+
+    Raises BadInput for a machine that is named twice or has fewer cores than ranks on a node, threads
+    without a schedule, a target that is not above 0, and where no machine can run the network at all.
     """
     if not 0 < target < float("inf"):
         raise BadInput(f"target_rtf={target}: a real-time factor above 0")
     names = [profile.name for profile in profiles]
     if len(set(names)) < len(names):
         raise BadInput(f"machines={', '.join(names)}: each only once")
-    candidates = [_candidate(network, profile, target, schedule, ranks_per_node) for profile in profiles]
-    shown, _ = lanes.chosen(read(network.description), schedule, None)
+    best = schedule is None
+    if best and threads is not None:
+        raise BadInput(
+            f"threads={threads}: only with --schedule; without it, ranks share all cores of a node"
+        )
+    network = taken_by(network, simulators.find(simulator))
+    each = ranks_per_node or 1
+    nodes = [Node.of(profile, each, threads, each) for profile in profiles]  # refuses before work begins
+    counting = Counting(network.description, network.rates.hz)
+    how = _How(network, counting, best, schedule, placement, threads, ranks_per_node, simulator)
+    life = life or Life()
+    candidates = [life.of(_candidate(how, *one, target)) for one in zip(profiles, nodes, strict=True)]
+    shown = BEST if best else lanes.chosen(read(network.description), schedule, None)[0].name
     return Comparison(
-        network, shown.name, target, candidates,
-        _pareto([p for c in candidates for p in c.usable]),
+        network, simulators.find(simulator).name, shown, target, candidates,
+        _pareto([p for c in candidates for p in c.usable]), life,
     )  # fmt: skip
 
 
-def factor(p: Prediction) -> float:
-    """The real-time factor."""
-    return interval(p).value
+@dataclass(frozen=True)
+class _How:
+    """What is run, and how."""
+
+    network: Network
+    counting: Counting
+    best: bool
+    schedule: str | None
+    placement: str | None
+    threads: int | None
+    each: int | None  # ranks on a node
+    simulator: str
 
 
-def interval(p: Prediction) -> Quantity:
-    """The real-time factor with its interval; it is never missing."""
-    return p.figures["real_time_factor"]
-
-
-def _candidate(network: Network, profile, target: float, schedule: str | None, each: int) -> Candidate:
-    node = Node.of(profile, each, None, each)
+def _candidate(how: _How, profile, node: Node, target: float) -> Candidate:
+    each = how.each or 1
+    ways = BestWays(
+        how.network, profile, simulators.find(how.simulator, how.network.description), how.placement, how.each
+    )
     tried, refused = [], {}
     for nodes in NODES:
         if nodes * each > MOST_RANKS:
             break
         try:
-            tried.append(_try(network, profile, nodes * each, node, schedule))
+            tried.append(_best(how, ways, nodes) if how.best else _try(how, profile, nodes * each, node))
         except UnknownValue:  # with other numbers of nodes it is unknown, too
             raise
         except BadInput as reason:
             refused[nodes] = str(reason)
+    if how.best:
+        ways.check_delay_ratio()
     if not tried:
         raise BadInput(f"{profile.name}: {next(iter(refused.values()))}")
     title = str(getattr(profile, "title", profile.name))
-    return Candidate(profile.name, title, node.cores, tried, refused, target)
+    odd = getattr(profile, "implausible", ())
+    return Candidate(profile.name, title, node.cores, tried, refused, target, odd)
 
 
-def _try(network: Network, profile, ranks: int, node: Node, schedule: str | None) -> Prediction:
+def _best(how: _How, ways: BestWays, nodes: int) -> Prediction:
+    """The prediction for the best way on so many nodes. Raises BadInput where there is none, and says why."""
+    option = ways.on(nodes)
+    if option is None:
+        raise BadInput(ways.why_not(nodes))
+    return of_loads(
+        option.loads, ways.profile, option.node, how.network.rates, None, how.simulator, option.question
+    )
+
+
+def _try(how: _How, profile, ranks: int, node: Node) -> Prediction:
     """A prediction for so many ranks; several ranks share an area where there are fewer areas than ranks."""
-    description = read(network.description)
-    _, placement = lanes.chosen(description, schedule, None)
-    if placement == "area" and ranks > len(description.network.areas):
+    description = how.counting.description
+    validated.outside(description, ranks, node.threads)
+    _, placement = lanes.chosen(description, how.schedule, how.placement)
+    if how.placement is None and placement == "area" and ranks > len(description.network.areas):
         placement = "area_group"
-    return predict(description, profile, ranks, node.threads, schedule, placement, node.ranks, network.rates)
+    loads = how.counting.loads(ranks, node.threads, how.schedule, placement)
+    places = Node.of(profile, ranks, node.threads, node.ranks)
+    return of_loads(loads, profile, places, how.network.rates, simulator=how.simulator)
 
 
 def _pareto(points: list[Prediction]) -> list[Prediction]:

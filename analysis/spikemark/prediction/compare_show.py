@@ -1,169 +1,291 @@
-"""A comparison of machines as a table, a verdict in words, and JSON. All words follow from the numbers."""
+"""A comparison of machines as a table, in words, and as JSON. All words follow from the numbers."""
 
+from collections.abc import Callable
 from typing import Any
 
-from spikemark.quantities.quantity import Quantity
+from spikemark.machines.plain import named, plain
+from spikemark.network.schedules import called
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, integer, number
+from spikemark.quantities.words import counted, number
 
-from . import show
-from .compare import HARDLY, PERHAPS, Candidate, Comparison, interval
+from . import decisions, show, simulators
+from .compare import BEST, Comparison
+from .life import COST, ENERGY, NODES
+from .node_range import ENDLESS, EXCLUDED, LIKELY, POSSIBLE, SURE, UNJUDGED, WORDS, Candidate, interval
+from .node_words import again, certain, fewest, jumps, nodes, not_with, open_still, show_interval, speed_up
 from .predict import Prediction
 
-COLUMNS = ("real_time_factor", "energy_j", "energy_per_event_uj", "cost_eur", "power_w")
-BEYOND = (
-    "Intervals cover what is not known about the machines, but not errors of the model: on several nodes, "
-    "published exchanges took ten to a hundred times as long as modelled (docs/prediction.md)."
-)
+COLUMNS = ("energy_j", "cost_eur", "power_w")  # over the range of nodes
 TRIED = ("real_time_factor", "energy_j", "cost_eur", "memory_gb")  # on all numbers of nodes
+LIFE = {
+    NODES: "cost of nodes over the life (EUR)",
+    ENERGY: "cost of energy over the life (EUR)",
+    COST: "total cost over the life (EUR)",
+}
+BEYOND = (
+    "The intervals cover what is not known about the machines, but not errors of the model. On several "
+    "nodes, published exchanges took 10 to 100 times as long as modelled (docs/prediction.md)."
+)
 LIMITS = {
-    "deliver": "memory access in delivery", "update": "updating neurons",
-    "collocate": "collocation, one thread of each rank", "waiting": "waiting for the slowest rank",
-    "exchange": "the interconnect",
+    "deliver": "memory access in delivery", "update": "updating neurons and the fixed time of a cycle",
+    "collocate": "collocation by one thread of each rank", "waiting": "waiting for the slowest rank",
+    "exchange": "the interconnect", None: "unknown",
 }  # fmt: skip
+MEANING = " ".join(f"{word.capitalize()}: {what}." for word, what in WORDS.items())
+WHERE = (
+    "The real-time factor is that on the fewest likely nodes, or else on those where the target is most "
+    "likely. Energy, cost and power are intervals over all nodes from possible to sure."
+)
+NOTES = [MEANING, WHERE]
+NO_END = f"{ENDLESS.strip()} The target is not sure on any number of nodes that was tried: no upper end."
+Call = Callable[[Candidate], str]
 
 
-def table(made: Comparison) -> Table:
-    """One row per machine, with the nodes that it needs."""
-    columns = [Column("machine", ""), Column("nodes", "nodes"), Column("target", "target")]
-    columns += [*show.columns_of(COLUMNS), Column("limited_by", "limited by")]
-    wanted = f"real-time factor {number(made.target)}"
-    return Table(
-        columns,
-        [_row(c) for c in made.candidates],
-        f"{made.network.title}: {made.schedule}, {wanted}; modelled",
+def name_of(c: Candidate) -> str:
+    """What a machine is called on the command line."""
+    return c.name
+
+
+def table(made: Comparison, call: Call = name_of) -> Table:
+    """One row per machine: its range of nodes, and figures over that range."""
+    columns = [Column("machine", "machine"), Column("target", "target")]
+    columns += [Column(word, f"nodes, {word}") for word in (POSSIBLE, LIKELY, SURE)]
+    columns += [Column("real_time_factor", "real-time factor", each=True)]
+    columns += [*show.columns_of(COLUMNS)]
+    columns += [Column(name, head, each=True) for name, head in LIFE.items()]
+    columns += [Column("limited_by", "limited by"), Column("schedule", "schedule")]
+    columns += [Column("placement", "placement"), *show.WAYS]
+    rows = [_row(c, call) for c in made.candidates]
+    title = f"{made.network.title}: times of {simulators.find(made.simulator).label}, {schedule(made)}, "
+    title += f"real-time factor {number(made.target)}; modelled"
+    unbounded = any(c.span and not c.first(SURE) for c in made.candidates)
+    return Table(columns, rows, title, notes=[*NOTES, *[NO_END] * unbounded]).without_unknown()
+
+
+def schedule(made: Comparison) -> str:
+    """What is run, in words."""
+    return "the best exact schedule on each machine" if made.schedule == BEST else label(made.schedule)
+
+
+def label(name: str) -> str:
+    """What a schedule is called."""
+    found = called(name)
+    return name if found is None else found.label
+
+
+def chosen_schedules(made: Comparison) -> list[str]:
+    """One line, where schedules were chosen: which, and how to fix one."""
+    used = {label(c.chosen.schedule): c.chosen for c in made.candidates if c.usable}
+    if made.schedule != BEST or not used:
+        return []
+    ways = ", ".join(
+        name if p.loads.delay_ratio is None else f"{name} with D = {p.loads.delay_ratio}"
+        for name, p in used.items()
     )
-
-
-def _row(c: Candidate) -> dict[str, Cell]:
-    if not c.usable:
-        none = {"nodes": "none", "target": "does not fit into memory", "limited_by": "memory"}
-        return {"machine": c.name, **none}
-    p = c.chosen
-    words = {"machine": c.name, "nodes": nodes(p), "target": c.certainty, "limited_by": LIMITS[p.slowest]}
-    return words | {name: p.figures[name] for name in COLUMNS}
-
-
-def nodes(p: Prediction) -> str:
-    """How many nodes there are, and how many ranks if each node has several."""
-    return integer(p.nodes) if p.ranks == p.nodes else f"{integer(p.nodes)} ({counted(p.ranks, 'rank')})"
-
-
-def verdict(made: Comparison) -> str:
-    """One paragraph that a buyer can act on, or that warns the buyer."""
-    usable = [c for c in made.candidates if c.usable]
-    if not usable:
-        return "No machine has enough memory for this network on the nodes that were tried."
-    reached = [c for c in usable if c.needed]
-    sentences = [_reached(c, made.target) for c in reached]
-    sentences += [_missed(c, made.target) for c in usable if not c.needed]
-    sentences += [
-        f"{c.name} has too little memory with up to {counted(c.tried[-1].nodes, 'node')}."
-        for c in made.candidates
-        if not c.usable
+    whose = simulators.find(made.simulator)
+    what = (
+        "exact schedule, placement and exchange" if whose.ways is None else f"way that {whose.released} has"
+    )
+    return [
+        f"Every machine and number of nodes has the fastest {what}"
+        f" ({ways}; `spikemark advise` explains the choice). `--schedule` fixes one."
     ]
-    for name, what in (("energy_j", "energy"), ("cost_eur", "money")):
-        sentences += _least(reached, name, what)
-    sentences += _doubt(reached or usable)
-    return " ".join(sentences)
 
 
-def _reached(c: Candidate, target: float) -> str:
-    p = c.needed
-    how = f"a real-time factor of {_interval(interval(p))}"
-    perhaps = ""
-    if c.certainty == PERHAPS:
-        perhaps = f" ({counted(c.sure.nodes, 'node')} would be)" if c.sure else " with any number of nodes"
-        perhaps = f", which is not certain{perhaps}"
+def _row(c: Candidate, call: Call) -> dict[str, Cell]:
+    words: dict[str, Cell] = {"machine": call(c), "target": c.certainty}
+    if not c.usable:
+        return words | {"target": "does not fit into memory", "limited_by": "memory"}
+    if c.implausible:
+        return words | {"real_time_factor": interval(c.chosen)}
+    for word in (POSSIBLE, LIKELY, SURE):
+        found = c.first(word)
+        words[word] = f"{nodes(found)}{not_with(c, word)}" if found else "none"
+    words |= {"real_time_factor": interval(c.chosen), "limited_by": LIMITS[c.chosen.slowest]}
+    words |= {name: c.over_range(name) for name in (*COLUMNS, *LIFE)}
+    words |= {"schedule": label(c.chosen.schedule)}
+    return words | {"placement": c.chosen.placement, **show.ways(c.chosen.loads)}
+
+
+#: What verdicts are drawn on, in words.
+FIGURES = {COST: "cost over the life", NODES: "cost of nodes over the life", "energy_j": "energy"}
+LEAST = {
+    COST: "costs the least over its life",
+    NODES: "costs the least over its life without energy",
+    "energy_j": "needs the least energy",
+}
+
+
+MOST_WORDS = 30  # of the first sentence
+
+
+def figures(made: Comparison) -> tuple[str, str]:
+    """The figures on which verdicts are drawn: the cost that pages put first, and energy."""
+    return made.life.decides, "energy_j"
+
+
+def sentence(made: Comparison, call: Call = name_of) -> str:
+    """The answer in at most thirty words, for names of up to ten."""
+    target = f"real-time factor {number(made.target)}"
+    if odd := next((c for c in made.candidates if c.implausible), None):
+        return f"No verdict for {target}: {decisions.unjudged(odd, call)}"
+    if not any(c.usable for c in made.candidates):
+        return "No machine has enough memory for this network on the nodes that were tried."
+    reach = [c for c in made.candidates if c.span]
+    if not reach:
+        return f"{target.capitalize()} is excluded on every machine, with up to {_most(made)} nodes."
+    if len(made.candidates) == 1:
+        return f"{target.capitalize()} is {certain(reach[0])} on {call(reach[0])}."
+    if len(reach) == 1:
+        unsaid = [d.path for d in decisions.worth_asking(reach[0]) if d.of_vendor]
+        if unsaid:
+            return (
+                f"Only {call(reach[0])} may reach {target}, but that rests on the assumed {plain(unsaid[0])}."
+            )
+        return f"Only {call(reach[0])} may reach {target}: {certain(reach[0])}."
+    name = next((n for n in figures(made) if all(c.over_range(n) for c in reach)), "energy_j")
+    found = decisions.verdict(made.candidates, name)
+    if found.best:
+        times = "" if found.times < 1.05 else f", at least {number(found.times, 2)} times less than others"
+        return f"{call(found.best)} {LEAST[name]} for {target}{times}."
+    none = f"No verdict on {FIGURES[name]} for {target}"
+    nodes_of = " and ".join(f"{fewest(c)} of {call(c)}" for c in reach)
+    said = f"{none}, which is {nodes_of}."
+    if len(said.split()) <= MOST_WORDS:
+        return said
+    said = f"{none}: {decisions.rests(made.candidates, found, call) or found.why}."
+    if len(said.split()) <= MOST_WORDS:
+        return said
+    several = len({machine for machine, _ in found.rests_on})
+    of = {1: "one machine", 2: "both machines"}.get(several, f"{several} machines")
+    return f"{none}: it rests on unknown values of {of}."
+
+
+def _most(made: Comparison) -> int:
+    return max(c.tried[-1].nodes for c in made.candidates)
+
+
+def verdict(made: Comparison, call: Call = name_of) -> list[str]:
+    """The answer, then what holds for each machine, one line each."""
+    found = [sentence(made, call), *chosen_schedules(made)]
+    found += [of_machine(c, call) for c in made.candidates]
+    reach = [c for c in made.candidates if c.span]
+    if len(reach) > 1:
+        found += [of_figure(made, name, call) for name in figures(made)]
+    found += simulators.find(made.simulator, made.network.description).said()
+    if any(c.chosen.nodes > 1 for c in made.candidates if c.usable):
+        found.append(BEYOND)
+    return found
+
+
+def of_machine(c: Candidate, call: Call) -> str:
+    """How sure the target is with how many nodes, what limits it, and beyond how many more do not help."""
+    if not c.usable:
+        return f"{call(c)} has too little memory with up to {counted(c.tried[-1].nodes, 'node')}."
+    if c.implausible:
+        return f"{UNJUDGED.capitalize()}: {decisions.unjudged(c, call)}"
+    if c.certainty == EXCLUDED:
+        return (
+            f"{call(c)}: real-time factor {number(c.target)} is excluded. The best is"
+            f" {show_interval(interval(c.fastest))} on {counted(c.fastest.nodes, 'node')}"
+            f"{_limit(c.fastest)}."
+        )
+    p = c.chosen
     parts = [] if p.ranks == p.nodes else [counted(p.ranks, "rank")]
     parts.append(counted(p.nodes * c.cores, "core"))
     return (
-        f"{c.name} needs {counted(p.nodes, 'node')} ({', '.join(parts)}) for the target of"
-        f" {number(target)}: {how}{perhaps}; it is limited by {LIMITS[p.slowest]}."
+        f"{call(c)}: real-time factor {number(c.target)} is {certain(c)}{again(c)}."
+        f" On {counted(p.nodes, 'node')} ({', '.join(parts)}), it is {show_interval(interval(p))}{_limit(p)}."
+        f"{''.join(f' {line}' for line in open_still(p, c.target))}{speed_up(c)}{jumps(c)}"
     )
 
 
-def _missed(c: Candidate, target: float) -> str:
-    p = c.fastest
-    hope = "; its interval contains the target" if c.certainty == HARDLY else ""
-    return (
-        f"{c.name} does not reach {number(target)} with up to {counted(c.tried[-1].nodes, 'node')}: at best"
-        f" {_interval(interval(p))}, on {counted(p.nodes, 'node')}, limited by {LIMITS[p.slowest]}{hope}."
-    )
+def _limit(p: Prediction) -> str:
+    """What limits the speed, where the times of parts are known."""
+    return f"; {LIMITS[p.slowest]} limits it" if p.slowest else ""
 
 
-def _least(reached: list[Candidate], name: str, what: str) -> list[str]:
-    known = [(c, f) for c in reached if (f := c.needed.figures[name])]
-    if not known:
-        return []
-    (best, least), *others = sorted(known, key=lambda item: item[1].value)
-    unit = {"energy_j": "J per simulated second", "cost_eur": "EUR per simulated hour"}[name]
-    unknown = [c.name for c in reached if not c.needed.figures[name]]
-    aside = f" (unknown for {', '.join(unknown)})" if unknown else ""
-    if not others:
-        return [f"It takes {_interval(least)} {unit}{aside}."] if not unknown else []
-    second, more = others[0]
-    sure = least.high < more.low
-    words = f"{best.name} needs the least {what} of those, {_interval(least)} {unit}"
-    words += f"; {second.name} needs {number(more.value / least.value, 2)} times as much{aside}"
-    return [words + ("; the intervals do not overlap." if sure else ", but the intervals overlap.")]
-
-
-def _doubt(candidates: list[Candidate]) -> list[str]:
-    guessed = [c.name for c in candidates if interval(c.chosen).kind in ("assumed", "extrapolated")]
-    found = []
-    if guessed:
-        found.append(
-            f"The times of {', '.join(guessed)} depend on assumed values or are outside the validated range."
+def of_figure(made: Comparison, name: str, call: Call) -> str:
+    """What can be said of energy or money."""
+    what, found = FIGURES[name], decisions.verdict(made.candidates, name)
+    if found.best:
+        return (
+            f"{call(found.best)} {LEAST[name]}: at least {number(found.times, 2)} times less than the others."
+            " This holds over the whole range of nodes of each machine, and also with a target that is"
+            f" {100 * decisions.NEAR:g} % higher or lower."
         )
-    if any(c.chosen.nodes > 1 for c in candidates):
-        found.append(BEYOND)
-    widest = max(candidates, key=lambda c: _width(c.chosen))
-    depends = interval(widest.chosen).depends
-    if depends:
-        found.append(f"Knowing {depends[0]} of {widest.name} better would help most.")
-    return found
-
-
-def _width(p: Prediction) -> float:
-    f = interval(p)
-    return (f.high - f.low) / f.value if f.value else 0.0
-
-
-def _interval(f: Quantity) -> str:
-    return f"{number(f.value)} ({number(f.low)} to {number(f.high)})"
+    names = {c.name: call(c) for c in made.candidates}
+    rests = ", ".join(
+        f"{named(path)} of {names[machine]}" for machine, path in found.rests_on[: decisions.SHOWN]
+    )
+    return f"No verdict on {what}: {found.why}{f'; it rests on {rests}' if rests else ''}."
 
 
 def lines(made: Comparison) -> list[str]:
-    """What the numbers depend on: first what is true for all machines, then what is true for each."""
-    own = {c.name: show.lines([c.chosen]) for c in made.candidates if c.usable}
+    """What to ask, then what the numbers depend on: what is true for all machines, then for each."""
+    own = {c.name: _own(made, c) for c in made.candidates if c.usable}
     shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
-    found = list(shared)
+    found = decisions.lacking(made.candidates, name_of)
+    found += [f"{c.name}: {line}" for c in made.candidates for line in decisions.questions(c)]
+    found += shared
     for c in made.candidates:
         found += [f"{c.name}: {line}" for line in own.get(c.name, []) if line not in shared]
-        found += [f"{c.name}: not on {counted(n, 'node')}: {why}" for n, why in c.refused.items()]
+        found += [f"{c.name}: cannot run on {counted(n, 'node')}: {why}" for n, why in c.refused.items()]
     return found
+
+
+def _own(made: Comparison, c: Candidate) -> list[str]:
+    """What the numbers of a machine depend on; what it lacks is said elsewhere."""
+    lacks = {reason.removeprefix(f"{c.name}: ") for reason in c.chosen.reasons.values()}
+    return [line for line in show.lines([c.chosen], made.network.sources) if line not in lacks]
 
 
 def content(made: Comparison) -> dict[str, Any]:
     """The comparison for JSON."""
     return {
         "network": made.network.title, "rates": made.network.rates.source, "schedule": made.schedule,
-        "target_rtf": made.target, "kind": "modelled", "verdict": verdict(made),
-        "machines": [
-            {
-                "name": c.name, "title": c.title, "target": c.certainty,
-                "nodes_needed": c.needed.nodes if c.needed else None,
-                "chosen": show.content([c.chosen])[0] if c.usable else None,
-                "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
-                "tried": [
-                    {"nodes": p.nodes, "fits_memory": p.fits,
-                     **{name: show.figure_content(p.figures[name]) for name in TRIED}}
-                    for p in c.tried
-                ],
-                "refused": {str(n): why for n, why in c.refused.items()},
-            }
-            for c in made.candidates
-        ],
+        "target_rtf": made.target, "kind": "modelled", "simulator": made.simulator,
+        "times_of": simulators.find(made.simulator, made.network.description).said(),
+        "sources": made.network.sources, "words": WORDS,
+        "sentence": sentence(made), "verdict": verdict(made),
+        "verdicts": {name: _verdict(made, name) for name in figures(made)},
+        "machines": [_machine(c) for c in made.candidates],
         "pareto": [{"machine": p.machine, "nodes": p.nodes} for p in made.pareto],
+    }  # fmt: skip
+
+
+def _verdict(made: Comparison, name: str) -> dict[str, Any]:
+    found = decisions.verdict(made.candidates, name)
+    rests = [{"machine": machine, "path": path} for machine, path in found.rests_on]
+    if found.best is None:
+        return {"least": None, "reason": found.why, "rests_on": rests}
+    return {"least": found.best.name, "times_less": found.times, "reason": None, "rests_on": rests}
+
+
+def _machine(c: Candidate) -> dict[str, Any]:
+    at = {word: c.first(word) for word in (POSSIBLE, LIKELY, SURE)}
+    speed_ups = {p.nodes: faster for p, faster in c.speed_ups}
+    return {
+        "name": c.name, "title": c.title, "target": c.certainty,
+        "implausible": list(c.implausible),
+        "nodes": {word: p.nodes if p else None for word, p in at.items()},
+        "range": [c.span[0].nodes, c.span[-1].nodes] if c.span else None,
+        "over_range": {name: c.over_range(name).content() for name in COLUMNS},
+        "life": {name: c.over_range(name).content() for name in LIFE},
+        "chosen": show.content([c.chosen])[0] if c.usable else None,
+        "no_upper_end": bool(c.span) and c.first(SURE) is None,
+        "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
+        "more_nodes_hardly_help_from": c.enough.nodes if c.usable else None,
+        "ask": [*decisions.lacking([c], name_of), *decisions.questions(c)],
+        "unknowns": [
+            {"path": d.path, "nodes": list(d.nodes), "real_time_factor": list(d.factors)}
+            for d in decisions.unknowns(c)
+        ],
+        "tried": [
+            {"nodes": p.nodes, "schedule": p.schedule, "target": c.word(p), "fits_memory": p.fits,
+             "speed_up": speed_ups.get(p.nodes),
+             **{name: show.figure_content(p.figures[name]) for name in TRIED}}
+            for p in c.tried
+        ],
+        "refused": {str(n): why for n, why in c.refused.items()},
     }  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.machines.algorithms import LINEAR
 from spikemark.network.lanes import Lane
 
 from .collectives import Collectives, Traffic
@@ -19,18 +20,42 @@ from .loads import Loads
 
 COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
-ROOM = 2.0  # the size of fixed buffers over their average content
+LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
 TWO_LEVEL, ALONE = "two_level", "self"
+#: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
+OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
 BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`
 
 
 def _two_calls(net: Collectives, traffic: Traffic) -> float:
-    data = min(net.messages(traffic), net.alltoall(traffic))
-    return net.alltoall(traffic.dense(COUNT_BYTES)) + data
+    return net.alltoall(traffic.dense(COUNT_BYTES)) + net.alltoallv(traffic)
+
+
+def _nonblocking(net: Collectives, traffic: Traffic) -> float:
+    """All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid.
+
+    MPICH, which combines sizes of 8 and more ranks, is taken to do the same. The spikes go to ranks by
+    number.
+    """
+    return net.alltoallv(traffic.dense(COUNT_BYTES), LINEAR) + net.messages(traffic, by_number=True)
+
+
+def _room(traffic: Traffic) -> float:
+    """Bytes of a fixed buffer: it doubles from a cache line on, until the largest window has fitted.
+
+    That one is taken to have four standard deviations more than the mean, of Poisson numbers.
+    """
+    words = float(traffic.bytes.max()) / WORD_BYTES
+    need = words + 4 * np.sqrt(words) + 2  # with a header of up to two words
+    return WORD_BYTES * LINE_WORDS * 2.0 ** max(0, np.ceil(np.log2(need / LINE_WORDS)))
 
 
 def _fixed(net: Collectives, traffic: Traffic) -> float:
-    return net.alltoall(traffic.dense(ROOM * float(traffic.bytes.max()) + COUNT_BYTES))
+    return net.alltoall(traffic.dense(_room(traffic)))
+
+
+def _persistent(net: Collectives, traffic: Traffic) -> float:
+    return net.alltoall(traffic.dense(_room(traffic)), "alltoall_init")
 
 
 def _partners(net: Collectives, traffic: Traffic) -> float:
@@ -39,17 +64,31 @@ def _partners(net: Collectives, traffic: Traffic) -> float:
     return net.messages(sizes) + net.messages(traffic)
 
 
+def _each(traffic: Traffic) -> Traffic:
+    """A message for every pair of ranks that has something to say now and then; it may be empty."""
+    return Traffic(traffic.bytes, (traffic.bytes > 0).astype(float), traffic.node)
+
+
 def _direct(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(Traffic(traffic.bytes, (traffic.bytes > 0).astype(float), traffic.node))
+    return net.messages(_each(traffic), by_number=True)
 
 
 def _sparse(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(traffic) + net.barrier(traffic)
+    return net.messages(traffic, by_number=True) + net.barrier(traffic)
+
+
+def _own(traffic: Traffic) -> float:
+    """Bytes that a rank sends everyone, since nearly every spike has a target on every rank."""
+    return float(traffic.bytes.max())
 
 
 def _broadcast(net: Collectives, traffic: Traffic) -> float:
-    own = float(traffic.bytes.max())  # nearly every spike has a target on every rank
-    return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, own)
+    """One call with buffers of fixed size; a second one, for spikes that do not fit, is rare."""
+    return net.allgather(traffic, _room(traffic))
+
+
+def _broadcast_sizes(net: Collectives, traffic: Traffic) -> float:
+    return net.allgather(traffic, COUNT_BYTES) + net.allgather(traffic, _own(traffic), "allgatherv")
 
 
 def _put(net: Collectives, traffic: Traffic) -> float:
@@ -59,7 +98,7 @@ def _put(net: Collectives, traffic: Traffic) -> float:
 
 
 def _doubling(net: Collectives, traffic: Traffic) -> float:
-    ranks, block = traffic.ranks, ROOM * float(traffic.bytes.max()) + COUNT_BYTES
+    ranks, block = traffic.ranks, _room(traffic)
     above, seconds = np.arange(ranks), 0.0
     for distance in 2 ** np.arange(int(np.ceil(np.log2(ranks)))):
         sent = np.zeros((ranks, ranks))
@@ -73,13 +112,13 @@ def _shared(net: Collectives, traffic: Traffic) -> float:
     nodes = len(np.unique(traffic.node))
     if nodes > 1:
         raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
-    return net.barrier(traffic) + _direct(net, traffic)
+    return net.barrier(traffic) + net.messages(_each(traffic))
 
 
 EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
-    "alltoallv": _two_calls, "ialltoallv": _two_calls, "alltoall": _fixed, "persistent": _fixed,
+    "alltoallv": _two_calls, "ialltoallv": _nonblocking, "alltoall": _fixed, "persistent": _persistent,
     "neighbor": _partners, "ineighbor": _partners, "p2p": _direct, "direct": _direct, "sparse": _sparse,
-    "allgather": _broadcast, "allgatherv": _broadcast, "rma_put": _put, "rma_doubling": _doubling,
+    "allgather": _broadcast, "allgatherv": _broadcast_sizes, "rma_put": _put, "rma_doubling": _doubling,
     "shared": _shared,
 }  # fmt: skip
 
@@ -124,24 +163,30 @@ def _two_level(net: Collectives, lane: Lane, traffic: Traffic) -> float:
     """Seconds of an exchange within blocks of ranks and then between them.
 
     The first step brings words to the member of the block that has the number of the receiver in its own
-    block; the second step brings them there. A smaller last block does not count in the first step. Every run
-    of words has a frame of two.
+    block; the second step brings them there, along a column of members with this number. A smaller last block
+    does not count in the first step. Its members sit in several columns, one after another, and all ranks
+    meet them before the next window. Every run of words has a frame of two.
     """
     ranks, (inner, outer, size) = traffic.ranks, lane.composed
     size = size or round(np.sqrt(ranks))
     framed = traffic.bytes + FRAME_BYTES * traffic.messages
     member, block = np.arange(ranks) % size, np.arange(ranks) // size
+    last = np.flatnonzero(block == block[-1])
     inside = [
         _moved(framed[block == b] @ _ones(member), traffic.node[block == b]) for b in range(block[-1] + 1)
     ]
     through = _ones(block).T @ framed  # what each block sends each rank, by the rank's own member
-    across = [
-        _moved(through[: (member == m).sum(), member == m], traffic.node[member == m]) for m in range(size)
-    ]
-    return sum(
+    across = []
+    for column in range(size):
+        full = np.flatnonzero((member == column) & (block < block[-1]))
+        seated = np.append(full, last[column % len(last)])
+        to = through[:, full], through[:, last[column]] if column < len(last) else np.zeros(len(through))
+        across.append(_moved(np.column_stack(to), traffic.node[seated]))
+    first, second = (
         max((EXCHANGES[name](net, t) for t in parts if t.ranks > 1), default=0.0)
         for name, parts in ((inner, inside), (outer, across))
     )
+    return first + -(-size // len(last)) * second
 
 
 def _ones(number: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ processes with as many neurons of every population are one column. All counts ar
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -32,10 +33,11 @@ class Loads:
     events: np.ndarray  # [column], synapses visited
     neurons: np.ndarray  # [population, column]
     stored: np.ndarray  # [lane, rank], lists that the rank holds, by source (not by thread)
-    synapses: np.ndarray  # [rank]
+    held: np.ndarray  # [lane, rank], synapses
     words: np.ndarray  # [lane, sender, receiver], spikes sent
     spikes: np.ndarray  # [rank], spikes fired
     external: float  # events from outside in the whole network
+    schedule: Schedule
     placement: str
     description: Description = field(repr=False)
     ring: Ring
@@ -54,38 +56,26 @@ class Loads:
 
         Raises BadInput for a network that cannot be run.
         """
-        description = read(description)
-        network, time = description.network, description.time
-        schedule, placement = lanes.chosen(description, schedule, placement)
-        local = neurons_of(description, placement, ranks, threads)
-        column, neurons = _columns(local)
-        on_rank = local.sum(axis=2)
-        sizes = on_rank.sum(axis=1)
-        drawn = pools.read(network)
-        used = lanes.read(description, ranks, schedule, placement)
-        per_neuron = hz * 1e-3 * time.cycle_ms
-        fired = sizes * per_neuron  # spikes of each population per cycle
-        visits = drawn.hits.T @ fired  # synapses visited per target neuron
-        indegrees = drawn.hits.T @ sizes  # of a neuron of each population
-        areas = np.array(network.area_of, dtype=np.int64)
-        lists, stored, words = [], [], []
-        for lane in used:
-            misses = _inside(drawn.misses, lane.held, areas)
-            lists.append(fired @ -np.expm1(misses @ neurons))
-            has = -np.expm1(misses @ on_rank)  # [population, rank]: how probably a rank has a list
-            stored.append(sizes @ has)
-            words.append((per_neuron[:, None] * on_rank).T @ has)
-        events_from_outside = sum(p.size * p.outside_hz for p in network.populations)
-        return cls(
-            ranks, threads, time.cycle_steps, 1e-3 * time.cycle_ms, used, column,
-            np.array(lists), visits @ neurons, neurons, np.array(stored),
-            indegrees @ on_rank, np.array(words), per_neuron @ on_rank,
-            events_from_outside * 1e-3 * time.cycle_ms, placement, description, ring.of(description),
-        )  # fmt: skip
+        return Counting(description, hz).loads(ranks, threads, schedule, placement)
 
     def of_rank(self, of_column: np.ndarray) -> np.ndarray:
         """Sums over the threads of each rank, [..., rank]."""
         return of_column[..., self.column].sum(axis=-1)
+
+    @property
+    def synapses(self) -> np.ndarray:
+        """Synapses of all lanes, [rank]."""
+        return self.held.sum(axis=0)
+
+    @property
+    def delay_ratio(self) -> int | None:
+        """D; None where no lane uses it."""
+        return lanes.delay_ratio(self.schedule, self.lanes)
+
+    @property
+    def largest_delay_ratio(self) -> int | None:
+        """The largest D that is exact; None where no lane uses it."""
+        return lanes.largest_delay_ratio(self.description, self.schedule, self.lanes)
 
     @property
     def arriving(self) -> np.ndarray:
@@ -101,6 +91,78 @@ class Loads:
     def total_events(self) -> float:
         """Synaptic events of the whole network."""
         return float(self.of_rank(self.events).sum())
+
+
+class Counting:
+    """Counts the loads of one network in many ways of running it; what these share is counted once."""
+
+    def __init__(self, description: dict | Description, hz: np.ndarray):
+        """`hz` [population] are the rates. Raises BadInput for a network that cannot be run."""
+        self.description = read(description)
+        network, time = self.description.network, self.description.time
+        self.per_neuron = hz * 1e-3 * time.cycle_ms  # spikes of a neuron per cycle
+        self.sizes = np.array([p.size for p in network.populations], dtype=np.int64)
+        self.areas = np.array(network.area_of, dtype=np.int64)
+        from_outside = sum(p.size * p.outside_hz for p in network.populations)
+        self.external = from_outside * 1e-3 * time.cycle_ms
+        self.drawn, self.ring = pools.read(network), ring.of(self.description)
+        self.placed = lru_cache(maxsize=None)(self._placed)
+        self.counted: dict[tuple, tuple[np.ndarray, ...]] = {}
+
+    def loads(
+        self,
+        ranks: int,
+        threads: int,
+        schedule: str | list | Schedule | None = None,
+        placement: str | None = None,
+        **changed,
+    ) -> Loads:
+        """The loads of so many ranks; `changed`: fields of the description besides its network and time.
+
+        Raises BadInput for what the mini-app would refuse.
+        """
+        description = self.description.model_copy(update=changed) if changed else self.description
+        schedule, placement = lanes.chosen(description, schedule, placement)
+        placed = self.placed(placement, ranks, threads)
+        used = lanes.read(description, ranks, schedule, placement)
+        fired = self.sizes * self.per_neuron  # spikes of each population per cycle
+        visits = self.drawn.hits.T @ fired  # synapses visited per target neuron
+        counts = [self._lane(lane, placed, (placement, ranks, threads)) for lane in used]
+        lists, stored, words, held = (np.array(each) for each in zip(*counts, strict=True))
+        return Loads(
+            ranks, threads, description.time.cycle_steps, 1e-3 * description.time.cycle_ms, used,
+            placed.column, lists, visits @ placed.neurons, placed.neurons, stored, held,
+            words, self.per_neuron @ placed.on_rank,
+            self.external, schedule, placement, description, self.ring,
+        )  # fmt: skip
+
+    def _placed(self, placement: str, ranks: int, threads: int) -> "_Placed":
+        local = neurons_of(self.description, placement, ranks, threads)
+        return _Placed(*_columns(local), local.sum(axis=2))
+
+    def _lane(self, lane: Lane, placed: "_Placed", where: tuple) -> tuple:
+        """Of a lane: lists entered [column], lists held [rank], spikes sent [sender, receiver], synapses held
+        [rank]."""
+        key = (*where, lane.held.tobytes())
+        if key not in self.counted:
+            misses = _inside(self.drawn.misses, lane.held, self.areas)
+            has = -np.expm1(misses @ placed.on_rank)  # [population, rank]: how probably a rank has a list
+            self.counted[key] = (
+                (self.sizes * self.per_neuron) @ -np.expm1(misses @ placed.neurons),
+                self.sizes @ has,
+                (self.per_neuron[:, None] * placed.on_rank).T @ has,
+                (_inside(self.drawn.hits, lane.held, self.areas).T @ self.sizes) @ placed.on_rank,
+            )
+        return self.counted[key]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where neurons are; `column` and `neurons` as in Loads."""
+
+    column: np.ndarray
+    neurons: np.ndarray
+    on_rank: np.ndarray  # [population, rank]
 
 
 def _inside(misses: sparse.csr_array, held: np.ndarray, areas: np.ndarray) -> sparse.csr_array:

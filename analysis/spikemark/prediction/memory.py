@@ -1,11 +1,15 @@
 """Bytes that the mini-app's structures take on every rank, before anything is built.
 
-These are the sizes of the mini-app (docs/miniapp.md, Synapses; miniapp/src/app/estimate.c): synapses, list
-starts per thread, routes, neurons and a ring of input. The program and the MPI library come on top.
+These are the sizes of the mini-app (docs/miniapp.md, Synapses; miniapp/src/app/estimate.c): synapses, what
+finds their lists on each thread, routes, neurons and a ring of input. The program and the MPI library come on
+top.
 """
+
+from typing import Any
 
 import numpy as np
 
+from spikemark.machines.inputs import WITHIN
 from spikemark.network.ring import synapse_bytes
 
 from .loads import Loads
@@ -14,6 +18,11 @@ NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
 LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
 BLOCK, BLOCK_BYTES = 4096, 8
+START, FILTER_WORD = 4, 8  # bytes
+BLOCK_SYNAPSES = 8  # of a block of lists, at least, where words have bits to spare
+FILTER_BITS = 8  # for each synapse, at most
+SPARSE = 1  # synapses of a list on the mean, below which lists share starts and have a filter
+ROUNDED = 1e-3  # by which an expectation may fall short of a whole number
 
 
 def bytes_of_ranks(loads: Loads) -> np.ndarray:
@@ -29,10 +38,60 @@ def bytes_of_ranks(loads: Loads) -> np.ndarray:
     return (
         np.array(each) @ local
         + synapse_bytes(network) * loads.synapses
-        + 4 * lists * loads.threads
+        + loads.threads * index_bytes(loads, neurons)
         + ROUTE * lists
         + PER_ROUTE * neurons * len(loads.lanes)
         + loads.ring.neuron_bytes * neurons
         + SPIKE * loads.steps * neurons
         + loads.threads * BLOCK * BLOCK_BYTES
     )
+
+
+def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
+    """Bytes by which a thread finds its lists, for all lanes, [rank] (miniapp/src/synapse/table.h).
+
+    There is a start for every list. Where lists hold less than one synapse on the mean, there is one for
+    every block of 2^b lists, as many as hold eight synapses or more; each synapse names its list in b bits
+    that its place and weight leave, and a filter has a bit for every list, or for 2^c of them.
+    """
+    lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
+    synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
+    spare = _spare_bits(loads, neurons)
+    sparse = (synapses > 0) & (synapses < SPARSE * lists)
+    block = np.zeros_like(lists)
+    for bits in range(31):
+        more = sparse & (block == bits) & (bits < spare) & (lists >> bits > 1)
+        block += more & (synapses << bits < BLOCK_SYNAPSES * lists)
+    narrowed = np.zeros_like(lists)
+    for bits in range(31):
+        narrowed += (narrowed == bits) & sparse & (lists >> bits > FILTER_BITS * synapses)
+    words = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
+    blocks = (lists + (1 << block) - 1) >> block
+    return (START * (blocks + 1) + FILTER_WORD * words).sum(axis=0)
+
+
+def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
+    """Bits that the place and the weight of a synapse leave in a word, [rank]."""
+    weights = {
+        round(w / loads.ring.unit) for p in loads.description.network.projections for w in p.weights.levels
+    }
+    classes = 1 if synapse_bytes(loads.description.network) == 8 else max(1, len(weights))
+    places = np.maximum(1, np.ceil(neurons / loads.threads)) * loads.ring.slots
+    place_bits = np.maximum(1, np.ceil(np.log2(places)))
+    return 32 - place_bits - np.ceil(np.log2(classes))
+
+
+def fits(profile: Any, needed_gb: float) -> bool | None:
+    """Do so many GB fit into a node? None where its memory is unknown, or assumed and within the doubt."""
+    room = profile.get("node.memory")
+    if room is None:
+        return None
+    doubt = WITHIN["assumed"] if room.kind == "assumed" else 1.0
+    low, high = room.interval or (room.value / doubt, room.value * doubt)
+    return None if low < needed_gb <= high else bool(needed_gb <= low)
+
+
+def likely(profile: Any, needed_gb: float) -> bool:
+    """Do so many GB fit into the middle of a node's known or assumed memory? Yes where it is unknown."""
+    room = profile.get("node.memory")
+    return room is None or needed_gb <= room.value

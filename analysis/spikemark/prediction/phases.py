@@ -73,7 +73,7 @@ def assumptions(inputs: Inputs, node: Node) -> list[str]:
     found = [
         f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
         for path, value in values.items()
-        if not isinstance(value.value, list | tuple)
+        if not isinstance(value.value, str | list | tuple)
     ]
     found.append(cache.ASSUMED)
     if 1 < node.busy < node.cores:

@@ -1,26 +1,28 @@
 """Predicts how a network would run on a machine: phases, waiting, exchange, power, energy, cost, memory.
 
-Seconds per simulated second: their sum is the real-time factor. The models are in phases.py (compute),
-waiting.py, exchange.py with collectives.py, energy.py and memory.py.
+Seconds per simulated second: their sum is the real-time factor. The models are in times.py, energy.py and
+memory.py, and are the mini-app's; simulators.py says how much longer other programs take.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from spikemark.machines import algorithms
 from spikemark.machines.inputs import Inputs
-from spikemark.machines.jitter import Jitter
 from spikemark.machines.node import Node
 from spikemark.machines.profile import UnknownValue
-from spikemark.models import recursion
 from spikemark.network.description import read
-from spikemark.network.lanes import chosen
 from spikemark.quantities.quantity import Quantity, missing
 
-from . import energy, exchange, memory, phases, rates, validated, waiting
+from . import calls, choices, energy, exchange, memory, phases, rates, simulators, validated
+from .calls import Call
 from .collectives import Collectives
-from .intervals import COUNTED, EXTRAPOLATED, predicted
+from .intervals import COUNTED, EXTRAPOLATED, Moved, predicted
 from .loads import Loads
+from .simulators import Simulator
+from .times import PARTS, meeting, network_of, of_parts
 
 #: name -> (what it is, unit), in the order in which they are shown.
 FIGURES = {
@@ -39,8 +41,8 @@ FIGURES = {
 }
 PER_EVENT = "energy_per_event_uj"
 POWER, COST = ("power_w", "energy_j", PER_EVENT), ("cost_eur",)
-NOT_TIME = ("power.", "price.")
-PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
+MEMORY = ("memory_gb", "bytes_per_synapse")
+NOT_TIME = ("power.", "price.", *(s.path for s in simulators.SIMULATORS.values()))
 SIMULATED_HOUR = 3600.0
 INDEPENDENT = "ranks fluctuate independently of each other"
 BUSY = "cores wait busily: power does not depend on what a core does"
@@ -65,9 +67,13 @@ class Prediction:
     figures: dict[str, Quantity]
     assumptions: list[str]
     outside: list[str]  # how the question goes beyond the validated range
-    fits: bool | None  # whether the ranks of a node fit into its memory; None: unknown
-    slowest: str  # the part that takes longest
+    fits: bool | None  # whether the ranks of a node fit into its memory; None: not known for sure
+    roomy: bool  # False if they exceed the middle of its interval; True also where memory is unknown
+    slowest: str | None  # the part that takes longest; None: unknown
+    simulator: str
+    calls: list[Call] = field(repr=False, compare=False)  # collective calls, with their algorithms
     loads: Loads = field(repr=False, compare=False)
+    moves: dict[str, Moved] = field(repr=False, compare=False)  # by path of the profile
 
     @property
     def nodes(self) -> int:
@@ -89,46 +95,73 @@ def predict(
     ranks_per_node: int | None = None,
     hz: rates.Rates | float | dict | None = None,
     factors: dict[str, float] | None = None,
+    simulator: str = "mini_app",
 ) -> Prediction:
     """A prediction for one number of ranks on a profile (spikemark.machines).
 
     `hz`: rates in Hz where the description states none. `factors`: path prefix of the profile -> factor, as
-    fitted to published times. Raises BadInput for more threads than a node has cores, networks that cannot be
-    run this way, unknown values that times depend on, and questions too far outside the validated range.
+    fitted to published times. `simulator`: whose times, see simulators.SIMULATORS. Raises BadInput for more
+    threads than a node has cores, networks that cannot be run this way, unknown values that times depend on,
+    and questions too far outside the validated range.
     """
-    description, inputs = read(description), Inputs(profile, factors=factors or {})
+    description = read(simulators.find(simulator).taken(description))
     node = Node.of(profile, ranks, threads, ranks_per_node)
-    outside = validated.outside(description, ranks, threads)
+    validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
-    schedule, placement = chosen(description, schedule, placement)
     loads = Loads.of(description, ranks, threads, found_rates.hz, schedule, placement)
+    return of_loads(loads, profile, node, found_rates, factors, simulator)
+
+
+def of_loads(
+    loads: Loads,
+    profile,
+    node: Node,
+    found_rates: rates.Rates,
+    factors: dict[str, float] | None = None,
+    simulator: str = "mini_app",
+    question: "Question | None" = None,
+) -> Prediction:
+    """The prediction for loads that were counted; raises as `predict` does.
+
+    `question`: the same question, if parts of it were answered before.
+    """
+    inputs, whose = Inputs(profile, factors=factors or {}), simulators.find(simulator, loads.description)
+    outside = validated.outside(loads.description, loads.ranks, loads.threads)
     for lane in loads.lanes:
         exchange.check(lane)
-    question = _Question(loads, node)
+    if whose.runs:
+        outside.append(f"simulator={whose.name}: the models are the mini-app's")
+    question = question or Question(loads, node, profile, whose)
     lacking = question.lacking(inputs)
-    found = {name: missing(why, mark="unknown") for name, why in lacking.items()}
-    found |= predicted(inputs, question.evaluate) | _memory(loads, node)
+    of_machine, moves = predicted(inputs, question.evaluate)
+    net = network_of(loads, inputs, node) if loads.ranks > 1 else None
+    found = of_machine | _memory(loads, node)
+    found |= {name: missing(why, mark="unknown") for name, why in lacking.items()}
     figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
     if outside:
         known = {name: f for name, f in figures.items() if f and f.kind != COUNTED}
         figures |= {name: replace(figure, kind=EXTRAPOLATED) for name, figure in known.items()}
-    room = profile.get("node.memory")
     return Prediction(
-        profile.name, str(getattr(profile, "title", profile.name)), ranks, threads, node,
-        schedule.name, placement, figures, _assumptions(inputs, node, loads, found_rates), outside,
-        None if room is None else bool(figures["memory_gb"].value <= room.value),
-        max(PARTS, key=lambda part: figures[part].value), loads,
+        profile.name, str(getattr(profile, "title", profile.name)), loads.ranks, loads.threads, node,
+        loads.schedule.name, loads.placement, figures,
+        _assumptions(inputs, node, loads, found_rates, net), outside,
+        None if lacking.get(MEMORY[0]) else fits(profile, loads, node),
+        bool(lacking.get(MEMORY[0])) or memory.likely(profile, figures[MEMORY[0]].value),
+        None if lacking.get(PARTS[0]) else max(PARTS, key=lambda part: figures[part].value),
+        whose.name, calls.of(net, meeting(loads, node)) if net else [], loads, moves,
     )  # fmt: skip
 
 
 @dataclass
-class _Question:
+class Question:
     """What is asked of a machine. Times are kept while only values of power and price are moved."""
 
     loads: Loads
     node: Node
+    profile: Any
+    simulator: Simulator = simulators.MINI_APP
     without: dict[str, str] = field(default_factory=dict)
-    kept: dict[tuple, dict[str, float]] = field(default_factory=dict)
+    kept: dict[tuple, tuple[dict[str, float], dict]] = field(default_factory=dict)  # times, values used
 
     @property
     def events(self) -> float:
@@ -142,17 +175,30 @@ class _Question:
                 ask(inputs, self.node)
             except UnknownValue as reason:
                 self.without |= dict.fromkeys(names, str(reason))
+        self.without |= self.simulator.lacking(PARTS, MEMORY)
         if not self.events:
             self.without.setdefault(PER_EVENT, "there are no synaptic events")
         inputs.used.clear()
         return self.without
 
-    def evaluate(self, inputs: Inputs) -> dict[str, float]:
-        """All figures that depend on the machine."""
+    def times(self, inputs: Inputs) -> dict[str, float]:
+        """Seconds per simulated second: the mini-app's by part, and the real-time factor of the simulator."""
         key = tuple(sorted(item for item in inputs.moved.items() if not item[0].startswith(NOT_TIME)))
         if key not in self.kept:
-            self.kept[key] = self._times(inputs)
-        found = dict(self.kept[key])
+            before, inputs.used = inputs.used, {}
+            parts = of_parts(self.loads, inputs, self.node)
+            self.kept[key] = {**parts, "real_time_factor": sum(parts.values())}, inputs.used
+            inputs.used = before
+        found, used = self.kept[key]
+        inputs.used.update(used)
+        return {
+            **found,
+            "real_time_factor": found["real_time_factor"] * self.simulator.factor(inputs, self.node.nodes),
+        }
+
+    def evaluate(self, inputs: Inputs) -> dict[str, float]:
+        """All figures that depend on the machine, of those that are not in `without`."""
+        found = self.times(inputs)
         factor = found["real_time_factor"]
         if "power_w" not in self.without:
             power = energy.power_w(inputs, self.node)
@@ -163,47 +209,21 @@ class _Question:
             found["cost_eur"] = energy.cost_per_s(inputs, self.node) * factor * SIMULATED_HOUR
         return found
 
-    def _times(self, inputs: Inputs) -> dict[str, float]:
-        """Seconds per simulated second, by part and in all."""
-        loads = self.loads
-        parts = phases.seconds(loads, inputs, self.node)
-        seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, self.node)]
-        found = {name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}
-        return {**found, "real_time_factor": sum(found.values())}
-
 
 def numbers(
     loads: Loads, profile, ranks_per_node: int | None = None, factors: dict | None = None
 ) -> dict[str, float]:
     """The figures as plain numbers, without intervals and refusals, for fits that need them often."""
     inputs = Inputs(profile, factors=factors or {})
-    question = _Question(loads, Node.of(profile, loads.ranks, loads.threads, ranks_per_node))
+    node = Node.of(profile, loads.ranks, loads.threads, ranks_per_node)
+    question = Question(loads, node, profile)
     question.lacking(inputs)
     return question.evaluate(inputs)
 
 
-def _meetings(loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node) -> tuple[float, float]:
-    """Seconds per cycle spent waiting, barriers included, and in exchanges that are not hidden."""
-    if loads.ranks == 1:
-        return 0.0, 0.0
-    jitter, net = Jitter.of(inputs, waiting.WHY), Collectives.of(inputs, node.nodes)
-    meetings, barriers, moving = [], 0.0, 0.0
-    for number, lane in enumerate(loads.lanes):
-        traffic = exchange.groups(loads, number, node.ranks)
-        if not traffic:
-            continue
-        seconds = exchange.seconds(net, lane, traffic)
-        meetings.append(recursion.Lane(lane.period, lane.lag, tuple(lane.group), seconds))
-        if not lane.lag:
-            barriers += exchange.barrier(net, traffic) / lane.period
-            moving += seconds / lane.period
-    if not meetings:
-        return 0.0, 0.0
-    if len(meetings) == 1 and not meetings[0].lag and len(set(meetings[0].group)) == 1:
-        waited = waiting.lockstep(compute, jitter, meetings[0].period, node.ranks)
-    else:
-        waited = waiting.through_lanes(compute, jitter, meetings, node.ranks)
-    return waited + barriers, moving
+def fits(profile, loads: Loads, node: Node) -> bool | None:
+    """Whether the ranks of a node fit into its memory; None where that is not known for sure."""
+    return memory.fits(profile, _memory(loads, node)["memory_gb"].value)
 
 
 def _memory(loads: Loads, node: Node) -> dict[str, Quantity]:
@@ -223,10 +243,17 @@ def _counted(value: float) -> Quantity:
     return Quantity(value, value, value, kind=COUNTED)
 
 
-def _assumptions(inputs: Inputs, node: Node, loads: Loads, found: rates.Rates) -> list[str]:
+def _assumptions(
+    inputs: Inputs, node: Node, loads: Loads, found: rates.Rates, net: Collectives | None
+) -> list[str]:
     lines = [f"rates: {found.source}", *phases.assumptions(inputs, node), BUSY, STRUCTURES]
-    if loads.ranks > 1:
-        lines.append(INDEPENDENT)
+    room = inputs.profile.get("node.memory")
+    if room is not None and room.kind == "assumed":
+        lines.append(f"node.memory = {room.value:g} GB: {room.reference}")
+    if net is not None:
+        lines += [INDEPENDENT, algorithms.words(net.net.selector, loads.ranks), *choices.said(inputs, net)]
+        used = [name for lane in loads.lanes if not lane.alone for name in lane.exchanges]
+        lines += algorithms.differences(used, inputs.profile.values)
     if any(lane.lag for lane in loads.lanes):
         lines.append(HIDDEN)
     lines += [f"{path}: times {factor:.3g}, as fitted" for path, factor in inputs.factors.items()]

@@ -1,12 +1,18 @@
 """Predictions as tables, lines and JSON."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from spikemark.machines.inputs import WITHIN
+from spikemark.machines.plain import named
+from spikemark.network.lanes import Lane
 from spikemark.quantities.quantity import KINDS, Quantity
 from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted
 
+from . import asked, simulators
 from .intervals import COUNTED, EXTRAPOLATED
+from .loads import Loads
 from .predict import FIGURES, Prediction
 
 ABREAST = 4  # columns of numbers that fit on a terminal
@@ -18,15 +24,35 @@ FITS = {None: "unknown", True: "yes", False: "NO"}
 def table(predictions: list[Prediction]) -> Table:
     """One row per prediction, all of one network, schedule and machine."""
     first = predictions[0]
-    columns = [Column("place", ""), *columns_of(FIGURES)]
+    columns = [Column("place", ""), *columns_of(FIGURES), *WAYS]
     columns += [Column("longest_part", "longest part"), Column("fits_memory", "fits into memory")]
     rows = [
-        {"place": f"{p.ranks} ranks\n{p.nodes} nodes", **p.figures}
-        | {"longest_part": p.slowest, "fits_memory": FITS[p.fits]}
+        {"place": f"{counted(p.ranks, 'rank')}\n{counted(p.nodes, 'node')}", **p.figures, **ways(p.loads)}
+        | {"longest_part": p.slowest or "unknown", "fits_memory": FITS[p.fits]}
         for p in predictions
     ]
-    title = f"{first.title}: {first.schedule}, placement {first.placement}, {first.threads} threads per rank"
-    return Table(columns, rows, f"{title}; modelled")
+    whose = simulators.find(first.simulator).label
+    title = f"{first.title}: times of {whose} ({first.schedule}, placement {first.placement}, "
+    return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); modelled")
+
+
+#: How a run goes, besides its schedule and placement.
+WAYS = (Column("delay_ratio", "D (cycles)"), Column("lag", "lag (windows)"), Column("exchanges", "exchanges"))
+
+
+def ways(loads: Loads) -> dict[str, str]:
+    """The cells of WAYS."""
+    lagged = [lane.lag for lane in loads.lanes if lane.lag]
+    return {
+        "delay_ratio": "not used" if loads.delay_ratio is None else str(loads.delay_ratio),
+        "lag": ", ".join(map(str, lagged)) or "0",
+        "exchanges": "\n".join(f"{lane.name}: {used(lane)}" for lane in loads.lanes),
+    }
+
+
+def used(lane: Lane) -> str:
+    """The exchange of a lane, in words."""
+    return "none, each rank is alone" if lane.alone else lane.exchange
 
 
 def columns_of(names: Any) -> list[Column]:
@@ -40,37 +66,72 @@ def head(name: str) -> str:
     return what if unit == "1" else f"{what} ({unit.replace('uJ', 'µJ')})"
 
 
-def lines(predictions: list[Prediction]) -> list[str]:
-    """Says what is extrapolated, unknown or assumed in the numbers, and what matters most."""
-    found = []
+def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = None) -> list[str]:
+    """Says whose times these are, where D comes from, what is extrapolated, unknown or assumed, and what
+    matters most.
+
+    `sources`: of asked.Network.
+    """
+    found = simulators.find(predictions[0].simulator, predictions[0].loads.description).said()
     for p in predictions:
+        found += where_from(p.loads, sources or {})
         found += [f"extrapolated: {line}" for line in p.outside]
         found += [reason.removeprefix(f"{p.machine}: ") for reason in p.reasons.values()]
         if p.fits is False:
-            found.append(f"{p.ranks} ranks: does not fit into the memory of the nodes")
+            found.append(f"{counted(p.ranks, 'rank')}: does not fit into the memory of the nodes")
     factor = predictions[-1].figures["real_time_factor"]
     if factor.depends:
-        most = ", ".join(factor.depends[:3])
-        found.append(f"the real-time factor on {predictions[-1].ranks} ranks depends most on {most}")
+        most = ", ".join(map(named, factor.depends[:3]))
+        ranks = counted(predictions[-1].ranks, "rank")
+        found.append(f"The real-time factor on {ranks} depends most on {most}.")
     found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
     found.append(
-        f"kinds, from the best to the worst: {', '.join(POSSIBLE)}; a number is as good as its worst input"
+        f"Kinds of numbers, best first: {', '.join(POSSIBLE)}. A number is as good as its worst input."
     )
     return list(dict.fromkeys(found))
+
+
+def where_from(loads: Loads, sources: Mapping[str, str]) -> list[str]:
+    """Where D comes from, and what would be exact besides; nothing for a schedule that does not use D."""
+    ratio, largest = loads.delay_ratio, loads.largest_delay_ratio
+    if ratio is None:
+        return []
+    source = sources.get("delay_ratio", asked.STATED)
+    lag = max(lane.lag for lane in loads.lanes)
+    line = f"D = {ratio}: {source}{f', with lag {lag}' if lag else ''}"
+    if source == asked.UNSTATED:
+        line += f"; the mini-app itself takes 1 unless the description states delay_ratio = {ratio}"
+    elif ratio < largest:
+        line += f"; up to {largest} is exact"
+    return [line]
 
 
 def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
     """Predictions for JSON."""
     return [
         {
-            "machine": p.machine, "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
+            "simulator": p.simulator, "machine": p.machine,
+            "ranks": p.ranks, "threads": p.threads, "nodes": p.nodes,
             "ranks_per_node": p.node.ranks, "schedule": p.schedule, "placement": p.placement,
+            **way_content(p.loads),
             "figures": {name: figure_content(p.figures[name]) for name in FIGURES},
             "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
             "extrapolated": p.outside, "assumptions": p.assumptions,
         }
         for p in predictions
     ]  # fmt: skip
+
+
+def way_content(loads: Loads) -> dict[str, Any]:
+    """How a run goes, besides its schedule and placement."""
+    return {
+        "delay_ratio": loads.delay_ratio, "largest_delay_ratio": loads.largest_delay_ratio,
+        "lanes": [
+            {"name": lane.name, "period": lane.period, "lag": lane.lag,
+             "exchange": None if lane.alone else lane.exchange}
+            for lane in loads.lanes
+        ],
+    }  # fmt: skip
 
 
 def figure_content(figure: Quantity) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ LEVELS = 41  # of the quadrature over the mean times of nodes
 BEYOND = 8.0  # standard deviations
 RARE = 1e-10  # numbers of minor cycles in a window that are left out
 CYCLES, RUNS, SETTLED, SEED = 1000, 2, 0.3, 1
+SPANS = 10  # times that all windows on their way fit into what is drawn
 WHY = "waiting for the slowest rank"
 
 
@@ -91,11 +92,12 @@ def through_lanes(mean_s: np.ndarray, jitter: Jitter, lanes: list[Lane], ranks_p
     """Mean waiting per cycle in s, of drawn times; with a lag it includes waiting for a late exchange."""
     if len(mean_s) == 1:
         return 0.0
-    periods = [lane.period for lane in lanes] or [1]
-    cycles = -(-CYCLES // max(periods)) * max(periods)
+    longest = max((lane.period * (lane.lag + 1) for lane in lanes), default=1)
+    period = max((lane.period for lane in lanes), default=1)
+    cycles = -(-max(CYCLES, SPANS * longest) // period) * period
     times = _relative(jitter, len(mean_s), cycles, ranks_per_node) * mean_s[:, None]
     course = recursion.evaluate(times, lanes)
-    last = cycles - max(lane.period * (lane.lag + 1) for lane in lanes)  # then nothing may remain on its way
+    last = cycles - longest  # then nothing may remain on its way
     return float(course.waiting_s[..., int(SETTLED * cycles) : last].mean())
 
 

@@ -48,13 +48,14 @@ class Options(RunOptions):
     )
     neurons: Annotated[
         int | None,
-        Field(ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network [{NEURONS}]"),
+        Field(ge=5, le=MOST_NEURONS, description=f"neurons of the homogeneous network; default: {NEURONS}"),
     ] = None
     columns: Annotated[
         str | None, Field(description="a grid of columns, such as 24x24, instead of the homogeneous network")
     ] = None
     neurons_per_column: Annotated[
-        int | None, Field(ge=5, le=MOST_NEURONS, description=f"neurons of a column [{NEURONS_PER_COLUMN}]")
+        int | None,
+        Field(ge=5, le=MOST_NEURONS, description=f"neurons of a column; default: {NEURONS_PER_COLUMN}"),
     ] = None
     kernel: Annotated[
         dpsnn_columns.Kernel, Field(description="how connections between columns fall with distance")

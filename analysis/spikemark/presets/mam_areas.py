@@ -136,6 +136,6 @@ def _standard_normal(rng: np.random.Generator) -> np.ndarray:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where `function` is 0 between `low` and `high`."""
-    from scipy.optimize import brentq  # here, since the command line imports every preset
+    from scipy.optimize import brentq
 
     return brentq(function, low, high)

@@ -24,13 +24,13 @@ MOST_NEURONS, MOST_SYNAPSES, MOST_AREAS = 4_000_000_000, 4_000_000_000, 4096
 
 Spread = Annotated[float, Field(ge=0, le=1e6)]
 Milliseconds = Annotated[float, Field(gt=0, le=1e6)]
-Delay = Annotated[tuple[Milliseconds, Spread], Field(description="mean and SD, ms")]
+Delay = tuple[Milliseconds, Spread]
 
 
 class Options(RunOptions):
     """What `describe` accepts; the defaults suit a laptop."""
 
-    areas: Annotated[int, Field(ge=1, le=MOST_AREAS, description="areas")] = 4
+    areas: Annotated[int, Field(ge=1, le=MOST_AREAS, description="number of areas")] = 4
     neurons_per_area: Annotated[int, Field(ge=1, le=MOST_NEURONS, description="neurons per area (mean)")] = (
         5000
     )
@@ -41,8 +41,8 @@ class Options(RunOptions):
     delay_ratio: Annotated[
         int, Field(ge=1, le=1_000_000, description="D: cycles from one exchange between areas to the next")
     ] = 10
-    delay_intra: Delay = (0.5, 0.25)
-    delay_inter: Delay = (1.5, 0.75)
+    delay_intra: Annotated[Delay, Field(description="mean and SD of delays within an area, ms")] = (0.5, 0.25)
+    delay_inter: Annotated[Delay, Field(description="mean and SD of delays between areas, ms")] = (1.5, 0.75)
     delay_inter_min: Annotated[
         float | None,
         Field(

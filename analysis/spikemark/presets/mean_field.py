@@ -19,7 +19,7 @@ def rate_hz(mean_mv: float, sd_mv: float) -> float:
     `sd_mv` is the strength of the noise: its square is tau_m times the sum over inputs of rate times squared
     jump of the potential (twice the variance of the free potential).
     """
-    from scipy.integrate import quad  # here, since the command line imports every preset
+    from scipy.integrate import quad
     from scipy.special import erfcx
 
     tau_m = NEURON["tau_m_ms"]

@@ -102,7 +102,6 @@ def describe(full: bool = False, **options) -> dict:
             "warmup_ms": chosen.warmup_ms,
             "simulate_ms": chosen.simulate_ms,
         },
-        "delay_ratio": 1,
         "schedule": lanes,
         "placement": "area_group",  # neighbouring areas on neighbouring ranks, so applications stay apart
         "exchange": {c.name: COMMUNICATION[c.communication] for c in wiring.connections},

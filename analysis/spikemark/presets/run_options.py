@@ -25,11 +25,11 @@ class RunOptions(Strict):
         self,
         populations: list[dict],
         projections: list[dict],
-        delay_ratio: int = 1,
+        delay_ratio: int | None = None,
         resolution_ms: float = 0.1,
         cycle_ms: float = 0.1,
     ) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network."""
+        """The run description (miniapp/FORMAT.md) of that network; it states no D where none is given."""
         return {
             "format_version": 1,
             "seed": self.seed,
@@ -39,7 +39,7 @@ class RunOptions(Strict):
                 "warmup_ms": self.warmup_ms,
                 "simulate_ms": self.simulate_ms,
             },
-            "delay_ratio": delay_ratio,
+            **({} if delay_ratio is None else {"delay_ratio": delay_ratio}),
             "schedule": self.schedule,
             **({} if self.placement is None else {"placement": self.placement}),
             **({} if self.exchange is None else {"exchange": self.exchange}),

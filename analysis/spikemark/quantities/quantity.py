@@ -19,6 +19,8 @@ KINDS = {
     "extrapolated": "computed outside the range in which the model was validated",
 }
 LEVEL = 0.95  # of every interval, unless its name says another
+FEWEST = 3  # repetitions, or pairs of runs, that have an interval
+TWO = " (no interval: two repetitions)"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,12 @@ class Quantity:
             self, value=scaled[0], low=scaled[1], high=scaled[2], unit=self.unit if unit is None else unit
         )
 
+    def share_of(self, whole: float) -> "Quantity":
+        """As a share of a whole > 0 that it is a part of: neither it nor its interval leaves 0 to 1."""
+        known = (self.value, self.low, self.high)
+        ends = [None if x is None else min(max(x / whole, 0.0), 1.0) for x in known]
+        return replace(self, value=ends[0], low=ends[1], high=ends[2], unit="")
+
     def content(self) -> dict[str, Any]:
         """For JSON: value, interval and what else is known; or null and the reason."""
         found: dict[str, Any] = {
@@ -120,16 +128,15 @@ def student(degrees: float, level: float = LEVEL) -> float:
 def mean(values: Iterable[float], unit: str = "", kind: str = "") -> Quantity:
     """Mean of repetitions with its t interval, which is cut at 0 if none is negative.
 
-    Missing if there are no repetitions.
-
-    A single repetition has no interval.
+    Missing if there are no repetitions. Fewer than `FEWEST` have no interval: with two, Student's t gives
+    limits over many orders of magnitude.
     """
     found = np.asarray(list(values), dtype=float)
     if found.size == 0:
         return missing("no such run is complete", unit)
     middle = float(found.mean())
-    if found.size == 1:
-        return Quantity(middle, unit=unit, kind=kind)
+    if found.size < FEWEST:
+        return Quantity(middle, unit=unit, kind=kind, sign=TWO if found.size > 1 else "")
     half = student(found.size - 1) * float(found.std(ddof=1) / np.sqrt(found.size))
     lowest = 0.0 if found.min() >= 0 else -np.inf
     return Quantity(middle, max(middle - half, lowest), middle + half, unit, kind)

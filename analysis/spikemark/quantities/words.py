@@ -44,7 +44,7 @@ def integer(value: float) -> str:
 
 def percent(share: float, digits: int = 0) -> str:
     """A share as per cent; small ones keep two significant digits instead of becoming 0 %."""
-    value = 100 * share
+    value = 100 * share + 0.0  # no negative zero
     if value and abs(value) < 0.001:
         return f"below 0.001{NARROW}%"
     if value and abs(value) < 10**-digits / 2:
@@ -70,6 +70,12 @@ def span(values: Iterable[float], digits: int = 3) -> str:
     if low == high:
         return low
     return f"{low} to {high}" if min(values) < 0 else f"{low}–{high}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def counted(count: int, word: str, plural: str | None = None) -> str:

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from spikemark.quantities.words import counted
+
 from .gather import Measured, Sweep
 
 
@@ -42,7 +44,7 @@ def complaints(sweep: Sweep) -> list[str]:
     lines = []
     for one in broken(sweep):
         named = [
-            f"{checksum} in {len(labels)} runs such as {labels[0]!r}"
+            f"{checksum} in {counted(len(labels), 'run')} such as {labels[0]!r}"
             for checksum, labels in one.checksums.items()
         ]
         said = "CHECKSUMS DIFFER for one network, a schedule or exchange is wrong"

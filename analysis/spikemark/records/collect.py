@@ -48,7 +48,12 @@ def runs_contract():
             **dict.fromkeys(("ranks", "threads", "repetition", "delay_ratio"), pa.Column("int64", positive)),
             "seed": pa.Column("int64", not_negative),
             "cycles": pa.Column("int64", positive),
-            **{f"total_{name}": pa.Column("int64", not_negative) for name in Totals.model_fields},
+            **{
+                f"total_{name}": pa.Column("int64", not_negative)
+                if field.is_required()
+                else pa.Column("Int64", not_negative, nullable=True)  # older records lack it
+                for name, field in Totals.model_fields.items()
+            },
             **dict.fromkeys(("build_s", "simulate_s", "real_time_factor"), time),
             "model_s": pa.Column("float64", pa.Check.gt(0)),
             "timer_overhead": time,

@@ -90,6 +90,7 @@ class Experiment(BaseModel):
     seeds: Seeds = [1]
     repetitions: Repetition = 1
     shuffle_seed: Seed
+    skip_impossible: bool = False  # leave out what the mini-app would refuse, instead of refusing the grid
     time_limit_s: TimeLimit = TIME_LIMIT_S
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from .record import Run
 from .results import Results
 
 NO_BREAK = "\u00a0"
+NAMED = ("exchange", "wire")  # fields of Configuration that labels name where runs differ in them
 MEASURED, SIMULATED = "measured", "simulated"  # what the times of a run are; keys of quantity.KINDS
 OVERSUBSCRIBED = "oversubscribed"  # beginning of the warning of such a run
 #: Beginnings of warnings about the machine at hand, which says nothing about times of a simulated one.
@@ -29,13 +30,18 @@ OF_THIS_MACHINE = (
 
 @dataclass(frozen=True)
 class Configuration:
-    """How a network was run. `delay_ratio` is 1 where the schedule does not use it, and `lag` likewise."""
+    """How a network was run. `delay_ratio` is 1 where the schedule does not use it, and `lag` likewise.
+
+    `named`: those of NAMED that the label says, since the runs of the sweep differ in them.
+    """
 
     schedule: str
     placement: str
     delay_ratio: int
     exchange: str
     lag: int = 1
+    wire: str = ""  # empty in records from before the field
+    named: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -45,10 +51,27 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """The schedule with its D, and with its lag where that is not 1."""
-        words = self.name
-        words += f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else ""
-        return words + (f", lag{NO_BREAK}{self.lag}" if self.lag > 1 else "")
+        """The schedule with its D, and with whatever else tells it from others of the sweep."""
+        return ", ".join([self.short, *self.besides])
+
+    @property
+    def short(self) -> str:
+        """The schedule with its D."""
+        return self.name + (f", D{NO_BREAK}={NO_BREAK}{self.delay_ratio}" if self.uses_delay_ratio else "")
+
+    @property
+    def besides(self) -> list[str]:
+        """A lag that is not 1, a placement that is not the schedule's own, and what is `named`."""
+        known = called(self.schedule)
+        words = [f"lag{NO_BREAK}{self.lag}"] if self.lag > 1 else []
+        if self.placement != (known.placement if known else "area"):
+            words.append(f"placement {self.placement}")
+        return words + [f"{name} {self.detail(name)}" for name in self.named if getattr(self, name)]
+
+    def detail(self, name: str) -> str:
+        """The value of a field in words; what lanes have is named once."""
+        parts = str(getattr(self, name)).split(", ")
+        return " and ".join(dict.fromkeys(part.split(": ")[-1] for part in parts))
 
     @property
     def uses_delay_ratio(self) -> bool:
@@ -59,7 +82,7 @@ class Configuration:
     def order(self) -> tuple:
         known = list(SCHEDULES)
         position = known.index(self.schedule) if self.schedule in known else len(known)
-        return position, self.schedule, self.delay_ratio, self.lag, self.placement, self.exchange
+        return (position, *astuple(self)[:-1])
 
 
 @dataclass(frozen=True)
@@ -70,6 +93,7 @@ class Measured:
     run: Run
     preset: str | None = None  # where the network comes from; None: from a description of its own
     options: dict[str, Any] = field(default_factory=dict)  # that the preset was given
+    named: tuple[str, ...] = ()  # see Configuration
 
     @property
     def description(self) -> dict[str, Any]:
@@ -77,13 +101,14 @@ class Measured:
 
     @cached_property
     def configuration(self) -> Configuration:
-        exchange = self.description["exchange"]  # the mini-app fills it in
-        if not isinstance(exchange, str):
-            exchange = ", ".join(f"{lane}: {name}" for lane, name in sorted(exchange.items(), key=str))
+        exchange = _by_lane(self.description["exchange"])  # the mini-app fills it in
         known = called(self.run.schedule)
         ratio = 1 if known and not known.uses_delay_ratio else self.run.delay_ratio
         lag = self.run.record.described.lag if known and known.lagged else 1
-        return Configuration(self.run.schedule, self.run.placement, ratio, exchange, lag)
+        wire = _by_lane(self.description.get("wire", ""))
+        return Configuration(
+            self.run.schedule, self.run.placement, ratio, exchange, lag, wire, named=self.named
+        )
 
     @cached_property
     def network(self) -> str:
@@ -156,6 +181,7 @@ class Sweep:
     runs: list[Measured]
     failed: dict[str, str] = field(default_factory=dict)  # run id -> reason
     unreadable: dict[str, str] = field(default_factory=dict)  # run id -> what is wrong with its record
+    edited: str = ""  # how the experiment's file differs by now from what was planned
 
     @property
     def kind(self) -> str:
@@ -215,10 +241,23 @@ def gather(folder: Path) -> Sweep:
         path=results.path.resolve(),
         shuffle_seed=plan.shuffle_seed,
         planned=plan.runs,
-        runs=runs,
+        runs=_named(runs),
         failed=failed,
         unreadable=unreadable,
     )
+
+
+def _named(runs: list[Measured]) -> list[Measured]:
+    """The runs, whose labels name those of NAMED in which they differ."""
+    differ = tuple(name for name in NAMED if len({getattr(m.configuration, name) for m in runs}) > 1)
+    return [replace(m, named=differ) for m in runs] if differ else runs
+
+
+def _by_lane(value: str | dict[str, str]) -> str:
+    """What the description gives for all lanes, or by lane."""
+    if isinstance(value, str):
+        return value
+    return ", ".join(f"{lane}: {name}" for lane, name in sorted(value.items(), key=str))
 
 
 def _preset(plan: Plan, line: Planned) -> tuple[str | None, dict[str, Any]]:

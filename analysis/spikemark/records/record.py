@@ -1,5 +1,6 @@
 """Reads run records (miniapp/FORMAT.md, version 1) and refuses those that are not whole and consistent."""
 
+import functools
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,11 @@ class Run:
     spikes: np.ndarray | None  # uint32 memory map [spike, (gid, step)]; None if the run did not record it
     simulation: dict[str, Any] | None = None  # on which machine it was simulated, and how; None if measured
     launched: Launched | None = None  # how it was started; None for a run outside a results folder
+
+    @property
+    def measured_cycles(self) -> int:
+        """Cycles of the measured part."""
+        return self.record.timing.cycles
 
     @property
     def cluster(self) -> str | None:
@@ -214,8 +220,11 @@ def _read_record(path: Path) -> Record:
     return checked(Record, content, path, "record")
 
 
-def map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
-    """A memory map of the array in `path`. Raises BadInput if it is missing or not of that type and shape."""
+def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
+    """A memory map of the array in `path`.
+
+    Raises BadInput if it is missing or not of the type and shape that the file `by` asks for.
+    """
     try:
         # numpy cannot map an array without elements
         array = np.load(path, mmap_mode="r" if 0 not in shape else None, allow_pickle=False)
@@ -225,19 +234,20 @@ def map_array(path: Path, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
         raise BadInput(f"{path}: truncated or not a .npy file: {error}") from None
     if array.dtype != np.dtype(dtype) or array.shape != shape:
         raise BadInput(
-            f"{path}: holds {array.dtype} {list(array.shape)};"
-            f" record.json asks for {np.dtype(dtype)} {list(shape)}"
+            f"{path}: holds {array.dtype} {list(array.shape)}; {by} asks for {np.dtype(dtype)} {list(shape)}"
         )
     return array
 
 
+@functools.cache
 def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
     not_negative = pa.Check.ge(0)
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
     columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
-    columns["node"] = pa.Column("int64", not_negative, required=False)  # records from before it lack it
+    for name in ("node", "lookups"):  # records from before them lack them
+        columns[name] = pa.Column("int64", not_negative, required=False)
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 

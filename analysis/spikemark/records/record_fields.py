@@ -78,6 +78,7 @@ class Totals(Fields):
     first_accesses: Count
     messages: Count
     bytes_sent: Count
+    lookups: Count | None = None  #: spikes examined, over all threads; None in older records
 
 
 class PhaseTime(Fields):

@@ -103,7 +103,7 @@ class Results:
         """The plan; raises BadInput if it is missing or is not one."""
         if not self.plan.is_file():
             raise BadInput(
-                f"{self.path}: no plan.json: not a results folder, or no sweep has been started there"
+                f"{self.path}: no plan.json: not a results folder, or no sweep has got as far as its plan"
             )
         content = read_json(self.plan)
         version = content.get("format_version") if isinstance(content, dict) else None

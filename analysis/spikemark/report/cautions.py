@@ -2,9 +2,10 @@
 
 import re
 
+from spikemark import machines
 from spikemark.quantities.words import counted, percent
 from spikemark.records.agreement import broken
-from spikemark.records.cases import View
+from spikemark.records.cases import COMPARED, View
 from spikemark.records.gather import OVERSUBSCRIBED, SIMULATED, Measured, Sweep
 from spikemark.records.order import at_once, beside_others, one_job_per_run, out_of_order
 
@@ -15,12 +16,13 @@ CHECKSUMS = "different checksums"
 BESIDE = "beside others"
 ORDER = "order"
 CLOCK = "reading the clock"
+EDITED = "edited since"
 MIXED = "mixed"
 DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "shared cores"),
+    *(CHECKSUMS, EDITED, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "shared cores"),
     *("foreign load", "stolen time", BESIDE, ORDER),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
@@ -51,12 +53,10 @@ def cautions(view: View) -> list[str]:
             f"{CHECKSUMS}: the runs of {counted(differing, 'network')} did not compute the same thing, so at "
             "least one of them is wrong"
         )
+    if sweep.edited:
+        found.append(f"{EDITED}: {sweep.edited}")
     if view.left_out:
-        found.append(
-            f"{LEFT_OUT}: {counted(view.left_out, 'run')}, which differ from the others in more than "
-            "schedule, D, ranks, seed and repetition; the table of runs lists them, Speed shows those with "
-            "other numbers of threads, and Growth of cost shows the doublings"
-        )
+        found.append(_left_out(view))
     if view.crowded:
         found.append(
             f"{LEFT_OUT}: {counted(view.crowded, 'run')} with more ranks × threads than cores, whose counts "
@@ -81,6 +81,20 @@ def cautions(view: View) -> list[str]:
     if dirty:
         found.append(f"{DIRTY} in the source of {dirty} of {counted(total, 'run')}")
     return sorted(found, key=_severity)
+
+
+def _left_out(view: View) -> str:
+    """Says which runs are in no figure, and which schedules with them."""
+    schedules = {m.configuration.name for m in view.left_out}
+    schedules -= {c.name for c in view.case.configurations()}
+    words = f"{LEFT_OUT}: {counted(len(view.left_out), 'run')}, which differ from the others in more than "
+    words += f"ranks, seed, repetition and {', '.join(name.replace('_', ' ') for name in COMPARED)}; "
+    if schedules:
+        words += f"with them, the schedules {', '.join(sorted(schedules))} are in no figure; "
+    return words + (
+        "the table of runs lists them, Speed shows those with other numbers of threads, and Growth of cost "
+        "shows the doublings"
+    )
 
 
 def _conduct(sweep: Sweep) -> list[str]:
@@ -127,11 +141,11 @@ def strongest_load(runs: list[Measured]) -> str | None:
 
 def _simulated(sweep: Sweep) -> str:
     """Says what the times on a page about simulated runs are."""
-    machines = sorted({m.planned.machine.name for m in sweep.runs if m.simulated}) or [sweep.machine]
+    names = sorted({m.planned.machine.name for m in sweep.runs if m.simulated}) or [sweep.machine]
     return (
         f"{SIMULATED}: spikes and messages are those of the real program; times are those of a machine that "
-        f"SimGrid simulates from the profile {', '.join(machines)}; no time on this page was read from a "
-        "clock of that machine"
+        f"SimGrid simulates from the profile {', '.join(map(machines.title, names))}; no time on this page "
+        "was read from a clock of that machine"
     )
 
 

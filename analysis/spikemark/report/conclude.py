@@ -1,5 +1,7 @@
 """The end of a sweep: writes tables and page of all completed runs."""
 
+from dataclasses import replace
+
 from spikemark.records.collect import collect
 from spikemark.records.gather import gather
 from spikemark.running.sweeps import Outcome
@@ -12,7 +14,7 @@ def conclude(outcome: Outcome) -> None:
 
     Adds to `outcome` the gathered sweep, the headline and the complaints.
     """
-    outcome.sweep = gather(outcome.results.path)
+    outcome.sweep = replace(gather(outcome.results.path), edited=outcome.edited)
     outcome.complaints += collect(outcome.sweep).complaints
     if not outcome.sweep.runs:
         outcome.complaints.append("no run is complete")

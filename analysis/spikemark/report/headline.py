@@ -1,20 +1,17 @@
-"""The headline: one or two sentences made from the numbers, even if they are not what one hoped for."""
+"""The sentence at the top of a page: at most MOST_WORDS words, made from the numbers whatever they say."""
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from spikemark.models import waiting_iid
-from spikemark.network.schedules import SCHEDULES
-from spikemark.quantities.words import counted, integer, number, percent
+from spikemark.quantities.words import counted, number
 from spikemark.records.agreement import broken
-from spikemark.records.cases import Ratio, View, ratio
-from spikemark.records.gather import NO_BREAK
+from spikemark.records.cases import FEWEST_PAIRS, Ratio, View
+from spikemark.records.gather import Configuration
 
 from .cautions import strongest_load
 from .sections.counters import HARDWARE
-from .sections.waiting.misfit import misfit
 
+MOST_WORDS = 30
+DETAILS = ("exchange", "placement", "lag", "wire")  # what tells configurations of one schedule apart
 BROKEN = (
     "NOT EQUAL: runs of one network gave different checksums, so at least one is wrong and their times"
     " must not be compared."
@@ -23,19 +20,17 @@ BROKEN = (
 
 @dataclass(frozen=True)
 class Headline:
-    """The sentence and the ratios it rests on.
+    """The sentence and the ratio it rests on.
 
-    `verdict`: faster, slower, open (the interval contains 1), single (one pair), none (nothing to compare) or
-    broken (checksums differ).
-    `speed_up`: real-time factor of the conventional schedule over that of the structure-aware one.
-    `waiting`: waiting of the structure-aware schedule over that of the conventional one; None if not known.
+    `verdict`: faster, slower, open (the interval contains 1), few (too few pairs for an interval), none
+    (nothing to compare) or broken (checksums differ).
+    `speed_up`: how many times as fast as the base the fastest of the others ran.
     `caution`: what disturbed the compared runs most, as a clause; None if none of them warns of load.
     """
 
     sentence: str
     verdict: str
     speed_up: Ratio | None = None
-    waiting: Ratio | None = None
     caution: str | None = None
 
     def __str__(self) -> str:
@@ -43,130 +38,83 @@ class Headline:
 
 
 def headline(view: View) -> Headline:
-    """Says how the two schedules compare, or why the runs cannot tell yet."""
+    """Says how the fastest schedule compares with the base, or why the runs cannot tell yet."""
     sweep = view.sweep
     if not sweep.runs:
         return Headline(f"Nothing to report yet: {sweep.progress}.", "none")
-    if _of_counters(view):
+    if view.case.counting:
         return Headline(BROKEN, "broken") if broken(sweep) else Headline(_counters(view), "none")
     if not view.comparable:
-        return Headline(f"{_no_pair(view)}: {sweep.progress}.", "none")
-    plain = view.case.of(view.conventional, view.ranks)
-    aware = view.case.of(view.structure_aware, view.ranks)
-    speed_up = ratio(plain, aware, lambda m: m.real_time_factor)
-    waiting = ratio(aware, plain, lambda m: m.waiting) if view.ranks > 1 else None
+        return Headline(_no_pair(view), "none")
+    speed_up = view.speed_up(view.other)
     verdict = {"larger": "faster", "smaller": "slower"}.get(speed_up.verdict, speed_up.verdict)
-    delay_ratio = f"D{NO_BREAK}={NO_BREAK}{view.structure_aware.delay_ratio}"
-    factors = f"{number(speed_up.second)} against {number(speed_up.first)}"
-    network, where = f"{_neurons(aware + plain)}-neuron network", counted(view.ranks, "rank")
-    sentence = (
-        f"On {view.where} the structure-aware schedule with {delay_ratio} ran the {network}"
-        f" at a real-time factor of {factors} for the conventional one on {where}: {compared(speed_up)}."
-        f" {_waiting(view, waiting, speed_up)}"
-    )
-    found = Headline(sentence, verdict, speed_up, waiting, strongest_load(plain + aware))
-    if broken(view.sweep):
+    runs = [*view.case.of(view.base, view.ranks), *view.case.of(view.other, view.ranks)]
+    found = Headline(_compared(view, speed_up), verdict, speed_up, strongest_load(runs))
+    if broken(sweep):
         found = replace(found, verdict="broken", sentence=BROKEN)
     return found
 
 
-def compared(speed_up: Ratio) -> str:
-    """Says what the ratio of real-time factors means, with its interval."""
-    value, pairs = number(speed_up.value), counted(len(speed_up.pairs), "pair")
-    if speed_up.verdict == "single":
-        return f"{_times(speed_up.value)} in the only pair of runs, which is too few to tell it from chance"
-    where = f"95 % interval {interval(speed_up)}"
-    if speed_up.verdict == "open":
-        return f"{pairs} of runs cannot tell which is faster (speed-up {value}, {where})"
-    where += f" over {pairs} of runs"
-    if speed_up.verdict == "smaller":
-        return f"{_times(speed_up.value)} (speed-up {value}, {where})"
-    return f"{_times(speed_up.value)} ({where})"
-
-
-def interval(r: Ratio) -> str:
-    """Writes the interval of a ratio that has one."""
-    return f"{number(r.low)}–{number(r.high)}"
-
-
-def expected_waiting(view: View) -> float:
-    """The ratio of waiting that the published theory expects, 1/sqrt(D) (Lober et al. 2026, eq 11)."""
-    return waiting_iid.waiting_ratio(view.structure_aware.delay_ratio)
-
-
-def _times(value: float) -> str:
-    return f"{number(value)} times as fast" if value >= 1 else f"slower by a factor of {number(1 / value)}"
-
-
-def _waiting(view: View, waiting: Ratio | None, speed_up: Ratio) -> str:
-    if view.ranks == 1:
-        which = "All complete runs" if view.case.ranks == [1] else "The only runs that can be compared so far"
-        return f"{which} have one rank, which waits for nobody, so nothing is said about waiting."
-    if waiting is None:
-        return "Waiting was not timed on its own."
-    theory = f"the theory of independent cycle times expects {_expected(waiting, expected_waiting(view))}"
-    miss = misfit(view.case, view.ranks)
-    if miss and miss.notable:
-        theory += (
-            f", but puts the conventional waiting itself at {number(miss.factor, 2)} times what was "
-            f"{view.kind}"
+def _compared(view: View, speed_up: Ratio) -> str:
+    other, base = names(view.other, view.base)
+    ranks, pairs = counted(view.ranks, "rank"), len(speed_up.pairs)
+    if speed_up.verdict == "few" and pairs < FEWEST_PAIRS:
+        what = f"is too few to tell which is faster, {other} or {base}: it gave a speed-up of"
+        if pairs > 1:
+            what = f"are too few to tell which is faster, {other} or {base}: they gave speed-ups of"
+        return f"On {view.where}, {counted(pairs, 'pair')} of runs {what} {speed_up.each}."
+    if speed_up.verdict in ("open", "few"):
+        return (
+            f"On {ranks} of {view.where}, {pairs} pairs of runs cannot tell whether {other} or {base} is "
+            "faster."
         )
-    return f"{_observed(waiting, speed_up)}; {theory}."
+    if speed_up.verdict == "larger":
+        most = "" if view.candidates == 1 else ", with the shortest time measured"
+        return (
+            f"On {ranks} of {view.where}, {other} ran {number(speed_up.value)} times as fast as {base}{most}."
+        )
+    slower = f"{number(1 / speed_up.value)} times as long"
+    if view.candidates == 1:
+        return f"On {ranks} of {view.where}, {other} took {slower} as {base}."
+    return f"On {ranks} of {view.where}, {base} was fastest: the next, {other}, took {slower}."
 
 
-def _observed(waiting: Ratio, speed_up: Ratio) -> str:
-    """Says how the waiting changed, in the same unit as `_expected`."""
-    value = number(waiting.value)
-    if waiting.verdict == "single":
-        return f"Waiting was {value} times as long in that pair"
-    if waiting.verdict == "open":
-        they = "Nor can they" if speed_up.verdict == "open" else "They cannot"
-        return f"{they} tell whether the waiting changed (ratio {value}, 95 % interval {interval(waiting)})"
-    low, high = sorted(abs(1 - x) for x in (waiting.low, waiting.high))
-    change = f"{'fell' if waiting.value < 1 else 'rose'} by {percent(abs(1 - waiting.value))}"
-    return f"Waiting {change} (95 % interval {percent(low)} to {percent(high)})"
+def names(other: Configuration, base: Configuration) -> tuple[str, str]:
+    """What two configurations are called beside one another: the schedules, or else what differs first."""
+    pair = other, base
+    if other.short != base.short:
+        return _short(other), _short(base)
+    name = next(name for name in DETAILS if getattr(other, name) != getattr(base, name))
+    return tuple(f"{_short(one)} with {name} {one.detail(name)}" for one in pair)
 
 
-def _expected(waiting: Ratio, expected: float) -> str:
-    if not waiting.resolved:
-        return f"a ratio of {number(expected)}"
-    if expected == 1:
-        return "no change"
-    return percent(1 - expected) if waiting.value < 1 else f"a fall of {percent(1 - expected)}"
-
-
-def _of_counters(view: View) -> bool:
-    """Tells whether all runs that could be timed read counters, which makes them slower than other runs."""
-    return all(m.description.get("record", {}).get("counters") is True for m in view.case.runs)
+def _short(configuration: Configuration) -> str:
+    _, d, value = configuration.short.partition(", ")
+    return configuration.name + (f" ({value})" if d else "")
 
 
 def _counters(view: View) -> str:
     meters = [meter for m in view.sweep.runs for meter in m.run.record.meters if meter.status == "ok"]
     read = [name.replace("_", " ") for name in HARDWARE if any(meter.name == name for meter in meters)]
+    found = "None of the processor's counters could be read here"
     if read:
         found = f"Counted by the processor here: {', '.join(read)}"
-    else:
-        found = "None of the processor's counters could be read here"
-    return (
-        f"{found} ({view.sweep.progress}). Reading counters takes time, so schedules are not compared"
-        " by speed."
-    )
+    return f"{found}. Reading counters takes time, so schedules are not compared by speed."
 
 
 def _no_pair(view: View) -> str:
-    schedules = {m.run.schedule for m in view.sweep.runs}
-    planned = schedules | {p.fields.get("schedule") for p in view.sweep.planned}
-    for name in ("conventional", "structure_aware"):
-        words = f"the {SCHEDULES[name].label} schedule"
-        if name not in planned:
-            return f"This experiment has no run of {words} and compares no schedules"
-        if name not in schedules:
-            return f"No run of {words} is complete, so there is nothing to compare"
-    return (
-        "No pair of a conventional and a structure-aware run of one network on equally many ranks is complete"
-    )
-
-
-def _neurons(runs: list) -> str:
-    numbers = [m.run.record.totals.neurons for m in runs]
-    return integer(numbers[0]) if len(set(numbers)) == 1 else f"about {integer(np.mean(numbers))}"
+    """Why two configurations that ran, or were planned, are not compared."""
+    present = view.case.configurations()
+    complete = f"{len(view.sweep.runs)} of {len(view.sweep.planned)} runs are complete"
+    if len(present) > 1:
+        return (
+            f"No runs of one network and different schedules on equally many ranks are complete: {complete}."
+        )
+    planned = {p.fields.get("schedule") for p in view.sweep.planned} - {None}
+    only = present[0].name
+    if planned - {present[0].schedule}:
+        return (
+            f"Nothing can be compared yet: so far, only runs of the {only} schedule are complete "
+            f"({complete})."
+        )
+    return f"This experiment compares no schedules: its only one is {only} ({complete})."

@@ -1,18 +1,22 @@
-"""The page of a comparison of machines, for a buyer: verdict, picture, table, assumptions."""
+"""The page of a comparison of machines, for a buyer: answer, table, picture, what to ask, then the rest."""
 
+from collections import Counter
 from pathlib import Path
+from textwrap import shorten
 from types import SimpleNamespace
 
 from spikemark.core.files import write_atomically
-from spikemark.prediction import compare_show, show
-from spikemark.prediction.compare import Comparison, factor, interval
-from spikemark.prediction.predict import PARTS
-from spikemark.quantities.elements import Figure, KeyFigure, Section
-from spikemark.quantities.quantity import missing
+from spikemark.machines import plain
+from spikemark.prediction import compare_show, decisions, show, simulators
+from spikemark.prediction.compare import Comparison
+from spikemark.prediction.node_range import TELLING, WORDS, Candidate, factor, interval
+from spikemark.prediction.times import PARTS
+from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 
 from . import machines_drawing, page
+from .machines_drawing import WIDE
 
 ASKED = (
     "No run was made for this page: every number is computed from the profiles of the machines. Its "
@@ -20,7 +24,26 @@ ASKED = (
     "the worst kind among these values: measured, literature (published by others), assumed, or "
     "extrapolated (outside the range in which predictions were validated)."
 )
-TRIED = "These numbers of nodes were tried; each rank uses the cores of its share of a node."
+#: Columns of the first table.
+FIRST = (
+    *("machine", "target", *list(WORDS)[1:]),
+    *("life_cost", "life_nodes", "life_energy", "energy_j", "limited_by", "schedule"),
+)
+OVER = "Energy and costs are intervals over the whole range of nodes, from possible to sure."
+LIMITS = (
+    "An assumed value may be anywhere in its interval. The table shows the real-time factor with each value"
+    " at both of its limits, and the fewest nodes whose middle then reaches the target; the value with the"
+    " strongest effect comes first. A vendor can run `spikemark calibrate` on a node that you do not have"
+    " yet."
+)
+HOW = {True: "ask the vendor", False: "vendor runs `spikemark calibrate`"}
+SOME = 12  # characters of a title that stay before a long name
+LONG = 40  # characters of a machine's name, from which on it ends at a comma
+LACKING = (
+    "A cost is unknown if the price of a node, its power or the price of a kWh is unknown. Give `--price`"
+    " and `--price-kwh`, and see below what to ask."
+)
+TRIED = "These numbers of nodes were tried. Each rank uses all cores of its share of a node."
 
 
 def write(made: Comparison, path: Path) -> None:
@@ -30,88 +53,198 @@ def write(made: Comparison, path: Path) -> None:
 
 def render(made: Comparison) -> str:
     """The page as one HTML document that loads nothing."""
-    tables, figures = [compare_show.table(made)], _parts(made)
-    compared = Section("machines", "What each machine needs", [ASKED], tables=tables, figures=figures)
+    named = labels(made)
+    sections = [_nodes(made, named), _asked(made, named)]
+    sections += [_where(made, named), _picture(made, named), _tried(made, named), _assumed(made)]
     return page.document(
         what="comparison of machines for",
         sweep=SimpleNamespace(
             name=made.network.title,
-            machine=", ".join(c.name for c in made.candidates),
-            title=f"{made.schedule}, real-time factor {number(made.target)} wanted",
+            machine=", ".join(named.values()),
+            title=f"Times of {simulators.find(made.simulator).heading}: real-time factor"
+            f" {number(made.target)},"
+            f" {compare_show.schedule(made)}",
         ),
-        sentence=compare_show.verdict(made),
-        key_figures=_tiles(made),
+        sentence=compare_show.sentence(made, lambda c: named[c.name]),
+        not_nest=simulators.find(made.simulator, made.network.description).said()[0],
+        top=page.Top(_ranges(made, named), _first(made, named), table_first=True),
         broken=False,
-        warnings=[],
-        sections=[s for s in (compared, _picture(made), _tried(made), _assumed(made)) if s],
+        sections=[s for s in sections if s],
     )
 
 
-def _tiles(made: Comparison) -> list[KeyFigure]:
-    found = []
-    for c in made.candidates:
-        if not c.usable:
-            found.append(KeyFigure(c.name, missing("does not fit into memory")))
-            continue
-        p = c.chosen
-        note = f"real-time factor {Column('', '').text(interval(p))}, {c.certainty}"
-        found.append(KeyFigure(c.name, counted(p.nodes, "node"), interval(p).kind, note))
-    return found
+def labels(made: Comparison) -> dict[str, str]:
+    """What each machine is called on the page, by its name: its title up to a colon, if that is its own.
+
+    Else it is the whole title, if that is its own and drawings do not cut it; else 'title (name)'.
+    """
+    short, whole = ({c.name: title(c) for c in made.candidates} for title in (_short, lambda c: c.title))
+    found = {name: label if _alone(label, short) else whole[name] for name, label in short.items()}
+    own = {
+        n for n, label in found.items() if _alone(label, found) and (label == short[n] or len(label) <= WIDE)
+    }
+    return {n: label if n in own else _with_name(n, short[n]) for n, label in found.items()}
 
 
-def _parts(made: Comparison) -> list[Figure]:
+def _with_name(name: str, label: str) -> str:
+    """'title (name)', as short as drawings show it."""
+    return f"{shorten(label, max(WIDE - len(name) - 3, SOME), placeholder=' …')} ({name})"
+
+
+def _short(c: Candidate) -> str:
+    before = c.title.partition(":")[0]
+    return before if len(before) <= LONG else before.partition(", ")[0]
+
+
+def _alone(label: str, labels: dict[str, str]) -> bool:
+    return Counter(labels.values())[label] == 1
+
+
+def _first(made: Comparison, named: dict[str, str]) -> Table:
+    whole = compare_show.table(made, lambda c: named[c.name])
+    columns = sorted((c for c in whole.columns if c.name in FIRST), key=lambda c: FIRST.index(c.name))
+    notes = whole.notes[len(compare_show.NOTES) :]
+    return Table(columns, whole.rows, f"What each machine needs, over {made.life.said()}", notes=notes)
+
+
+def _nodes(made: Comparison, named: dict[str, str]) -> Section:
+    """What the table and the picture at the top say, in words."""
+    first = _first(made, named)
+    lacking = [LACKING] if len(first.columns) < len(FIRST) or first.reasons() else []
+    usable = [c for c in made.candidates if c.usable]
+    lines = [compare_show.of_machine(c, lambda c: named[c.name]) for c in usable]
+    words = [*compare_show.chosen_schedules(made), compare_show.MEANING, OVER, *lacking, *lines]
+    more = simulators.find(made.simulator, made.network.description).said()[1:]
+    return Section("nodes", "How many nodes", words, boxes=[Box("wary", line) for line in more])
+
+
+def _ranges(made: Comparison, named: dict[str, str]) -> Figure | None:
+    """The real-time factor over the nodes of each machine, with its interval."""
+    usable = [c for c in made.candidates if c.usable]
+    if not usable:
+        return None
+    curves = {
+        named[c.name]: [(p.nodes, interval(p).low, factor(p), interval(p).high) for p in c.usable]
+        for c in usable
+    }
+    alt = " ".join(compare_show.of_machine(c, lambda c: named[c.name]) for c in usable)
+    rows = [
+        {"machine": named[c.name], "nodes": compare_show.nodes(p), "word": c.word(p)}
+        | {"real_time_factor": interval(p), "speed_up": faster}
+        for c in usable
+        for p, faster in c.speed_ups
+    ]
+    columns = [
+        Column("machine", "machine"), Column("nodes", "nodes"), Column("word", "target"),
+        Column("real_time_factor", "real-time factor", each=True),
+        Column("speed_up", "times as fast as the fewest nodes", "modelled"),
+    ]  # fmt: skip
+    return Figure(
+        "ranges", "Time against nodes", machines_drawing.ranges(curves, made.target, "ranges", alt), alt,
+        "Each line is the middle of the interval, which is drawn as a band. The dashed line is the target. It"
+        " is possible where the band reaches it, likely where the middle does and the band spans at most a"
+        f" factor of {TELLING:g}, and sure where all of the band does.", Table(columns, rows),
+    )  # fmt: skip
+
+
+def _asked(made: Comparison, named: dict[str, str]) -> Section:
+    """What decides, by how much it moves times; then what is missing altogether."""
+    rows = [
+        {"machine": named[c.name], "value": plain.named(d.path), "how": HOW[d.of_vendor]}
+        | {"factor": tuple(sorted(d.factors)), "nodes": d.nodes_said}
+        for c in made.candidates
+        for d in sorted(decisions.worth_asking(c), key=lambda d: -d.strength)[: decisions.SHOWN]
+    ]
+    columns = [
+        Column("machine", "machine"), Column("value", "assumed value"), Column("how", "how to find out"),
+        Column("factor", "real-time factor", "modelled"), Column("nodes", "nodes"),
+    ]  # fmt: skip
+    lines = [
+        compare_show.of_figure(made, name, lambda c: named[c.name]) for name in compare_show.figures(made)
+    ]
+    lacking = [f"{line}." for line in decisions.lacking(made.candidates, lambda c: named[c.name])]
+    lacking = [line[0].upper() + line[1:] for line in lacking]
+    return Section(
+        "ask", "What to ask before buying", [*lines, LIMITS], missing=lacking,
+        tables=[Table(columns, rows, "Assumed values that decide")] if rows else [],
+    )  # fmt: skip
+
+
+def _place(c: Candidate, named: dict[str, str]) -> str:
+    return f"{named[c.name]}, {counted(c.chosen.nodes, 'node')}"
+
+
+def _where(made: Comparison, named: dict[str, str]) -> Section | None:
+    figures = _parts(made, named)
+    return Section("where", "Where the time goes", figures=figures) if figures else None
+
+
+def _parts(made: Comparison, named: dict[str, str]) -> list[Figure]:
     bars = {
-        f"{c.name}, {c.chosen.nodes}": {part: c.chosen.figures[part].value for part in PARTS}
+        _place(c, named): {part: c.chosen.figures[part].value for part in PARTS}
         for c in made.candidates
         if c.usable
     }
-    if not bars:
-        return []
+    if not all(time is not None for bar in bars.values() for time in bar.values()) or not bars:
+        return []  # of another simulator, the parts are not known
     alt = "; ".join(f"{name}: longest is {max(bar, key=bar.get)}" for name, bar in bars.items())
-    rows = [
-        {"machine": f"{c.name}, {c.chosen.nodes}", **c.chosen.figures} for c in made.candidates if c.usable
-    ]
+    rows = [{"machine": _place(c, named), **c.chosen.figures} for c in made.candidates if c.usable]
     columns = [Column("machine", "machine, nodes"), *(Column(part, part, each=True) for part in PARTS)]
     return [Figure(
-        "parts", "Where the time goes", machines_drawing.parts(bars, made.target, "parts", alt), alt,
-        "Seconds per simulated second on the nodes of the table.",
+        "parts", "Time by part", machines_drawing.parts(bars, made.target, "parts", alt), alt,
+        "Seconds per simulated second. Each machine is shown on its fewest likely nodes, or else on those"
+        " where the target is most likely.",
         Table(columns, rows),
     )]  # fmt: skip
 
 
-def _picture(made: Comparison) -> Section | None:
+def _picture(made: Comparison, named: dict[str, str]) -> Section | None:
     curves = {
-        c.name: points
+        named[c.name]: points
         for c in made.candidates
         if (points := [(factor(p), e.value) for p in c.usable if (e := p.figures["energy_j"])])
     }
     if not curves:
         return None
     best = [(factor(p), e.value) for p in made.pareto if (e := p.figures["energy_j"])]
-    named = ", ".join(f"{p.machine} on {p.nodes}" for p in made.pareto)
-    alt = f"Energy against real-time factor; nothing is better in both than: {named}."
+    unbeaten = ", ".join(f"{named[p.machine]} on {p.nodes}" for p in made.pareto)
+    alt = f"Energy against real-time factor; nothing is better in both than: {unbeaten}."
     table = Table(
         [Column("machine", "machine"), Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED[:2])],
-        [{"machine": p.machine, "nodes": p.nodes, **p.figures} for p in made.pareto if p.figures["energy_j"]],
+        [
+            {"machine": named[p.machine], "nodes": p.nodes, **p.figures}
+            for p in made.pareto
+            if p.figures["energy_j"]
+        ],
     )
     picture = Figure(
         "pareto", "Time and energy", machines_drawing.pareto(curves, best, made.target, "pareto", alt), alt,
-        "One point for each number of nodes. For ringed points, no other machine or number of nodes is "
-        "better in both.", table,
+        "Each point is one number of nodes. No other machine or number of nodes is better than a ringed "
+        "point in both time and energy.", table,
     )  # fmt: skip
     return Section("pareto-section", "Time against energy", figures=[picture])
 
 
-def _tried(made: Comparison) -> Section:
+def _tried(made: Comparison, named: dict[str, str]) -> Section:
     columns = [Column("nodes", "nodes"), *show.columns_of(compare_show.TRIED), Column("part", "longest part")]
     tables = []
     for c in made.candidates:
-        rows = [{"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest} for p in c.tried]
-        tables.append(Table(columns, rows, c.title))
-    refused = sorted({f"{c.title}: {why}" for c in made.candidates for why in c.refused.values()})
+        rows = [
+            {"nodes": compare_show.nodes(p), **p.figures, "part": p.slowest or "unknown"} for p in c.tried
+        ]
+        tables.append(Table(columns, rows, named[c.name]))
+    refused = sorted({f"{named[c.name]}: {why}" for c in made.candidates for why in c.refused.values()})
     return Section("tried", "All numbers of nodes", [TRIED], tables=tables, missing=refused)
 
 
 def _assumed(made: Comparison) -> Section:
-    lines = [tuple(line.partition(": ")[::2]) for line in compare_show.lines(made)]
-    return Section("assumptions", "What this is based on", links=[(what, "", rest) for what, rest in lines])
+    first = simulators.find(made.simulator, made.network.description).said()  # stands at the top of the page
+    return based_on("assumptions", [ASKED], [line for line in compare_show.lines(made) if line not in first])
+
+
+def based_on(name: str, words: list[str], lines: list[str]) -> Section:
+    """A section of words, then lines: sentences as words, and 'what: rest' as a list."""
+    lines = [line.removesuffix(".") for line in lines]
+    said = [f"{line}." for line in lines if ": " not in line]
+    links = [(what, "", rest) for what, colon, rest in (line.partition(": ") for line in lines) if colon]
+    return Section(name, "What this is based on", [*words, *said], links=links)

@@ -1,8 +1,9 @@
 """How long runs of a plan take: guessed from what they simulate, corrected by the runs that are done."""
 
 import json
+import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from statistics import median
 from typing import Any
 
@@ -14,9 +15,10 @@ from spikemark.records import run_files
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
 
-#: Assumed for a guess, in s: to start a run, and per synapse, synaptic event, update of a neuron and cycle.
-START_S, SYNAPSE_S, EVENT_S, UPDATE_S, CYCLE_S = 3.0, 2e-7, 2e-8, 1e-8, 2e-5
-RATE_HZ = 10.0  # assumed of every neuron
+#: Assumed for a guess, in s: to start a run, and per synapse, synaptic event, update of a neuron, event from
+#: outside and cycle. Runs on a virtual EPYC machine took 0.5 to 2 times as long (2026-11-22).
+START_S, SYNAPSE_S, EVENT_S, UPDATE_S, OUTSIDE_S, CYCLE_S = 1.0, 3e-8, 3e-9, 5e-10, 1e-9, 5e-6
+RATE_HZ = 10.0  # assumed of neurons whose description has no rate
 
 
 def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
@@ -29,9 +31,13 @@ def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
     except BadInput:
         return START_S
     cycles = given.time.warmup_cycles + given.time.cycles
-    events = given.network.synapses * RATE_HZ * 1e-3 * given.time.cycle_ms * cycles
+    populations, simulated_s = given.network.populations, 1e-3 * given.time.cycle_ms * cycles
+    hz = [RATE_HZ if p.neuron.hz is None else p.neuron.hz for p in populations]
+    spikes = sum(p.size * rate for p, rate in zip(populations, hz, strict=True)) * simulated_s
+    events = given.network.synapses / max(given.neurons, 1) * spikes
+    outside = sum(p.size * p.outside_hz for p in populations) * simulated_s
     updates = given.neurons * cycles * given.time.cycle_steps
-    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S
+    work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S + outside * OUTSIDE_S
     return START_S + work / (ranks * threads) + cycles * (CYCLE_S + _injected_s(given.inject))
 
 
@@ -46,6 +52,21 @@ def minutes(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Pace:
+    """How long pieces of work that are about equally long will still take, one after another."""
+
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic):
+        """Begins to count the time of `total` pieces."""
+        self._total, self._clock, self._began = total, clock, clock()
+
+    def left(self, done: int) -> str:
+        """The time of the pieces that are left, in words, from those that are done; empty if unknown."""
+        if not 0 < done < self._total:
+            return ""
+        took = self._clock() - self._began
+        return f"about {minutes(took / done * (self._total - done))} left"
 
 
 class Durations:

@@ -23,8 +23,8 @@ from spikemark import presets
 from spikemark.core import places
 from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.fields import assign
-from spikemark.core.reading import check_plain, read_json
-from spikemark.core.yaml_file import read_yaml
+from spikemark.core.reading import check_plain
+from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
 from spikemark.records.experiment_fields import (
     LAYOUT,
     MACHINE,
@@ -60,12 +60,10 @@ class RunSpec(Planned):
 
 def find(name: str) -> Path:
     """The file of an experiment given by path or by name. Raises BadInput naming the existing ones."""
-    if name.endswith((".yaml", ".yml")):
-        path = Path(name)
-    else:
-        path = places.root() / "workflows" / "experiments" / f"{name}.yaml"
+    ours = places.root() / "workflows" / "experiments"
+    path = Path(name) if name.endswith(YAML) else ours / f"{name}.yaml"
     if not path.is_file():
-        known = sorted(p.stem for p in (places.root() / "workflows" / "experiments").glob("*.yaml"))
+        known = sorted(p.stem for p in ours.glob("*.yaml"))
         raise BadInput(
             f"experiment {name!r} not found: give the path of a .yaml file or one of {', '.join(known)}"
         )
@@ -217,9 +215,9 @@ def _preset(name: str) -> Any:
 
 
 def _read_description(path: Path) -> dict[str, Any]:
-    description = read_json(path)
+    description = read_json_or_yaml(path)
     if not isinstance(description, dict):
-        raise BadInput(f"{path}: not a run description: one JSON object is needed")
+        raise BadInput(f"{path}: not a run description: one object is needed")
     check_plain(description, path)
     return description
 

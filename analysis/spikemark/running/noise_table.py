@@ -21,6 +21,7 @@ COLUMNS = [
 ]
 MOST_PROCESSES = 5
 SHOWN = 3  # counts of a core
+MOST_CORES = 32  # of a node; of more, those that lost the most
 
 
 def tables(nodes: list[NodeNoise]) -> list[Table]:
@@ -29,6 +30,7 @@ def tables(nodes: list[NodeNoise]) -> list[Table]:
 
 
 def _table(node: NodeNoise) -> Table:
+    worst = sorted(node.cores, key=lambda core: -core.lost)[:MOST_CORES]
     rows = [
         {
             "core": str(core.core),
@@ -42,8 +44,12 @@ def _table(node: NodeNoise) -> Table:
             "counts": ", ".join(f"{c.name} {number(c.per_second)}" for c in core.counts[:SHOWN]),
         }
         for core in node.cores
+        if core in worst
     ]
-    notes = [
+    notes = []
+    if len(worst) < len(node.cores):
+        notes = [f"of {len(node.cores)} cores, the {MOST_CORES} that lost the most are shown; --json has all"]
+    notes += [
         f"ran meanwhile: {p['name']} (process {p['pid']}), last on core {p['core']}: {p['used_s']:.2f} s"
         for p in node.processes[:MOST_PROCESSES]
     ]

@@ -10,6 +10,8 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.lock import locked
+from spikemark.core.process import naming
+from spikemark.quantities.words import counted
 from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
@@ -28,7 +30,7 @@ class Outcome:
     """The outcome of a sweep of `planned` runs.
 
     `failed`: reason by label; `complaints`: what is wrong with the workflow or with the records; `sweep`: the
-    records as `conclude` read them.
+    records as `conclude` read them; `edited`: how the experiment's file differs from the plan, if it does.
     """
 
     results: Results
@@ -37,6 +39,7 @@ class Outcome:
     complaints: list[str] = field(default_factory=list)
     sweep: Sweep | None = None
     headline: str | None = None
+    edited: str = ""
 
     @property
     def status(self) -> int:
@@ -72,15 +75,20 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
 
 
 def dry_run(runs: list[RunSpec], results: Results, way: Way) -> str:
-    """The plan as text: the runs in the order of measuring, done or missing. Writes nothing.
+    """The plan as text: the runs in the order of measuring, done or missing, and how long these will take.
 
-    On a cluster, a line says what the missing runs will cost; raises BadInput as `Campaign.cost`.
+    On a cluster, a line says what the missing runs will cost. Writes nothing. Raises BadInput as
+    `Campaign.cost`.
     """
     check(results)
-    done = {run.id for run in runs if results.measured(run.id)}
-    lines = [f"{'done   ' if run.id in done else 'missing'}  {run.id}  {run.label}" for run in runs]
-    lines.append(f"{len(runs)} runs, {len(done)} done, {len(runs) - len(done)} missing: {results.path}")
-    if len(done) < len(runs) and (cost := way.cost(results, with_guesses(runs))):
+    runs = with_guesses(runs)
+    missing = [run for run in runs if not results.measured(run.id)]
+    lines = [f"{'missing' if run in missing else 'done   '}  {run.id}  {run.label}" for run in runs]
+    expected = Durations(runs, results)
+    lasts = f", about {minutes(expected.total(missing))} ({expected.basis})" if missing else ""
+    number = f"{counted(len(runs), 'run')}, {len(runs) - len(missing)} done, {len(missing)} missing"
+    lines.append(f"{number}{lasts}: {results.path}")
+    if missing and (cost := way.cost(results, runs)):
         lines.append(cost)
     return "\n".join(lines)
 
@@ -108,8 +116,9 @@ def sweep(
         simulate.check()
     runs = with_guesses(runs)
     cost = way.cost(results, runs)
-    with locked(results.path) as lock:
+    with locked(results.path, lambda: _under_way(results)) as lock:
         if not jobs.active(results):
+            _check_alone(results)
             plan(experiment, runs, results)
             for run in runs:
                 for old in (results.failure(run.id), results.job_log(run.id)):
@@ -124,6 +133,26 @@ def sweep(
         outcome = Outcome(results, len(runs), progress.failed, complaints)
         conclude(outcome)
     return outcome
+
+
+def _under_way(results: Results) -> str:
+    """The runs of the plan that something works at, in words; empty if that is not known."""
+    try:
+        runs = results.read_plan().runs
+    except BadInput:
+        return ""
+    return ", ".join(f"run {run.label}" for run in runs if results.unchecked(run.id).parent.is_dir())
+
+
+def _check_alone(results: Results) -> None:
+    """Raises BadInput if a run that is no sweep's any more still writes into the results."""
+    # arguments of a command are separated by zeros
+    if left := naming(f"--out\0{results.unchecked('').parent}/"):
+        kill = f"kill {' '.join(map(str, left))}"
+        raise BadInput(
+            f"{results.path}: {_under_way(results) or 'a run'} still runs here, without the command that"
+            f" started it; stop it with `{kill}`"
+        )
 
 
 def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:
@@ -141,7 +170,7 @@ def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:
 
 def _to_do(experiment: Experiment, runs: list[RunSpec], progress: Progress, expected: Durations) -> str:
     verb = "measure" if experiment.machine is None else "simulate"
-    line = f"{progress.total} runs, {len(progress.pending)} to {verb}"
+    line = f"{counted(progress.total, 'run')}, {len(progress.pending)} to {verb}"
     missing = [run for run in runs if run.id in progress.pending]
     return f"{line}, about {minutes(expected.total(missing))} ({expected.basis})" if missing else line
 

@@ -11,6 +11,7 @@ from spikemark.core import places, reasons, slurm
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.process import started
+from spikemark.quantities.words import counted
 from spikemark.records.plan import Planned
 from spikemark.records.results import Results
 
@@ -52,8 +53,8 @@ class Here:
         """See Way."""
         if not slurm.inside() and (cluster := slurm.cluster_name()):
             progress.say(f"measuring on this host; --profile slurm would use the nodes of {cluster}")
-        _watch([sys.executable, "-m", "spikemark", "work", str(results.path)], results, progress, lock)
-        return _not_carried_out(results, progress)
+        command = [sys.executable, "-m", "spikemark", "work", str(results.path)]
+        return _not_carried_out(results, progress, _watch(command, results, progress, lock))
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Snakemake:
         # folder: Snakemake's own bookkeeping of incomplete files could only stop a sweep that can go on.
         command += ["--workflow-profile", "none", "--nolock", "--ignore-incomplete", "--drop-metadata"]
         command += ["--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy", "--nocolor"]
-        _watch(command, results, progress, lock)
+        status = _watch(command, results, progress, lock)
         for run in list(progress.pending):  # the job itself failed, before or instead of the mini-app
             log = results.job_log(run)
             told = log.read_text(errors="replace") if log.is_file() else ""
@@ -110,7 +111,7 @@ class Snakemake:
                 reason = reasons.of_program(told, None)
                 write_atomically(results.failure(run), f"{reason}\n\nid: {run}\n{log}:\n{told}")
                 progress.fail(run, reason)
-        return _not_carried_out(results, progress)
+        return _not_carried_out(results, progress, status)
 
 
 def find(profile: str, one_each: bool = False, budget: float | None = None, limit: str | None = None) -> Way:
@@ -157,8 +158,8 @@ def _refuse_busy(results: Results) -> None:
         raise BadInput(f"{results.path}: {jobs.named(found)}: at work here; {jobs.advice(found)}")
 
 
-def _watch(command: list[str], results: Results, progress: Progress, lock: int) -> None:
-    """Runs a command of this machine to its end and shows what it has done."""
+def _watch(command: list[str], results: Results, progress: Progress, lock: int) -> int:
+    """Runs a command of this machine to its end and shows what it has done; returns its status."""
     with (
         open(results.workflow_log, "w") as log,
         started(
@@ -175,11 +176,17 @@ def _watch(command: list[str], results: Results, progress: Progress, lock: int) 
             progress.look()
             time.sleep(LOOK_EVERY_S)
     progress.look()
+    return process.returncode
 
 
-def _not_carried_out(results: Results, progress: Progress) -> list[str]:
+def _not_carried_out(results: Results, progress: Progress, status: int) -> list[str]:
+    """What to say about runs that a command with that status has left; negative: a signal ended it."""
     if not progress.pending:
         return []
+    left = counted(len(progress.pending), "run")
+    if status < 0:
+        ended = reasons.of_program("", status)
+        return [f"{left} not carried out: the worker was {ended}; the same command goes on from here"]
     log = results.workflow_log
     said = reasons.last_line(log.read_text(errors="replace")) if log.is_file() else ""
-    return [f"{len(progress.pending)} runs were not carried out, see {log}: {said}"]
+    return [f"{left} not carried out, see {log}: {said}"]

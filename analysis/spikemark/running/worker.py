@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from spikemark.core import reasons
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.records.plan import Planned
@@ -99,11 +100,14 @@ def _over(results: Results, run: Planned) -> bool:
 
 
 def _carried_out(results: Results, run: Planned, carry_out: Callable[[Results, Planned], Path]) -> str:
-    """Carries out one run and returns a line about its end."""
+    """Carries out one run and returns a line about its end. Raises KeyboardInterrupt if its job is over."""
     try:
         carry_out(results, run)
         return f"{run.id} {run.label}: done"
     except RunFailed as reason:
+        if reasons.JOB_OVER.search(str(reason)):  # no fault of the run, and a signal follows
+            results.failure(run.id).unlink(missing_ok=True)
+            raise KeyboardInterrupt from None
         return f"{run.id} {run.label}: failed: {reason}"
     except (BadInput, OSError) as refused:  # before the run
         write_atomically(results.failure(run.id), f"{refused}\n\nrun: {run.label}\nid: {run.id}\n")

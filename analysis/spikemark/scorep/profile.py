@@ -9,6 +9,18 @@ from spikemark.core.errors import BadInput
 from .seen import COUNTS, MEASURED, Seen, check_measured, check_ranks
 
 
+class _Cube(CubexParser):
+    """A parser that also closes its file if it cannot read the beginning."""
+
+    def __enter__(self) -> "_Cube":
+        try:
+            return super().__enter__()
+        except BaseException:
+            if (file := getattr(self, "_cubex_file", None)) is not None:
+                file.close()
+            raise
+
+
 def read(path: Path, ranks: int) -> list[Seen]:
     """What the profile says about each of the `ranks` ranks, in order.
 
@@ -18,7 +30,7 @@ def read(path: Path, ranks: int) -> list[Seen]:
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_PROFILING=true")
     try:
-        with CubexParser(path) as cube:
+        with _Cube(path) as cube:
             groups = _processes(cube)
             check_ranks(path, list(groups), ranks)
             seen = [_seen(cube, groups[rank]) for rank in range(ranks)]

@@ -10,7 +10,7 @@ from spikemark.records.cases import Case, View, timed
 from spikemark.records.gather import Sweep
 from spikemark.report import conclude, page
 from spikemark.report.sections import correctness, literature, provenance, runs
-from spikemark.running import experiments, sweeps, ways
+from spikemark.running import experiments, possible, sweeps, ways
 
 from . import STUDIES
 from .study import Findings, Study
@@ -54,10 +54,12 @@ def carry_out(
     """
     experiment = experiments.load(study.experiment)
     folder = sweeps.folder(experiment, machine, root)
-    outcome = sweeps.sweep(
-        experiment, experiments.expand(experiment), folder, conclude, ways.find(profile), stream
-    )
+    sifted = possible.sift(experiment, experiments.expand(experiment))
+    for line in sifted.lines:
+        print(line, file=stream)
+    outcome = sweeps.sweep(experiment, sifted.runs, folder, conclude, ways.find(profile), stream)
     if study.prepare and profile == ways.HERE:
+        print("measuring what else the study needs; a minute or two, unless it is known", file=stream)
         outcome.complaints.extend(study.prepare(outcome.sweep))
     return write(study, outcome.sweep), outcome
 
@@ -75,4 +77,4 @@ def render(done: Done) -> str:
     view = View(done.sweep, Case(timed(done.sweep.runs)))
     common = [kind.section(view) for kind in (correctness, provenance, runs, literature)]
     findings = done.findings
-    return page.fill(view, findings.sentence, findings.key_figures, [*findings.sections, *common])
+    return page.fill(view, findings.sentence, findings.key_figures, findings.sections, common)

@@ -241,8 +241,8 @@ def _sentence(sweep: Sweep, *tables: Table) -> str:
     ours = span([1 - s.value / 100 for s, _ in pairs])
     return (
         f"On two ranks of {sweep.where} a run with recursive doubling by one-sided puts lasts {ours} times "
-        f"as long as with MPI_Allgather (shorter in {less}, longer in {more} of "
-        f"{counted(len(pairs), 'setup')}, undecided in the others); published, on 2 to 32: "
+        f"as long as with MPI_Allgather; shorter in {less}, longer in {more} of "
+        f"{counted(len(pairs), 'setup')}, undecided in the others; published, on 2 to 32: "
         f"{span([1 - x / 100 for x in theirs])} times."
     )
 

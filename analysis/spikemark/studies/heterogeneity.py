@@ -1,5 +1,6 @@
 """Areas of unequal size or rate on simulated nodes, and windows of any length (Lober et al. 2026, fig 8)."""
 
+from spikemark import machines
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
@@ -153,8 +154,9 @@ def _sentence(found: list[Place], spreads: dict[str, list[Place]]) -> str:
             + (f" (still ahead at {percent(crossing[1])})" if crossing[1] == crossing[1] else "")
         )
     return (
-        f"On {compared[0].ranks} nodes of {compared[0].machine}, simulated, the structure-aware schedule "
-        f"{', and '.join(words) or 'was run on equal areas only'}, compared with the conventional one."
+        f"On {compared[0].ranks} nodes of {machines.title(compared[0].machine)}, simulated, the "
+        f"structure-aware schedule {', and '.join(words) or 'was run on equal areas only'}, compared with "
+        "the conventional one."
     )
 
 

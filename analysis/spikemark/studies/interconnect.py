@@ -1,5 +1,6 @@
 """DPSNN's 20 480 neurons over many ranks on two simulated interconnects (Simula et al. 2019, Table I)."""
 
+from spikemark import machines
 from spikemark.published import papers
 from spikemark.quantities.elements import Figure, KeyFigure, Section
 from spikemark.quantities.quantity import Quantity, missing
@@ -66,7 +67,7 @@ def _main(found: list[Place]) -> Table:
         for p in found
     ]
     columns = [
-        Column("machine", "machine", "given"),
+        Column("machine", "machine", "given", title=machines.title),
         Column("ranks", "ranks", "given"),
         Column("real_time_factor", "real-time factor", "simulated"),
         *(Column(f"{part}_s", part, "simulated") for part in PARTS),
@@ -114,9 +115,9 @@ def _sentence(found: list[Place]) -> str:
         last = max((p for p in found if p.machine == machine), key=lambda p: p.ranks)
         share = _share(last, "communication")
         words.append(
-            f"{machine} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor of "
-            f"{number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % of "
-            f"the time in communication at one of {number(last.real_time_factor.value)}"
+            f"{machines.title(machine)} is fastest on {counted(best.ranks, 'rank')}, at a real-time factor "
+            f"of {number(best.real_time_factor.value)}, and on {last.ranks} spends {number(share.value)} % "
+            f"of the time in communication at one of {number(last.real_time_factor.value)}"
         )
     if not words:
         return "Nothing to compare yet: no simulated run is complete."
@@ -131,7 +132,8 @@ def _verdict(found: list[Place]) -> str:
     if own.keys() != times.keys() or not all(own.values()):
         return ""
     best, theirs = min(own, key=lambda ranks: own[ranks].value), min(times, key=times.get)
-    among = f" Of {', '.join(map(str, sorted(times)))} ranks of {PUBLISHED_ON}, {best} are fastest"
+    ranks = ", ".join(map(str, sorted(times)))
+    among = f" Of {ranks} ranks of {machines.title(PUBLISHED_ON)}, {best} are fastest"
     return f"{among}, as published." if best == theirs else f"{among}; published: {theirs}."
 
 
@@ -141,7 +143,9 @@ def _key_figures(found: list[Place]) -> list[KeyFigure]:
         best = _fastest(found, machine)
         note = f"on {counted(best.ranks, 'rank')}"
         value = number(best.real_time_factor.value)
-        figures.append(KeyFigure(f"Best real-time factor, {machine}", value, "simulated", note))
+        figures.append(
+            KeyFigure(f"Best real-time factor, {machines.title(machine)}", value, "simulated", note)
+        )
     return figures or [KeyFigure.lacking("Best real-time factor", "no such runs")]
 
 
@@ -157,15 +161,15 @@ def _figures(found: list[Place], main: Table) -> list[Figure]:
             Line(part, colours[part], [(p.ranks, p.time(*names).value) for p in own])
             for part, names in PARTS.items()
         ]
-        alt = f"Seconds per simulated second on {machine}. " + " ".join(
+        alt = f"Seconds per simulated second on {machines.title(machine)}. " + " ".join(
             f"{p.ranks} ranks: {', '.join(f'{part} {number(p.time(*PARTS[part]).value)}' for part in PARTS)}."
             for p in own
         )
         name = f"interconnect-{len(figures)}"
         up = "s per simulated s"
-        svg = lines_figure.draw(lines, Axis("ranks", ranks), up, name, alt, {})
+        svg = lines_figure.draw(lines, Axis("ranks", ranks), up, "simulated", name, alt, {})
         caption = "Parts of the real-time factor, mean over ranks, logarithmic."
-        figures.append(Figure(name, machine, svg, alt, caption, main))
+        figures.append(Figure(name, machines.title(machine), svg, alt, caption, main))
     return figures
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from matplotlib.lines import Line2D
 
+from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 
@@ -32,9 +33,19 @@ class Axis:
 
 
 def draw(
-    lines: list[Line], across: Axis, up: str, name: str, alt: str, words: dict[str, str], log: bool = True
+    lines: list[Line],
+    across: Axis,
+    up: str,
+    kind: str,
+    name: str,
+    alt: str,
+    words: dict[str, str],
+    log: bool = True,
 ) -> str:
-    """Inline SVG. `words` names in the legend what `model` (dashed) and `marks` (crosses) are, if any."""
+    """Inline SVG; `kind` is that of the points.
+
+    `words` names in the legend what `model` (dashed) and `marks` (crosses) are, if any.
+    """
     handles = []
     with drawing(height=3.8) as (figure, (axes,)):
         for line in lines:
@@ -45,6 +56,12 @@ def draw(
             axes.plot(*_at(line.model, across), "--", color=colour, linewidth=1)
             axes.plot(*_at(line.marks, across), "x", color=COLOUR["ink"], markersize=6)
             handles.append(Line2D([], [], label=line.label, linestyle=solid, **dots))
+            for points, what, of in (
+                (line.points, "", kind), (line.model, words.get("model", ""), "modelled"),
+                (line.marks, words.get("marks", ""), ""),
+            ):  # fmt: skip
+                said, series = [f"{x:g}" for x, _ in points], ", ".join(filter(None, [line.label, what]))
+                tell(axes, series, *_at(points, across), of, said)
         if any(line.marks for line in lines):
             cross = {"marker": "x", "markersize": 6, "linestyle": "", "color": COLOUR["ink"]}
             handles.append(Line2D([], [], label=words["marks"], **cross))
@@ -61,7 +78,7 @@ def draw(
         axes.set_xlabel(across.head)
         axes.set_ylabel(up)
         legend_above(figure, handles, columns=2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
 def _at(points: list[tuple[float, float]], across: Axis) -> tuple[list[float], list[float]]:

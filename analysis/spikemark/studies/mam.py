@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spikemark import machines
 from spikemark.quantities.elements import KeyFigure, Section
 from spikemark.quantities.quantity import mean, missing
 from spikemark.quantities.table import Cell, Column, Table
@@ -131,7 +132,8 @@ def _sentence(found: list[Place]) -> str:
         for n, p in best.items()
     ]
     verdict = _verdict(found)
-    return f"Best real-time factors on {found[0].machine}, simulated: {'; '.join(words)}.{verdict}"
+    machine = machines.title(found[0].machine)
+    return f"Best real-time factors on {machine}, simulated: {'; '.join(words)}.{verdict}"
 
 
 def _verdict(found: list[Place]) -> str:

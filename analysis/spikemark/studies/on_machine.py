@@ -101,6 +101,7 @@ def speed_figure(
     alt = f"{title}, lines over {across}. " + " ".join(
         f"{p.configuration.label}, {at(p):g}: {number(factor)}." for p, factor in known
     )
-    svg = lines_figure.draw(lines, Axis(across, numbers), "real-time factor", name, alt, {}, log=False)
+    up = "real-time factor"
+    svg = lines_figure.draw(lines, Axis(across, numbers), up, "simulated", name, alt, {}, log=False)
     caption = "Wall-clock time of the simulated machine per simulated time."
     return [Figure(name, title, svg, alt, caption, table)]

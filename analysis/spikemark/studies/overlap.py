@@ -224,7 +224,7 @@ def _figures(skewed: list[Waits], main: Table, kind: str) -> list[Figure]:
     across = Axis("serial correlation of the cycle times", correlations)
     words = {"model": "recursion, drawn times", "marks": "bare loop"}
     name = "overlap-waiting"
-    svg = lines_figure.draw(_lines(shown), across, "waiting (µs per cycle)", name, alt, words)
+    svg = lines_figure.draw(_lines(shown), across, "waiting (µs per cycle)", kind, name, alt, words)
     return [Figure(name, "Waiting by serial correlation", svg, alt, caption, main)]
 
 

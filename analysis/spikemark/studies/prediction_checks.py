@@ -3,7 +3,7 @@
 DPSNN is another program. So one factor per machine, on the time of a synapse, a neuron and a spike from
 outside, is fitted to some rows, and the others are held out. Entering a list is left as it is, because it is
 an access to memory in any program. NEST is a general simulator, which the mini-app should outrun, so its
-times are an upper bound. Run as a module, this prints the tables of docs/prediction.md.
+times are an upper bound. The tables stand in docs/prediction.md (`python -m spikemark.documents prediction`).
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +14,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from spikemark import machines
+from spikemark.network.description import read
 from spikemark.prediction import predict, rates
-from spikemark.prediction.loads import Loads
+from spikemark.prediction.loads import Counting, Loads
 from spikemark.presets import dpsnn, mam
 from spikemark.quantities.table import Column, Table
 
@@ -31,7 +32,7 @@ NO_RING = {"node.l2": 0.0, "node.l3": 0.0}  # DPSNN queues events by neuron, so 
 #: Real-time factors of NEST 3.9, multi-area model in its ground state on JURECA-DC by nodes, 2 ranks of 64
 #: threads on each: digitised from the figure in doc/htmldoc/static/img of mlober/nest-simulator@ae6d107a3.
 NEST_MAM = {4: 74.2, 8: 32.99, 12: 21.95, 16: 17.37, 24: 12.37, 32: 10.52}
-NEST_SOURCE = "NEST 3.9 on JURECA-DC, digitised from its documentation (mlober/nest-simulator@ae6d107a3)"
+NEST_SOURCE = "NEST 3.9 on JURECA-DC, digitised from its documentation (mlober/nest-simulator@ae6d107a3)."
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,16 @@ class Checked:
 
 
 @lru_cache(maxsize=4)
-def _network(network: Network) -> tuple[dict, rates.Rates]:
+def _counting(network: Network) -> Counting:
     """DPSNN's exchange is that of `neighbor`: sizes to all partners, then spikes to those that get any."""
     given = {"neurons": network.neurons, "columns": network.columns, "state": network.state}
-    description = dpsnn.describe(**given, simulate_ms=1000.0, exchange="neighbor")
-    return description, rates.of(description, network.hz, "dpsnn", {})
+    description = read(dpsnn.describe(**given, simulate_ms=1000.0, exchange="neighbor"))
+    return Counting(description, rates.of(description, network.hz, "dpsnn", {}).hz)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _loads(network: Network, ranks: int) -> Loads:
-    description, hz = _network(network)
-    return Loads.of(description, ranks, 1, hz.hz)
+    return _counting(network).loads(ranks, 1)
 
 
 def predicted(case: Case, profile, factors: dict[str, float]) -> dict[str, float]:
@@ -133,25 +133,23 @@ def dpsnn_table(name: str, cases: list[Case] | None = None) -> Table:
         Column("communication", "communication (%)", "modelled", 2),
     ]  # fmt: skip
     columns = [c for c in columns if any(c.name in row for row in rows)]
-    said = [f"{profile}: {_said(f)}" for profile, f in factors.items()]
-    notes = [f"Fitted: {'; '.join(said)}."]
+    notes = [f"Fitted for {profile}: {_said(f)}." for profile, f in factors.items()]
     return Table(columns, rows, f"DPSNN, {name}", name.lower().replace(" ", "_"), notes)
 
 
 def _said(factors: dict[str, float]) -> str:
     names = {WORK: "times of synapses, neurons and input", MESSAGES: "cost of a message"}
-    return ", ".join(f"{names[name]} times {factor:.3g}" for name, factor in factors.items())
+    return "; ".join(f"{names[name]} times {factor:.3g}" for name, factor in factors.items())
 
 
 def nest_table() -> Table:
     """The multi-area model on JURECA-DC: the mini-app as predicted, NEST as published."""
-    description = mam.describe(full=True, schedule="conventional")  # as NEST
-    hz = rates.of(description, None, "mam", {})
+    description = read(mam.describe(full=True, schedule="conventional"))  # as NEST
+    counting = Counting(description, rates.of(description, None, "mam", {}).hz)
     profile = known_profiles(["jureca-dc"])["jureca-dc"]
     rows = []
     for nodes, factor in NEST_MAM.items():
-        loads = Loads.of(description, 2 * nodes, 64, hz.hz)
-        mine = predict.numbers(loads, profile, 2)["real_time_factor"]
+        mine = predict.numbers(counting.loads(2 * nodes, 64), profile, 2)["real_time_factor"]
         rows.append({"nodes": nodes, "nest": factor, "predicted": mine, "ahead": factor / mine})
     columns = [
         Column("nodes", "nodes"), Column("nest", "NEST 3.9", "literature"),
@@ -162,15 +160,12 @@ def nest_table() -> Table:
 
 
 def markdown(table: Table) -> str:
-    """As docs/prediction.md shows it: title and notes, then the cells."""
-    return f"**{table.title}.** {' '.join(table.notes)}\n\n{table.markdown()}"
+    """As docs/prediction.md shows it: the title, a line for each note, then the cells."""
+    notes = "\n".join(f"- {note}" for note in table.notes)
+    return f"**{table.title}.**\n\n{notes}\n\n{table.markdown()}"
 
 
 def tables() -> Iterator[Table]:
     """All tables of docs/prediction.md, in order. The largest grids of the last but one take minutes."""
     yield from map(dpsnn_table, TABLES)
     yield nest_table()
-
-
-if __name__ == "__main__":
-    print("\n\n".join(map(markdown, tables())))

@@ -7,6 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import NARROW, number, span
 from spikemark.records.gather import Sweep
+from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 from . import held_out, waits
@@ -15,6 +16,7 @@ from .waits import Waits
 
 GOALS = {0.0: 5.0, 0.9: 2.0}  # serial correlation -> factor by which overlapping should cut the waiting
 GOAL_RATIOS = (10, 20)  # at one of these D
+RUNS_TIMES, DRAWN_TIMES = "recursion, runs' times", "recursion, drawn times"
 ASIDE = {"conventional": 0.92, "placement_only": 0.97, "hierarchical": 1.05}  # dots at one D, side by side
 EXPLAINED = (
     "How long do ranks wait for each other, and what does the schedule change about it? In every cycle, "
@@ -204,11 +206,11 @@ def _figures(skewed: list[Waits], kind: str) -> list[Figure]:
             "recursion on the runs' compute times; dashed: recursion on drawn times."
         )
         name, title = f"waiting-{len(figures)}", f"Serial correlation {correlation:g}"
-        figures.append(Figure(name, title, _draw(shown, name, alt), alt, caption, _main(shown, kind)))
+        figures.append(Figure(name, title, _draw(shown, kind, name, alt), alt, caption, _main(shown, kind)))
     return figures
 
 
-def _draw(found: list[Waits], name: str, alt: str) -> str:
+def _draw(found: list[Waits], kind: str, name: str, alt: str) -> str:
     """`found`: setups of one serial correlation, all with waiting that was timed."""
     handles = []
     with drawing(height=3.6) as (figure, (axes,)):
@@ -231,10 +233,14 @@ def _draw(found: list[Waits], name: str, alt: str) -> str:
             axes.plot(aside, [w.replayed.value for w in own], "x", color=colour, markersize=5)
             dots = {"marker": "o", "markersize": 5.5, "linestyle": "", "color": colour, "markeredgewidth": 0}
             axes.plot(aside, [w.measured.value for w in own], **dots)
+            label, says = own[0].setup.configuration.name, [str(d) for d in at]
+            tell(axes, label, aside, [w.measured for w in own], kind, says)
+            tell(axes, f"{label}, {RUNS_TIMES}", aside, [w.replayed for w in own], "modelled", says)
+            tell(axes, f"{label}, {DRAWN_TIMES}", at, [w.drawn for w in own], "modelled", says)
             handles.append(Line2D([], [], label=own[0].setup.configuration.name, **dots))
         cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}
-        handles.append(Line2D([], [], label="recursion, runs' times", **cross))
-        handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label="recursion, drawn times"))
+        handles.append(Line2D([], [], label=RUNS_TIMES, **cross))
+        handles.append(Line2D([], [], linestyle="--", color=COLOUR["model"], label=DRAWN_TIMES))
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_ylim(bottom=lowest)
@@ -246,7 +252,7 @@ def _draw(found: list[Waits], name: str, alt: str) -> str:
         axes.set_xlabel("D (cycles between exchanges)")
         axes.set_ylabel("waiting (µs per cycle)")
         legend_above(figure, handles, columns=2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
 STUDY = Study(

@@ -73,7 +73,7 @@ def _correlation(m: Measured) -> tuple[bool, float]:
 def _columns() -> list[Column]:
     """The columns that distinguish the rows."""
     return [
-        Column("machine", "machine", "given"),
+        Column("machine", "machine", "given", title=machines.title),
         Column("correlation", "serial correlation", "given", 2),
         Column("ranks", "ranks = areas", "given"),
         Column("schedule", "schedule", "given"),
@@ -180,7 +180,7 @@ def _distributions(last: list[tuple[Place, Measured]], times: Table) -> list[Fig
         own = [(p, m) for p, m in last if (p.machine, p.setting) == (machine, setting)]
         open_, correlation = setting
         title = (
-            f"On {own[0][0].ranks} ranks of {machine}, serial correlation"
+            f"On {own[0][0].ranks} ranks of {machines.title(machine)}, serial correlation"
             f" {OF_PROFILE if open_ else format(correlation, 'g')}"
         )
         name = f"cycle-times-{len(figures)}"
@@ -245,10 +245,10 @@ def _sentence(less: Table) -> str:
     theory = row["irregular_theory"]
     irregular = f" (irregular accesses, theory: {_change(theory)})" if isinstance(theory, float) else ""
     return (
-        f"On {row['ranks']} nodes of {row['machine']}, simulated, the structure-aware schedule changes "
-        f"waiting by {words['waiting_percent']} (theory: {_change(row['waiting_theory'])}), exchange by "
-        f"{words['exchange_percent']}, delivery by {words['deliver_percent']}{irregular}, and the run time "
-        f"by {_change(row['run_time_percent'])}."
+        f"On {row['ranks']} nodes of {machines.title(row['machine'])}, simulated, the structure-aware "
+        f"schedule changes waiting by {words['waiting_percent']} (theory: {_change(row['waiting_theory'])}), "
+        f"exchange by {words['exchange_percent']}, delivery by {words['deliver_percent']}{irregular}, "
+        f"and the run time by {_change(row['run_time_percent'])}."
     )
 
 
@@ -263,7 +263,7 @@ def _key_figures(less: Table) -> list[KeyFigure]:
     row = _headline(less)
     if row is None:
         return [KeyFigure.lacking("Change by structure", "no such runs")]
-    where = f"{row['ranks']} ranks, {row['machine']}"
+    where = f"{row['ranks']} ranks, {machines.title(row['machine'])}"
     return [
         KeyFigure("Waiting", _change(row["waiting_percent"]), "simulated",
                   f"{where}; theory {percent(-row['waiting_theory'] / 100)}"),
@@ -277,7 +277,7 @@ def _figures(found: list[Place], main: Table) -> list[Figure]:
     figures = []
     for machine, setting in dict.fromkeys((p.machine, p.setting) for p in found):
         own = [p for p in found if (p.machine, p.setting) == (machine, setting)]
-        title, name = f"Real-time factor, {machine}", f"weak-scaling-{len(figures)}"
+        title, name = f"Real-time factor, {machines.title(machine)}", f"weak-scaling-{len(figures)}"
         figures += speed_figure(own, "ranks = areas", lambda p: p.ranks, title, name, main)
     return figures
 

@@ -18,16 +18,19 @@ from math import factorial
 
 import numpy as np
 
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record import Run
 
 from . import series
 from .causes import Causes, causes
 from .node_share import BetweenNodes, between_nodes
 from .observed import Observed, observed
+from .slowest import Slowest, slowest
 from .split import Split, added_up
 
 USUAL_RATIO = 10  # D if the run does not state one
+GIVEN, OF_RUN, DEFAULT = "given", "of the run", "default"  # where D comes from
+UNTIMED = "waiting was not timed, so nothing is known beyond what the compute times explain"
 PARTS = ("persistent", "jitter", "drift", "rare")
 COALITIONS = [frozenset(c) for n in range(1, len(PARTS) + 1) for c in combinations(PARTS, n)]
 
@@ -40,15 +43,19 @@ class Budget:
     """
 
     waiting_s: float
-    parts: dict[str, Quantity]  # PARTS, and barrier
+    waiting_kind: str  # measured; modelled where it follows from compute times
+    parts: dict[str, Quantity]  # PARTS, and barrier, which is missing where waiting was not timed
     common_mode: Quantity  # time it costs; it makes nobody wait
     transport: Quantity | None  # None where exchanges were not timed
     efficiency: dict[str, float] | None  # of POP; None as before
     delay_ratio: int  # D that separates jitter from drift, in cycles
+    delay_ratio_from: str  # GIVEN, OF_RUN or DEFAULT
     drift_share: float  # of the variance of means over D cycles
     causes: Causes | None = None  # of the rare long cycles; None where the kernel's counts were not kept
+    of_record: bool = False  # of a run of ours, which could keep the kernel's counts
     warnings: tuple[str, ...] = ()
     nodes: BetweenNodes | None = None  # None where all ranks are on one node, or nobody knows
+    slowest: Slowest | None = None  # None where nobody waits
 
 
 def budget(given, delay_ratio: int | None = None) -> Budget:
@@ -58,7 +65,10 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     rounded up to a multiple of the cycles between two meetings. Raises BadInput as `observed` does.
     """
     run = observed(given)
-    wanted = delay_ratio or (run.delay_ratio if run.delay_ratio > 1 else USUAL_RATIO)
+    of_run, origin = run.delay_ratio if run.delay_ratio > 1 else None, GIVEN
+    if delay_ratio is None:
+        origin = OF_RUN if of_run else DEFAULT
+    wanted = delay_ratio or of_run or USUAL_RATIO
     window = max(-(-wanted // run.window) * run.window, 2)
     split = Split(run.compute, window)
     shares = split.shares()
@@ -73,27 +83,35 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
         parts[name] = _part(known, run.meetings, [low - value, high - value], True)
     implied = found[shares[0]][frozenset(PARTS)]
     measured = implied if run.waiting is None else run.waiting
-    parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
+    timed = run.waiting is not None and not (run.kind == "modelled" and np.allclose(measured, implied, 1e-4))
+    parts["barrier"] = missing(UNTIMED, "s", "not timed")
+    if timed:
+        parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
     transport = None
     if run.exchange is not None:
-        transport = _part(series.mean(run.exchange), run.meetings, kind="measured")
+        transport = _part(series.mean(run.exchange), run.meetings, kind=run.kind)
     usual = {members: float(waiting.mean()) for members, waiting in found[shares[0]].items()}
 
     def part_of(effects: np.ndarray) -> float:
         return _within_persistent(run, split, shares[0], usual, effects)
 
     waiting_s = float(measured.sum())
+    persistent = (split.components, run.nodes, parts["persistent"], waiting_s, part_of)
     return Budget(
         waiting_s=waiting_s,
+        waiting_kind="modelled" if run.waiting is None else run.kind,
         parts=parts,
         common_mode=_common_mode(split),
         transport=transport,
         efficiency=None if run.exchange is None else efficiency(run),
         delay_ratio=window,
+        delay_ratio_from=origin,
         drift_share=shares[0],
         causes=causes(given, split.rare) if isinstance(given, Run) else None,
+        of_record=isinstance(given, Run),
         warnings=run.warnings,
-        nodes=between_nodes(split.components, run.nodes, parts["persistent"], waiting_s, part_of),
+        nodes=between_nodes(*persistent),
+        slowest=slowest(*persistent),
     )
 
 

@@ -44,6 +44,8 @@ either no serial correlation or a schedule that does not sum over cycles. Everyw
 miss, and it does. `correlated` and `replay` are expected to contain it everywhere. An exclamation mark shows
 where they stay below the goal.
 
+{made}
+
 """
 MINUTES = 15
 FURTHER = """
@@ -54,6 +56,8 @@ Do the intervals also contain the truth for ranks that were not measured? All ra
 fluctuations from cycle to cycle. The predictors see only the measured ranks. They are asked for the waiting
 of all ranks, structure-aware with D = 10, which is known by quadrature. The last two columns give the mean
 width of the interval over the truth.
+
+{made}
 
 """
 
@@ -139,14 +143,23 @@ def study_of_ranks(
     return found
 
 
-def page(found: list[Covered], further: list[Covered], trials: int) -> str:
-    """Markdown: one line per process and schedule, or number of ranks, and one column per predictor."""
+def page(found: list[Covered], further: list[Covered], trials: int, made: str) -> str:
+    """Markdown: one line per process and schedule, or number of ranks, and one column per predictor.
+
+    `made` says when and from which commit.
+    """
     error = 200 * (NOMINAL * (1 - NOMINAL) / trials) ** 0.5
     head = HEAD.format(
-        trials=trials, minutes=MINUTES, ranks=RANKS, nominal=100 * NOMINAL, wanted=100 * WANTED, error=error
+        trials=trials,
+        minutes=MINUTES,
+        ranks=RANKS,
+        nominal=100 * NOMINAL,
+        wanted=100 * WANTED,
+        error=error,
+        made=made,
     )
     first = _table(found, ["process", "cycles", "schedule"], lambda one: [one.cycles, one.plan.schedule])
-    middle = FURTHER.format(correlation=CORRELATION, cycles=CYCLES)
+    middle = FURTHER.format(correlation=CORRELATION, cycles=CYCLES, made=made)
     return head + first + middle + _table(further, ["ranks", "asked for"], lambda one: [one.plan.ranks], True)
 
 

@@ -8,7 +8,6 @@ of a window then has the distribution v^M for M independent ranks, so -ln V has 
 """
 
 import numpy as np
-from scipy import stats
 
 from spikemark.core.errors import BadInput
 from spikemark.models import statistics
@@ -37,10 +36,17 @@ def independent_ranks(times: np.ndarray) -> Quantity:
         raise BadInput("the times of a rank do not vary, so they depend on no other rank's")
     largest = np.zeros(windows)
     for own in array:
-        np.maximum(largest, stats.rankdata(own) - 0.5, out=largest)
+        np.maximum(largest, _ranks(own) - 0.5, out=largest)
     batch = max(1, windows // MOST_VALUES)  # means of neighbours: as good for the mean, and faster
     mean = series.mean(statistics.lump(-np.log(largest / windows), batch) / batch)
     half = student(mean.degrees) * mean.error / mean.value  # of the logarithm, which is steadier
     value = 1 / mean.value
     low, high = (float(value * np.exp(end)) for end in (-half, half))
     return Quantity(value, low, high, kind="modelled")
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of every value among all, from 1; equal ones have the mean of theirs. The shape is [value]."""
+    ordered = np.sort(values)
+    ends = np.searchsorted(ordered, values, "left"), np.searchsorted(ordered, values, "right")
+    return (ends[0] + ends[1] + 1) / 2

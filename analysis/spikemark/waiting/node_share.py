@@ -60,7 +60,7 @@ def between_nodes(
         "s",
         "modelled",
     )
-    share = waiting.times(1 / waiting_s, "") if waiting_s > 0 else Quantity(0.0, 0.0, 0.0, kind="modelled")
+    share = waiting.share_of(waiting_s) if waiting_s > 0 else Quantity(0.0, 0.0, 0.0, kind="modelled")
     return BetweenNodes(waiting, share, found)
 
 

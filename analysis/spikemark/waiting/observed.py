@@ -7,9 +7,10 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.records import run_files
+from spikemark.records.imported import WAIT, CycleTimes
 from spikemark.records.record import BARRIER, Run
 
-from .source import cautions, check_range, check_waiting, compute_times
+from .source import cautions, check_range, check_unit, check_waiting, compute_times
 
 FEWEST_MEETINGS = 20
 
@@ -28,6 +29,7 @@ class Observed:
     delay_ratio: int = 1  # of the description
     warnings: tuple[str, ...] = ()
     nodes: tuple[str, ...] | None = None  # the name of the node of each rank; None if unknown
+    kind: str = "measured"  # of waiting and exchange: modelled where waiting was not timed
 
     @property
     def meetings(self) -> int:
@@ -38,7 +40,7 @@ class Observed:
         return lump(of, self.window)
 
 
-def observed(given: "Run | np.ndarray | Observed") -> Observed:
+def observed(given: "Run | CycleTimes | np.ndarray | Observed") -> Observed:
     """What was observed of a run, or of compute times [rank, cycle] in s of ranks that meet in every cycle.
 
     Raises BadInput if waiting was not timed, if ranks do not all meet at one barrier (with a lag, or in
@@ -46,8 +48,16 @@ def observed(given: "Run | np.ndarray | Observed") -> Observed:
     """
     if isinstance(given, Observed):
         return given
+    if isinstance(given, CycleTimes):
+        window, kind = given.delay_ratio, "modelled" if given.column(WAIT) is None else "measured"
+        compute = given.compute[:, : given.measured_cycles // window * window]
+        of_run = (window, given.waiting, given.exchange, window, given.cautions)
+        found = Observed(compute, *of_run, kind=kind)
+        return _checked(found, str(given.path / run_files.CYCLES))
     if not isinstance(given, Run):
-        return _checked(Observed(np.asarray(given), 1), "cycle times")
+        found = _checked(Observed(np.asarray(given), 1), "cycle times")
+        check_unit(found.compute, "cycle times")
+        return found
     path, lanes = given.path, [lane for lane in given.record.lanes if lane.ranks > 1]
     if given.record.ranks == 1:
         raise BadInput(f"{path}: ranks=1: there is nobody to wait for; a budget needs at least 2")

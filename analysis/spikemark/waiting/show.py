@@ -1,58 +1,96 @@
-"""Fits, predictions, budgets and changes as tables and as JSON."""
+"""Fits, predictions and changes as tables and as JSON."""
 
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import number, percent
+from spikemark.quantities.words import counted, percent
 
-from .budget import Budget
+from . import verdicts
+from .base_case import SIGN, Miss
 from .estimates import Estimates
-from .node_share import BetweenNodes
 from .nodes import Nodes
 from .predictor import Prediction
-from .show_causes import NOT_KEPT
 from .source import Source
+from .units import MICRO, in_us
 from .whatif import CHANGES, Outcome
 
-MICRO = 1e6
-MEANING = {
-    "persistent": "lasting differences between ranks",
-    "jitter": "averages out over {d} cycles, as 1/√{d}",
-    "drift": "does not average out over {d} cycles",
-    "rare": "rare long cycles of single ranks",
-    "barrier": "beyond what the compute times explain",
-}
+LISTED, EXTREMES = 16, 3  # ranks of which each has a line; of more, so many at either end
 
 
-def fitted(source: Source, found: Estimates, made: dict[str, Prediction]) -> Table:
-    """One line per parameter, then one per predictor, with the waiting of the run; times in microseconds."""
-    of_nodes = []
+def fitted(
+    source: Source,
+    found: Estimates,
+    made: dict[str, Prediction],
+    missed: dict[str, Miss],
+    everyone: bool = False,
+) -> Table:
+    """One line per parameter, then the waiting of the run, and by each predictor; times in microseconds.
+
+    Of many ranks or nodes, shows spread, median and extremes, or with `everyone` each of them. `missed` are
+    the predictors that do not reproduce the waiting of the run.
+    """
+    most = None if everyone else LISTED
+    effects = {_rank(source, m): in_us(a) for m, a in enumerate(found.rank_effects_s)}
+    of_ranks, left_out = _several(effects, "{} above the mean (µs)", "rank", "µs", most)
+    of_nodes, notes = [], []
     if source.nodes is not None:
-        of_nodes = [
-            (f"node {name} slower than the others (%)", _percent(q))
-            for name, q in source.nodes.slower.items()
-        ]
+        slower = {f"node {name}": _percent(q) for name, q in source.nodes.slower.items()}
+        of_nodes, nodes_left_out = _several(slower, "{} slower than the others (%)", "node", "%", most)
         of_nodes.append(("spread between nodes, SD (%)", _percent(source.nodes.spread)))
+        left_out, notes = [*left_out, *nodes_left_out], nodes_lines(source.nodes)
+    notes += [f"{line}; --all-ranks shows all of them" for line in left_out]
+    notes += map(str, missed.values())
     parameters = [
-        ("mean cycle time (µs)", _us(found.mean_s)),
-        ("spread within a rank, SD (µs)", _us(found.own_sd_s)),
-        ("drift shared by all ranks, SD (µs)", _us(found.common_sd_s)),
+        ("mean cycle time (µs)", in_us(found.mean_s)),
+        ("spread within a rank, SD (µs)", in_us(found.own_sd_s)),
+        ("drift shared by all ranks, SD (µs)", in_us(found.common_sd_s)),
         ("correlation from cycle to cycle", found.rho_1),
         ("correlation time (cycles)", Quantity(found.correlation_time, kind="measured")),
         ("share of slow cycles", found.minor_share),
-        ("slow cycles take, times as long", found.minor_factor),
-        *((f"rank {m} above the mean (µs)", _us(a)) for m, a in enumerate(found.rank_effects_s)),
+        ("length of slow cycles over that of others", found.minor_factor),
+        *of_ranks,
         *of_nodes,
-        *((f"waiting by {name} (µs per cycle)", _us(one.waiting, one.cycles)) for name, one in made.items()),
+        ("waiting of the run (µs per cycle)", in_us(Quantity(source.waited_s, unit="s", kind=source.kind))),
+        *(
+            (f"waiting by {name} (µs per cycle)", _signed(in_us(one.waiting, one.cycles), name, missed))
+            for name, one in made.items()
+        ),
     ]
     return Table(
-        [Column("what", ""), Column("value", "fitted, and interval of 95 %"), Column("kind", "kind")],
+        [Column("what", ""), Column("value", "fitted value, with 95 % interval"), Column("kind", "kind")],
         [{"what": what, "value": value, "kind": value.kind} for what, value in parameters],
-        f"{source.ranks} ranks, {source.cycles} cycles",
-        notes=[] if source.nodes is None else nodes_lines(source.nodes),
+        f"{counted(source.ranks, 'rank')}, {source.cycles} cycles",
+        notes=notes,
     )
+
+
+def _rank(source: Source, rank: int) -> str:
+    """A rank with its node, where there are several nodes."""
+    several = len(set(source.node_of_rank)) > 1
+    return f"rank {rank} on {source.node_of_rank[rank]}" if several else f"rank {rank}"
+
+
+def _several(
+    values: dict[str, Quantity], words: str, what: str, unit: str, most: int | None
+) -> tuple[list[tuple[str, Quantity]], list[str]]:
+    """One line for each value by name, or a summary of more than `most`, and what was left out, in words."""
+    known = sorted((name for name in values if values[name]), key=lambda name: -values[name].value)
+    if most is None or len(values) <= most or len(known) <= 2 * EXTREMES:
+        return [(words.format(name), value) for name, value in values.items()], []
+    numbers = [values[name].value for name in known]
+    summary = [
+        (words.format(f"median {what}"), Quantity(float(np.median(numbers)), unit=unit, kind="measured")),
+        *((words.format(name), values[name]) for name in [*known[:EXTREMES], *known[-EXTREMES:]]),
+    ]
+    if what == "rank":
+        spread = Quantity(float(np.std(numbers, ddof=1)), unit=unit, kind="measured")
+        summary.insert(0, (f"spread between ranks, SD ({unit})", spread))
+    return summary, [f"of {len(values)} {what}s, the {EXTREMES} slowest and the {EXTREMES} fastest are shown"]
 
 
 def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
@@ -60,88 +98,52 @@ def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
     content = {"ranks": source.ranks, "cycles": source.cycles, "correlation_time": found.correlation_time}
     for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
         content[name] = getattr(found, name).content()
-    content["nodes"] = None if source.nodes is None else _nodes_content(source.nodes)
+    content["nodes"] = None if source.nodes is None else nodes_content(source.nodes)
     return content | {"rank_effects_s": [a.content() for a in found.rank_effects_s]}
 
 
-def predicted(made: dict[str, Prediction]) -> Table:
-    """One line per predictor."""
+def _signed(value: Quantity, name: str, missed: dict[str, Miss]) -> Quantity:
+    """The value with a sign where the predictor does not reproduce the run that it was fitted on."""
+    return replace(value, sign=SIGN) if name in missed else value
+
+
+def predicted(made: dict[str, Prediction], missed: dict[str, Miss], fitted: Source) -> Table:
+    """One line per predictor; `missed` as in `fitted`. The first note compares with the fitted run."""
     first = next(iter(made.values()))
     plan = first.plan
     columns = [
         Column("predictor", "predictor"),
-        Column("waiting_s", "waiting (s), and interval of 95 %", "modelled"),
+        Column("waiting_s", "waiting (s), with 95 % interval", "modelled"),
         Column("waiting_per_cycle_us", "waiting per cycle (µs)", "modelled"),
         Column("runtime_s", "run time (s)", "modelled"),
     ]
     rows = [
         {
             "predictor": name,
-            "waiting_s": one.waiting,
+            "waiting_s": _signed(one.waiting, name, missed),
             "waiting_per_cycle_us": MICRO * one.waiting_per_cycle_s,
             "runtime_s": one.runtime_s,
         }
         for name, one in made.items()
     ]
-    title = f"{plan.schedule}, D = {plan.delay_ratio}, {plan.ranks} ranks, {first.cycles} cycles"
-    return Table(columns, rows, title)
+    title = f"{plan.schedule}, D = {plan.delay_ratio}, {counted(plan.ranks, 'rank')}, {first.cycles} cycles"
+    best = believed(made, missed)
+    notes = [verdicts.effect(made[best], fitted, best), *map(str, missed.values())]
+    return Table(columns, rows, title, notes=notes)
 
 
-def predicted_content(made: dict[str, Prediction]) -> dict[str, Any]:
-    """For JSON: waiting is the mean over ranks, in seconds over the run."""
+def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> dict[str, Any]:
+    """For JSON: waiting is the mean over ranks, in seconds over the run; `misses_base` as in `fitted`."""
     return {
         name: {
             "waiting_s": one.waiting_s,
             "runtime_s": one.runtime_s,
             "interval": list(one.waiting.interval),
+            "delay_ratio": one.plan.delay_ratio,
+            "misses_base": missed[name].content() if name in missed else None,
         }
         for name, one in made.items()
     }
-
-
-def budget(found: Budget, cycles: int) -> Table:
-    """One line per part, and the efficiencies below; times in microseconds per cycle."""
-    waiting = Quantity(found.waiting_s, unit="s", kind="measured")
-    rows = [("waiting", waiting, None, "mean over ranks")]
-    for name, part in found.parts.items():
-        share = percent(round(part.value / found.waiting_s, 6)) if found.waiting_s > 0 else None
-        rows.append((f"  {name}", part, share, MEANING[name].format(d=found.delay_ratio)))
-    if found.transport is not None:
-        rows.append(("transport", found.transport, None, "exchanging data, no waiting"))
-    rows.append(("common mode", found.common_mode, None, "all ranks slow at once, no waiting"))
-    columns = [
-        Column("part", ""),
-        Column("us_per_cycle", "µs per cycle, and interval of 95 %"),
-        Column("kind", "kind"),
-        Column("share", "share"),
-        Column("meaning", "what it is"),
-    ]
-    lines = [
-        {
-            "part": part,
-            "us_per_cycle": _us(value, cycles),
-            "kind": value.kind,
-            "share": share,
-            "meaning": words,
-        }
-        for part, value, share, words in rows
-    ]
-    notes = []
-    if found.efficiency is not None:
-        names = ", ".join(f"{name} {number(value)}" for name, value in found.efficiency.items())
-        notes = [f"POP efficiencies: {names}"]
-    if found.nodes is not None:
-        notes += between_nodes_lines(found.nodes)
-    if found.causes is None and found.parts["rare"].value > 0:
-        notes.append(NOT_KEPT)
-    return Table(columns, lines, notes=notes)
-
-
-def between_nodes_lines(found: BetweenNodes) -> list[str]:
-    """How much of the waiting is due to differences between nodes, and which are slow, in sentences."""
-    low, high = found.share.interval
-    words = f"{percent(found.share.value)} of the waiting ({percent(low)} to {percent(high)})"
-    return [f"lasting differences between nodes: {words}, part of persistent", *nodes_lines(found.nodes)]
 
 
 def nodes_lines(found: Nodes) -> list[str]:
@@ -158,7 +160,7 @@ def _slow_node(name: str, slower: Quantity) -> str:
     return f"slow node: {name} takes {percent(slower.value, 1)} longer than the others ({low} to {high})"
 
 
-def _nodes_content(found: Nodes) -> dict[str, Any]:
+def nodes_content(found: Nodes) -> dict[str, Any]:
     """For JSON; 0.05 stands for 5 % longer."""
     return {
         "slower": {name: q.content() for name, q in found.slower.items()},
@@ -168,53 +170,61 @@ def _nodes_content(found: Nodes) -> dict[str, Any]:
     }
 
 
-def budget_content(found: Budget) -> dict[str, Any]:
-    """For JSON: times in seconds over the run, means over ranks."""
-    content = asdict(found)
-    content["causes"] = None if found.causes is None else found.causes.content()
-    content["parts"] = {name: part.content() for name, part in found.parts.items()}
-    if found.nodes is not None:
-        ours = {"waiting": found.nodes.waiting.content(), "share": found.nodes.share.content()}
-        content["nodes"] = ours | _nodes_content(found.nodes.nodes)
-    for name in ("common_mode", "transport"):
-        value = getattr(found, name)
-        content[name] = None if value is None else value.content()
-    return content
+def outcomes(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> Table:
+    """One line per change: the waiting by every predictor, and the run time by the one to believe.
 
-
-def outcomes(found: dict[str, list[Outcome]]) -> Table:
-    """One line per change: the waiting by every predictor, and the run time by the last one.
-
-    Times are in microseconds per cycle; the notes say what the changes do.
+    Times are in microseconds per cycle. The title says what helps most, the notes which predictors do not
+    reproduce the run, and what the changes do.
     """
-    *_, last = found
+    best, judged = judge(found, missed)
     columns = [
         Column("change", "µs per cycle"),
         *(Column(name, f"waiting by {name}", "modelled") for name in found),
-        Column("runtime", f"run time by {last}", "modelled"),
+        Column("runtime", f"run time by {best}", "modelled"),
     ]
     rows = []
     for by_predictor in zip(*found.values(), strict=True):
-        one = by_predictor[-1]
+        one = by_predictor[list(found).index(best)]
         row = {"change": one.name}
         if one.refused:
             row |= dict.fromkeys(found, one.waiting)
         else:
             cycles = one.prediction.cycles
-            row |= {name: _us(each.waiting, cycles) for name, each in zip(found, by_predictor, strict=True)}
-            row["runtime"] = MICRO * one.prediction.runtime_s / cycles
+            row |= {
+                name: _signed(in_us(each.waiting, cycles), name, missed)
+                for name, each in zip(found, by_predictor, strict=True)
+            }
+            row["runtime"] = in_us(one.runtime, cycles)
         rows.append(row)
     single = [row["change"] for row in rows if row["change"] in CHANGES]
-    return Table(columns, rows, notes=[f"{name}: {CHANGES[name].__doc__}" for name in single])
+    notes = [*map(str, missed.values()), *(f"{name}: {CHANGES[name].__doc__}" for name in single)]
+    return Table(columns, rows, judged, notes=notes)
 
 
-def outcomes_content(found: dict[str, list[Outcome]]) -> dict[str, Any]:
-    """For JSON, by change and predictor: times in seconds over the run."""
+def judge(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> tuple[str, str]:
+    """The predictor to believe, and its sentence on what helps most."""
+    best = believed(found, missed)
+    return best, verdicts.helps(found[best], best)
+
+
+def believed(names: Iterable[str], missed: dict[str, Miss]) -> str:
+    """The last of the predictors that reproduces the run; the last of all if none does."""
+    return ([name for name in names if name not in missed] or list(names))[-1]
+
+
+def outcomes_content(found: dict[str, list[Outcome]], missed: dict[str, Miss]) -> dict[str, Any]:
+    """For JSON, by change and predictor: times in seconds over the run, and what helps most."""
+    best, sentence = judge(found, missed)
     shown: dict[str, Any] = {}
     for predictor, made in found.items():
         for one in made:
             shown.setdefault(one.name, {})[predictor] = _content(one)
-    return shown
+    return {
+        "sentence": sentence,
+        "predictor": best,
+        "misses_base": {name: one.content() for name, one in missed.items()},
+        "changes": shown,
+    }
 
 
 def _content(one: Outcome) -> dict[str, Any]:
@@ -238,11 +248,3 @@ def _percent(share: Quantity) -> Quantity:
         return share
     ends = (None if x is None else round(100 * x, 2) for x in (share.value, share.low, share.high))
     return Quantity(*ends, "%", share.kind)
-
-
-def _us(time: Quantity, cycles: int = 1) -> Quantity:
-    """A time in s over several cycles as microseconds per cycle, rounded to 0.1 ns."""
-    value, low, high = (
-        None if x is None else round(MICRO * x / cycles, 4) for x in (time.value, time.low, time.high)
-    )
-    return Quantity(value, low, high, "µs", time.kind)

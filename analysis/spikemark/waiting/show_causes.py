@@ -10,6 +10,10 @@ from .causes import Causes
 MOST_PROCESSES = 5
 _percent = partial(percent, digits=1)
 NOT_KEPT = "what made cycles long is not known: run again with record.kernel=true (docs/noise.md)"
+NOT_OURS = (
+    "what made cycles long is not known from times alone: `spikemark noise` on an idle node says what takes"
+    " time from its cores (docs/noise.md)"
+)
 
 
 def tables(found: Causes | None) -> list[Table]:

@@ -9,12 +9,16 @@ from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
 from spikemark.records import run_files
+from spikemark.records.imported import WAIT, CycleTimes
 from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
 
 from .components import Components
 from .nodes import Nodes, effects_of_nodes
 
 FEWEST_WINDOWS = 20
+LONGEST_CYCLE_S = (
+    10.0  # no simulation of a brain takes longer for one; times in microseconds nearly always do
+)
 SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
 
 
@@ -24,7 +28,7 @@ class Source:
 
     `overhead_s` is the measured waiting beyond what the compute times imply: the time that a barrier takes
     once the last rank has arrived. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
-    `run_cycles` are those of one run where several were joined; 0 stands for all.
+    `run_cycles` are those of one run where several were joined; 0 stands for all. `node_of_rank` are names.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -33,6 +37,8 @@ class Source:
     warnings: tuple[str, ...] = ()
     run_cycles: int = 0
     nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
+    node_of_rank: tuple[str, ...] = ()  # on which the times are; empty where nobody knows
+    kind: str = "modelled"  # of the waiting of the run: modelled where it follows from the compute times
 
     @property
     def ranks(self) -> int:
@@ -41,6 +47,12 @@ class Source:
     @property
     def cycles(self) -> int:
         return self.compute.shape[1]
+
+    @property
+    def waited_s(self) -> float:
+        """How long the run waited per cycle, mean over ranks and cycles."""
+        implied = self.compute.max(axis=0).mean(dtype=np.float64) - self.compute.mean(dtype=np.float64)
+        return float(implied + self.overhead_s.mean())
 
     def check(self, plan: Plan) -> None:
         """Raises BadInput if there are too few cycles for the plan, and says how many are needed."""
@@ -93,8 +105,9 @@ class Source:
         return 0.0 if plan.lag else self.exchange_s * self.cycles / plan.window
 
 
-def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
-    """The source in compute times [rank, cycle] in s, a run, or several runs of one setup on one machine.
+def source(given: "Run | CycleTimes | np.ndarray | Sequence[Run | CycleTimes] | Source") -> Source:
+    """The source in compute times [rank, cycle] in s, imported ones, a run, or several runs of one setup on
+    one machine.
 
     Runs on one cluster with one model of processors count as runs on one machine, whichever nodes they got.
     Their times are then as on the nodes of the first run: every rank is scaled by the effects of the nodes
@@ -103,17 +116,24 @@ def source(given: "Run | np.ndarray | Sequence[Run] | Source") -> Source:
 
     Raises BadInput for runs that do not exchange among all ranks in every cycle, whose waiting was not timed
     (`record.barrier` false) or that come from different machines, numbers of ranks or setups, for a run given
-    twice, and for times that are not finite numbers >= 0.
+    twice, and for times that are not finite numbers >= 0 or cannot be meant in seconds (`check_unit`).
     """
     if isinstance(given, Source):
         return given
+    if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], CycleTimes):
+        given = given[0]
     if isinstance(given, Run):
         return _of_run(given)
+    if isinstance(given, CycleTimes):
+        return _of_times(given)
+    if isinstance(given, list | tuple) and any(isinstance(one, CycleTimes) for one in given):
+        raise BadInput(f"{given[0].path}: imported times of one program run are needed, with no other run")
     if isinstance(given, list | tuple) and given and all(isinstance(run, Run) for run in given):
         return _joined(given)
     times = np.asarray(given)
     times = times if times.dtype == np.float32 else times.astype(np.float64, copy=False)
     _check(times, "cycle times")
+    check_unit(times, "cycle times")
     return Source(times, np.zeros(times.shape[1]), 0.0)
 
 
@@ -130,7 +150,22 @@ def _of_run(run: Run) -> Source:
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
     exchange = float(run.phase("exchange").mean(dtype=np.float64))
-    return Source(times, measured - implied, exchange, cautions(run), nodes=_nodes([run], [times]))
+    nodes, names = _nodes([run], [times]), tuple(run.node_of_rank or ())
+    return Source(
+        times, measured - implied, exchange, cautions(run), nodes=nodes, node_of_rank=names, kind=kind_of(run)
+    )
+
+
+def _of_times(times: CycleTimes) -> Source:
+    """Where waiting was not timed, it is what compute times imply, and a barrier takes no time of its own."""
+    if times.delay_ratio > 1:
+        raise BadInput(
+            f"{times.path}: ranks meet every {times.delay_ratio} cycles; a fit needs that they meet in each"
+        )
+    _check(times.compute, str(times.path / run_files.CYCLES))
+    exchange = 0.0 if times.exchange is None else max(0.0, float(times.exchange.mean()))
+    kind = "modelled" if times.column(WAIT) is None else "measured"
+    return Source(times.compute, times.waiting - times.implied, exchange, times.cautions, kind=kind)
 
 
 def check_waiting(run: Run, what: str) -> None:
@@ -139,6 +174,11 @@ def check_waiting(run: Run, what: str) -> None:
         raise BadInput(
             f"{run.path}: record.barrier=false: waiting was not timed; {what} needs record.barrier=true"
         )
+
+
+def kind_of(run: Run) -> str:
+    """Of what a record says of times: measured or simulated."""
+    return "simulated" if run.record.kind == "simulated" else "measured"
 
 
 def compute_times(run: Run) -> np.ndarray:
@@ -190,6 +230,8 @@ def _joined(runs: Sequence[Run]) -> Source:
         warnings,
         min(part.cycles for part in parts),
         nodes,
+        parts[0].node_of_rank,
+        parts[0].kind,
     )
 
 
@@ -235,6 +277,20 @@ def _check(times: np.ndarray, what: str) -> None:
     if times.shape[1] < FEWEST_WINDOWS:
         raise BadInput(f"{what}: cycles={times.shape[1]}: a fit needs at least {FEWEST_WINDOWS}")
     check_range(times, what)
+
+
+def check_unit(times: np.ndarray, what: str) -> None:
+    """Raises BadInput for compute times that cannot be meant in seconds, since a cycle would take too long.
+
+    For times that somebody hands over as plain arrays; records state their unit. Who does have such times
+    makes a `Source` or an `Observed` of them.
+    """
+    mean = float(times.mean())
+    if mean > LONGEST_CYCLE_S:
+        raise BadInput(
+            f"{what}: {mean:.4g} s on average; allowed are seconds, at most {LONGEST_CYCLE_S:g} per cycle. If"
+            " these are microseconds, multiply them by 1e-6"
+        )
 
 
 def check_range(times: np.ndarray, what: str) -> None:

@@ -135,7 +135,7 @@ def test_interrupted(spikemark, program, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_real_program_speaks_this_language(tmp_path, monkeypatch):
     monkeypatch.delenv("SPIKEMARK_BENCH_EXCHANGE", raising=False)
-    options = {"repetitions": 2, "min-time": 1e-4, "bytes": "4,8,40,400", "targets": "all,ring"}
+    options = {"repetitions": 2, "min-time": 1e-4, "bytes": "4,40,400", "targets": "all,ring"}
     outcome = exchange_bench.bench(tmp_path, [1, 2], options)
     table = exchange_times.read(tmp_path / exchange_bench.TABLE)
     assert set(table["ranks"]) == {1, 2} and set(table["repetition"]) == {0, 1}

@@ -1,6 +1,7 @@
 """`spikemark fit` on a synthetic run."""
 
 import json
+import re
 
 import pytest
 from synthetic import job, write_run
@@ -51,3 +52,22 @@ def test_runs_of_one_cluster_tell_which_node_is_slow(spikemark, tmp_path):
     assert found["slow"] == ["n2"]
     low, high = found["slower"]["n2"]["interval"]
     assert low <= 0.05 <= high
+
+
+def test_many_ranks_are_summed_up(spikemark, tmp_path):
+    """128 ranks on 32 nodes: the extremes with their nodes, not a line for each."""
+    nodes = [f"n{i // 4}" for i in range(128)]
+    run = write_run(tmp_path / "run", ranks=128, cycles=500, rank_sd=0.02, nodes=nodes, slower={"n7": 1.5})
+    status, output, _ = spikemark("fit", run)
+    assert status == 0 and len(output.splitlines()) < 45
+    shown = re.findall(r"rank (\d+) on (n\d+) above the mean", output)
+    effects = [found["value"] for found in json.loads(spikemark("fit", run, "--json")[1])["rank_effects_s"]]
+    order = sorted(range(128), key=lambda rank: -effects[rank])
+    assert shown == [(str(rank), nodes[rank]) for rank in order[:3] + order[-3:]]
+    assert {node for _, node in shown[:3]} == {"n7"} and "node n7 slower than the others" in output
+    assert "spread between ranks, SD (µs)" in output and "median rank above the mean (µs)" in output
+    assert "of 128 ranks, the 3 slowest and the 3 fastest are shown; --all-ranks shows all" in output
+    assert "of 32 nodes, the 3 slowest and the 3 fastest are shown" in output
+    _, output, _ = spikemark("fit", run, "--all-ranks")
+    assert len(re.findall(r"rank \d+ on n\d+ above the mean", output)) == 128
+    assert "--all-ranks" not in output

@@ -142,7 +142,8 @@ def test_help_needs_no_heavy_libraries():
         import sys
         from spikemark import __version__
         from spikemark.cli import main
-        heavy = {"pandas", "matplotlib", "scipy", "pandera", "snakemake", "pyarrow", "rich.progress"}
+        heavy = {"numpy", "pydantic", "yaml", "pandas", "matplotlib", "scipy", "pandera", "snakemake"}
+        heavy |= {"pyarrow", "rich"}
         print(*sorted(heavy & set(sys.modules)))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
@@ -178,5 +179,44 @@ def test_what_naming_another_file_mends_is_bad_input(number, status, spikemark, 
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
 
 
-def test_the_first_line_of_every_command_fits_beside_its_name(spikemark):
-    assert "..." not in spikemark("--help")[1].replace("[ARGS]...", "")
+PANELS = [
+    "Answer a question:",
+    "Run and report:",
+    "Describe networks and machines:",
+    "Measure this machine:",
+    "Work with records:",
+]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_help_lists_the_commands_in_groups_whatever_the_width(spikemark, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    status, output, _ = spikemark("--help")
+    assert status == 0
+    assert [line for line in output.splitlines() if line in PANELS] == PANELS
+    assert "..." not in output.replace("[ARGS]...", "") and "Commands:" not in output
+    assert max(map(len, output.splitlines())) <= max(columns, 50)  # no narrower than Typer's least
+    listed = {line.split()[0] for line in output.splitlines() if line.startswith("  ") and line[2:3].strip()}
+    assert {"predict", "sweep", "preset", "calibrate", "fit"} <= listed
+    assert not {"run", "work", "coverage"} & listed
+
+
+def test_every_command_fits_on_one_line_beside_its_name_and_the_shell_is_named_last(spikemark):
+    output = spikemark("--help")[1]
+    assert "--install-completion" not in output.split("Answer a question:")[0]
+    listed = output[output.index("Answer a question:") : output.index("  `spikemark COMMAND")]
+    rows = [line for line in listed.splitlines() if line and line not in PANELS]
+    assert all(line.rstrip().endswith(".") for line in rows)
+
+
+def test_commands_that_are_not_listed_can_be_called(spikemark):
+    for name in ("run", "work", "coverage"):
+        assert spikemark(name, "--help")[0] == 0
+
+
+def test_report_of_a_folder_of_a_sweep_names_what_to_give(refusal, tmp_path):
+    folder = tmp_path / "demo" / "here"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{}")
+    said = refusal("report", str(folder))
+    assert "results of a sweep; allowed: its experiment" in said and f"--results {tmp_path}" in said

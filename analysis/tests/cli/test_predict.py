@@ -36,8 +36,25 @@ def test_predict_prints_every_predictor(spikemark, conventional):
     assert list(content) == list(PREDICTORS)
     for name, one in content.items():
         assert name in output
-        assert set(one) == {"waiting_s", "runtime_s", "interval"}
+        assert set(one) == {"waiting_s", "runtime_s", "interval", "delay_ratio", "misses_base"}
         assert one["interval"][0] < one["waiting_s"] < one["interval"][1] < one["runtime_s"]
+
+
+@pytest.mark.parametrize(
+    "words", [("fit",), ("predict", "--schedule", "structure_aware", "--delay-ratio", "5")]
+)
+def test_each_predictor_is_fitted_once(spikemark, conventional, monkeypatch, words):
+    """Also to tell whether it expects the waiting of the run itself."""
+    fitted = []
+    for name, kind in PREDICTORS.items():
+
+        def fit(run, name=name, fit=kind.fit):
+            fitted.append(name)
+            return fit(run)
+
+        monkeypatch.setattr(kind, "fit", fit)
+    status, _, _ = spikemark(words[0], conventional, *words[1:])
+    assert status == 0 and sorted(fitted) == sorted(PREDICTORS)
 
 
 def test_predict_for_other_ranks(spikemark, conventional):
@@ -47,6 +64,25 @@ def test_predict_for_other_ranks(spikemark, conventional):
     ]
     for name in PREDICTORS:
         assert found[1][name]["waiting_s"] > found[0][name]["waiting_s"]
+
+
+def test_without_a_delay_ratio_it_is_the_largest_that_the_delays_allow(spikemark, conventional, tmp_path):
+    """The runs have delays between areas of 10 cycles and more."""
+    asked = ("predict", conventional, "--schedule", "structure_aware")
+    status, output, errors = spikemark(*asked)
+    assert (status, errors) == (0, "")
+    assert "structure_aware, D = 10, 4 ranks" in output and "D = 10: the largest that the delays" in output
+    content = json.loads(spikemark(*asked, "--json")[1])
+    assert {one["delay_ratio"] for one in content.values()} == {10}
+    _, output, _ = spikemark(*asked, "--delay-ratio", "5")
+    assert "D = 5: given; the delays of the run allow up to 10" in output
+    _, output, errors = spikemark(*asked, "--delay-ratio", "20")
+    assert "D = 20" in output and "delay_ratio=20: the delays of the run allow 10 at most" in errors
+
+
+def test_a_lag_shortens_windows_and_d_stays_a_multiple(spikemark, conventional):
+    asked = ("predict", conventional, "--schedule", "overlapped", "--lag", "2")
+    assert "overlapped, D = 9, 4 ranks" in spikemark(*asked)[1]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Programs that end well, badly, too late, or because we are interrupted."""
 
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -48,12 +50,47 @@ def test_the_time_limit_ends_the_whole_group():
 
 def test_an_exception_ends_the_whole_group_and_passes_on():
     with pytest.raises(KeyboardInterrupt), started(["sh", "-c", "sleep 47.32 & sleep 47.32"]):
-        deadline = time.monotonic() + 20
-        while not running("sleep 47.32"):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: running("sleep 47.32"))
         raise KeyboardInterrupt
     assert not running("sleep 47.32")
+
+
+KILLED = """
+import sys
+from spikemark.core.process import started
+with started(["sh", "-c", sys.argv[1]]) as program:
+    program.wait()
+"""
+
+
+def test_a_program_is_told_when_the_process_that_started_it_is_killed(tmp_path):
+    """It can end what it has started itself, as mpirun does with its ranks."""
+    told, ready = tmp_path / "told", tmp_path / "ready"
+    script = f"trap 'touch {told}; kill $!; exit' TERM; sleep 47.33 & touch {ready}; wait"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, script])
+    until(ready.exists)
+    process.kill()
+    process.wait()
+    until(told.exists)
+    until(lambda: not running("sleep 47.33"))
+
+
+def test_what_a_killed_program_leaves_is_killed(tmp_path):
+    """mpirun puts every rank into a group of its own, and a rank may not notice that mpirun is gone."""
+    ready = tmp_path / "ready"
+    script = f"set -m; sleep 47.34 & touch {ready}; wait"
+    with started(["bash", "-c", script]) as program:
+        until(ready.exists)
+        program.kill()
+        program.wait()
+    until(lambda: not running("sleep 47.34"))
+
+
+def until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_program_that_will_not_end_is_killed():

@@ -207,9 +207,12 @@ def test_large_machines_take_seconds():
 
 def test_intervals_add_squares():
     """Two independent values within 10 % each: a sum within sqrt(2) times as much as one."""
-    known = {p: SimpleNamespace(value=1.0, unit="s", kind="measured", interval=(0.9, 1.1)) for p in "ab"}
+    known = {
+        p: SimpleNamespace(value=1.0, unit="s", kind="measured", interval=(0.9, 1.1), follows=())
+        for p in "ab"
+    }
     profile = SimpleNamespace(need=lambda path, why: known[path], get=known.get)
-    found = predicted(
+    found, _ = predicted(
         inputs.Inputs(profile), lambda i: {"sum": i.need("a", "") + i.need("b", ""), "one": i.need("a", "")}
     )
     assert found["sum"].high == pytest.approx(2 + 0.1 * 2**0.5)

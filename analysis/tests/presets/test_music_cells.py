@@ -79,7 +79,7 @@ def test_structure_says_how_far():
     tiles=st.integers(1, 40),
 )
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)  # each takes up to a second
 def test_patches_and_windows(side, processes, structure, tiles):
     """Patches cover the torus; a window that reaches one patch on each side meets nine at most."""
     rows = next(r for r in range(int(processes**0.5), 0, -1) if processes % r == 0)

@@ -11,7 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.models import access
 from spikemark.presets import PRESETS, mam_benchmark
 
-TOP_LEVEL = {"format_version", "seed", "time", "delay_ratio", "schedule", "network"}
+TOP_LEVEL = {"format_version", "seed", "time", "schedule", "network"}
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -4,6 +4,7 @@ import pytest
 from scipy import stats
 
 from spikemark.quantities.quantity import KINDS, Quantity, difference, mean, missing, with_half, worst
+from spikemark.quantities.table import Column
 
 
 @pytest.mark.parametrize(
@@ -48,8 +49,16 @@ def test_mean_has_the_t_interval():
     found = mean(values, "s", "measured")
     low, high = stats.t.interval(0.95, 3, 3.0, stats.sem(values))
     assert found.value == 3.0 and found.interval == pytest.approx((max(low, 0), high))
-    assert mean([-1.0, 1.0]).low < -1
-    assert mean([2.0]) == Quantity(2.0) and not mean([]) and math.isfinite(mean([1.0, 1.0]).high)
+    assert mean([-1.0, 0.0, 1.0]).low < -1
+    assert mean([2.0]) == Quantity(2.0) and not mean([]) and math.isfinite(mean([1.0] * 3).high)
+
+
+def test_two_repetitions_have_no_interval_and_say_so():
+    """Student's t would give 1 to 2 an interval from 0 to 8."""
+    found = mean([1.0, 2.0], "s", "measured")
+    assert (found.value, found.interval) == (1.5, None)
+    assert Column("time", "time").text(found) == "1.50 (no interval: two repetitions)"
+    assert found.times(1000, "ms").sign == found.sign
 
 
 def test_a_number_is_as_sure_as_its_worst_input():

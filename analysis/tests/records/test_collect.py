@@ -83,7 +83,7 @@ def test_differing_checksums_are_named(measured):
     write(results, bad, checksum="0123456789abcdef")
     (complaint,) = collect.collect(gather(results.path)).complaints
     assert "CHECKSUMS DIFFER" in complaint
-    assert "0123456789abcdef in 1 runs" in complaint
+    assert "0123456789abcdef in 1 run such" in complaint
     assert bad.label in complaint
 
 

@@ -218,7 +218,7 @@ def test_a_silent_network_and_a_short_run_are_missing_not_zero(tmp_path):
     assert any("CV of" in line for line in shown.missing)
 
 
-def test_the_page_holds_the_section(tmp_path):
+def test_the_page_holds_the_section(tmp_path, undrawn):
     assert section in SECTIONS
     page = page_of(plant(write_experiment(tmp_path, [member()]), (0.5, 0.5)))
     assert "activity" in page.ids and page.loads == []

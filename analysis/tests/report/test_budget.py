@@ -25,7 +25,7 @@ def view(tmp_path_factory):
 
 def test_both_follow_the_waiting():
     at = SECTIONS.index(waiting.section)
-    assert SECTIONS[at + 1 : at + 3] == (validation.section, budget.section)
+    assert SECTIONS[at + 1 : at + 3] == (budget.section, validation.section)
 
 
 def test_the_bars_are_the_measured_waiting_of_several_ranks(view):
@@ -118,6 +118,15 @@ def test_without_cycles_or_partners_it_is_missing_with_a_reason(tmp_path):
         assert "no run is complete" in section.section(nothing).missing[0]
 
 
-def test_on_the_page_both_are_there(tmp_path):
+def test_on_the_page_both_are_there(tmp_path, undrawn):
     found = page(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1,), cycles=200))
     assert {"budget", "validation", "budget-2"} <= set(found.ids)
+
+
+def test_the_text_begins_with_the_slow_rank_and_with_what_helps_most(tmp_path):
+    slow = {"nodes": ["n1", "n2", "n3", "n4"], "slower": {"n3": 1.3}, "cycles": 1000, "cv": 0.02}
+    found = budget.section(view_of(tmp_path, [run("conventional", 1, 4, seed, **slow) for seed in (1, 2)]))
+    named, helps, explained = found.text
+    assert named.startswith("Conventional on 4 ranks: rank 2 on n3 causes ") and "2 of 2 runs" in named
+    assert helps.startswith("On 4 ranks, ") and "most, in 2 of 2 runs: the run time would fall by " in helps
+    assert explained.startswith("Why do ranks wait?")

@@ -158,5 +158,5 @@ def test_a_page_of_128_ranks_stays_small(tmp_path):
     assert "Map of compute time per cycle, 128 ranks" in " ".join(made.images)
 
 
-def test_without_recorded_cycles_there_is_no_map(tmp_path):
+def test_without_recorded_cycles_there_is_no_map(tmp_path, undrawn):
     assert evolution.NOTHING in page(tmp_path, grid(ranks=(1,), cycles=100)).text

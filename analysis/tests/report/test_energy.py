@@ -141,7 +141,7 @@ class TestKept:
         assert status == 2 and "was simulated" in errors
 
 
-def test_the_page_holds_it(tmp_path):
+def test_the_page_holds_it(tmp_path, undrawn):
     made = page_of(experiment(tmp_path))
     assert "energy-power" in made.ids and made.loads == []
     assert "Energy per synaptic event" in made.text

@@ -12,10 +12,9 @@ from printed import kinds
 
 from spikemark.records.cases import look
 from spikemark.records.gather import MEASURED, SIMULATED, gather
-from spikemark.report import build
+from spikemark.report import build, first_screen
 from spikemark.report.cautions import cautions
 from spikemark.report.headline import headline
-from spikemark.report.key_figures import key_figures
 from spikemark.report.sections import SECTIONS, exchanges, glossary
 
 pytestmark = pytest.mark.slow
@@ -28,7 +27,7 @@ TITLE = "Measured delays of a simulated cortex, on this machine"
 
 def results(folder, kind: str):
     """Runs of every schedule on one and two ranks and threads: enough for every section about times."""
-    one = grid(ranks=(1, 2), ratios=(2, 10), seeds=(1, 2), cycles=400)
+    one = grid(ranks=(1, 2), ratios=(2, 10), seeds=(1, 2, 3), cycles=200)
     two = [dict(m, threads=2, label=m["label"] + " threads=2") for m in one if m["ranks"] == 2]
     meters = [{"name": "minor_faults", "unit": "count", "source": "getrusage", "status": "ok", "value": 5.0}]
     runs = [dict(m, meters=meters, warnings=[]) for m in one + two]
@@ -77,10 +76,9 @@ def test_the_sections_about_times_say_the_kind(made):
 def test_the_top_of_the_page_says_where_and_of_what_kind(made):
     kind, view, first = made
     where = "this machine" if kind == MEASURED else "the simulated machine"
-    assert str(first) == str(headline(view)) and str(first).startswith(f"On {where} the structure-aware")
-    figures = key_figures(view, first)
-    assert {figure.kind for figure in figures} <= {kind, "counted", ""}
-    assert kind in {figure.kind for figure in figures}
+    assert str(first) == str(headline(view)) and f"n 2 ranks of {where}, " in str(first)
+    assert set(kinds(first_screen.table(view))) == {kind, "counted", "given"}
+    assert f"({kind})" in first_screen.picture(view).caption
     assert any(line.startswith("simulated: ") for line in cautions(view)) == (kind == SIMULATED)
 
 

@@ -39,7 +39,8 @@ def test_runs_are_grouped_by_what_must_not_differ(tmp_path):
 
 def test_interval_of_the_ratio_is_the_t_interval_of_the_logarithms(tmp_path):
     view = view_of(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1, 2, 3, 4), cycles=100))
-    plain, aware = (view.case.of(c, 2) for c in (view.conventional, view.structure_aware))
+    chosen = {c.schedule: c for c in view.case.configurations()}
+    plain, aware = (view.case.of(chosen[name], 2) for name in ("conventional", "structure_aware"))
     found = ratio(plain, aware, lambda m: m.real_time_factor)
     logs = np.log([m.real_time_factor for m in plain]) - np.log([m.real_time_factor for m in aware])
     low, high = stats.t.interval(0.95, len(logs) - 1, logs.mean(), stats.sem(logs))

@@ -90,7 +90,7 @@ def test_a_spoiled_comparison_does_not_cost_the_page(tmp_path, spoil):
     assert found.tables == [] and "peers.json" in found.missing[0]
 
 
-def test_it_stands_on_the_page(tmp_path):
+def test_it_stands_on_the_page(tmp_path, undrawn):
     compared(tmp_path)
     words = page(tmp_path, [run(cycles=100)]).text
     assert "Speed beside other simulators" in words and "5.00 (5.00)" in words

@@ -248,4 +248,4 @@ def test_configurations_of_one_label_have_panels_of_their_own(tmp_path):
         for ranks in (1, 2)
     ]
     figure = figures(write_experiment(tmp_path, runs))["speed-scaling"]
-    assert "D\u00a0=\u00a010, area_group" in figure.svg and "D\u00a0=\u00a010, area<" in figure.svg
+    assert "area_group" in figure.svg and "D\u00a0=\u00a010<" in figure.svg

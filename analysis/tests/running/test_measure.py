@@ -13,12 +13,8 @@ import pytest
 import swept
 
 from spikemark.core.errors import BadInput
-from spikemark.core.layout import BINDINGS, Spread
 from spikemark.records import run_files
-from spikemark.records.gather import gather
-from spikemark.records.plan import Planned
-from spikemark.records.results import Results
-from spikemark.running.carry_out import RunFailed, check_record
+from spikemark.running.carry_out import RunFailed
 from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 
@@ -56,7 +52,11 @@ def miniapp(tmp_path, monkeypatch):
 FAILURES = {
     "message": ("echo first >&2; echo 'seed: 7 is not allowed' >&2; exit 2", "seed: 7 is not allowed"),
     "signal": ("kill -SEGV $$", "SIGSEGV"),
-    "signal of one rank": ("[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -SEGV $$; exec sleep 60", ", rank 1"),
+    # Open MPI names no rank that ends while it still starts others; real ranks meet in MPI_Init first.
+    "signal of one rank": (
+        "[ $OMPI_COMM_WORLD_RANK = 1 ] && sleep 0.5 && kill -SEGV $$; exec sleep 60",
+        ", rank 1",
+    ),
     "own line": ("echo 'miniapp: seed: 7; allowed: more' >&2; exit 2", "miniapp: seed: 7; allowed: more"),
     "silent": ("exit 3", "exit status 3 without a message"),
     "no record": ("exit 0", "no valid record"),
@@ -64,63 +64,6 @@ FAILURES = {
     "not complete": (WRITE.format(status="running", ranks=2), "not complete"),
     "singletons": (WRITE.format(status="complete", ranks=1), "asked for 2 ranks, the record says 1"),
 }
-
-
-SPREAD = Spread(4, 2, 2, "cyclic", ("a", "b"))
-PLACED = {
-    "as asked": ({"nodes": 2}, "0101", None),
-    "names": ({"nodes": 2, "node_names": ["a", "b"]}, "0101", None),
-    "an old record": ({}, "", None),
-    "one node": ({"nodes": 1}, "", "asked for nodes=2, the record says host.nodes=1"),
-    "block": (
-        {"nodes": 2, "node_names": ["a", "b"]},
-        "0011",
-        "asked for distribution=cyclic, ranks_per_node=2, the record says that rank 1 ran on a",
-    ),
-    "uneven": ({"nodes": 2}, "0111", "rank 2 ran on 1"),
-}
-
-
-@pytest.mark.parametrize("case", PLACED)
-def test_ranks_must_be_where_they_were_asked_for(case, tmp_path):
-    host, nodes, complaint = PLACED[case]
-    content = {"status": "complete", "ranks": 4, "threads": 1, "host": host}
-    (tmp_path / "record.json").write_text(json.dumps(content))
-    table = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
-    (tmp_path / "ranks.csv").write_text(f"rank,node\n{table}" if nodes else "rank\n0\n1\n2\n3\n")
-    planned = Planned.model_validate({**LINE, "ranks": 4})
-    check_record(tmp_path, planned)  # where nothing is known about the nodes
-    if complaint is None:
-        check_record(tmp_path, planned, SPREAD)
-    else:
-        with pytest.raises(RunFailed, match=complaint):
-            check_record(tmp_path, planned, SPREAD)
-
-
-BOUND = {
-    "a core each": ([[0], [1], [0], [1]], None),
-    "two hardware threads each": ([[0, 4], [1, 5], [0, 4], [1, 5]], None),
-    "unknown": (None, None),
-    "one unknown": ([[0], None, [0], [1]], None),
-    "shared": ([[0], [1], [0], [0]], "ranks 2 and 3 share hardware thread 0 of a node"),
-    "everywhere": ([[0, 1]] * 4, "ranks 0 and 1 share hardware thread 0 of a node"),
-    "nowhere": ([[], [1], [0], [1]], r"rank 0 may use only \[\]"),
-}
-
-
-@pytest.mark.parametrize("binding", [None, *BINDINGS])
-@pytest.mark.parametrize("case", BOUND)
-def test_ranks_must_be_bound_if_that_was_asked_for(case, binding, tmp_path):
-    bound, complaint = BOUND[case]
-    content = {"status": "complete", "ranks": 4, "threads": 1, "host": {"nodes": 2, "binding": bound}}
-    (tmp_path / "record.json").write_text(json.dumps(content))
-    (tmp_path / "ranks.csv").write_text("rank,node\n0,0\n1,0\n2,1\n3,1\n")
-    planned = Planned.model_validate({**LINE, "ranks": 4, "binding": binding})
-    if complaint is None or binding != "cores":
-        check_record(tmp_path, planned, Spread(4, 2, 2))
-    else:
-        with pytest.raises(RunFailed, match=f"asked for binding=cores, the record says that {complaint}"):
-            check_record(tmp_path, planned, Spread(4, 2, 2))
 
 
 @pytest.mark.parametrize("case", FAILURES)
@@ -278,66 +221,6 @@ def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
     assert list((results.path / "unchecked").iterdir()) == []
 
 
-LINE = {"id": "ab", "label": "x", "ranks": 1, "threads": 1, "seed": 1, "repetition": 1, "fields": {}}
-PLAN = {
-    "format_version": 1,
-    "experiment": {"name": "x", "title": "x"},
-    "machine": "here",
-    "shuffle_seed": 1,
-    "runs": [LINE],
-}
-BAD_PLANS = {
-    "empty file": ("", "not JSON"),
-    "list": ("[]", "not a plan"),
-    "nothing": ({}, "not a plan"),
-    "other version": ({**PLAN, "format_version": 99}, "format_version 99"),
-    "version true": ({**PLAN, "format_version": True}, "format_version True"),
-    "no runs": ({k: v for k, v in PLAN.items() if k != "runs"}, "runs: missing"),
-    "runs a number": ({**PLAN, "runs": 5}, "runs=5"),
-    "run a number": ({**PLAN, "runs": [5]}, r"runs\.0=5"),
-    "run without fields": ({**PLAN, "runs": [{}]}, r"runs\.0\.id: missing"),
-    "run leads elsewhere": ({**PLAN, "runs": [{**LINE, "id": "../x"}]}, r"runs\.0\.id='\.\./x'"),
-    "ranks true": ({**PLAN, "runs": [{**LINE, "ranks": True}]}, r"runs\.0\.ranks=True"),
-    "run twice": ({**PLAN, "runs": [LINE, LINE]}, "same id"),
-    "experiment a number": ({**PLAN, "experiment": 5}, "experiment=5"),
-    "endless time limit": (
-        {**PLAN, "experiment": {"name": "x", "title": "x", "time_limit_s": 3e6}},
-        r"experiment\.time_limit_s=3000000\.0",
-    ),
-    "deep": ("[" * 100_000, "nested"),
-    "deep, but not too deep for Python": ('{"a":' * 150 + "1" + "}" * 150, "nested more than 100"),
-    "long number": ("1" * 5000, "5000 digits|integer string conversion"),
-    "key twice": ('{"runs": [], "runs": []}', "'runs' stands twice"),
-    "not UTF-8": (b"\xff", "not UTF-8"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_PLANS)
-def test_bad_plan_is_one_line_for_all_who_read_it(tmp_path, case):
-    content, reason = BAD_PLANS[case]
-    content = json.dumps(content) if isinstance(content, dict) else content
-    (tmp_path / "plan.json").write_bytes(content if isinstance(content, bytes) else content.encode())
-    for read in (
-        lambda: Results(tmp_path).read_plan(),
-        lambda: measure(Results(tmp_path), "ab"),
-        lambda: gather(tmp_path),
-    ):
-        with pytest.raises(BadInput, match=reason) as refusal:
-            read()
-        assert "\n" not in str(refusal.value)
-        assert str(tmp_path / "plan.json") in str(refusal.value)
-    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
-
-
-def test_good_plan(tmp_path):
-    (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "added_later": 1}))
-    plan = Results(tmp_path).read_plan()
-    absent = dict.fromkeys(("machine", "guess_s", "ranks_per_node", "distribution", "binding"))
-    assert plan.runs[0].model_dump() == {**LINE, **absent}  # measured here
-    assert plan.run("ab") is plan.runs[0]
-    assert plan.run("ac") is None
-
-
 @pytest.mark.parametrize("record", [b"[" * 100_000, b"\xff", b"5", b'{"timing": {"real_time_factor": "x"}}'])
 def test_progress_survives_any_record(planned, record):
     results, run = planned
@@ -347,12 +230,6 @@ def test_progress_survives_any_record(planned, record):
         (results.run(run) / "record.json").write_bytes(record)
         progress.look()
     assert stream.getvalue() == "[1/1] conventional ranks=2 seed=1  real-time factor unreadable\n"
-
-
-def test_plan_replaces_what_is_no_plan(tmp_path):
-    (tmp_path / "plan.json").write_bytes(b"\xff")
-    results, run = plan(tmp_path)
-    assert results.read_plan().run(run).ranks == 2
 
 
 def test_a_job_of_a_sweep_imports_nothing_heavy():

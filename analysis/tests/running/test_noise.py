@@ -7,7 +7,7 @@ from stand_in import script
 
 from spikemark.core.errors import BadInput
 from spikemark.running import noise
-from spikemark.running.noise_table import tables
+from spikemark.running.noise_table import MOST_CORES, tables
 
 DETOUR = {
     "seconds": 0.5,
@@ -168,3 +168,12 @@ def test_a_table_of_each_node(program):
     first, second = tables(noise.witness())
     assert (first.title, second.title) == ("n1, 1 s", "n2, 1 s")
     assert len(first.rows) == 2 and first.rows[0]["counts"].startswith("Local timer interrupts 250")
+
+
+def test_of_many_cores_those_that_lost_the_most_are_shown(program):
+    quiet = [core(number, detour={**DETOUR, "lost_s": 1e-3}) for number in range(128)]
+    noisy = [core(number) for number in (5, 77)]
+    program(content(cores=[*quiet[:5], noisy[0], *quiet[6:77], noisy[1], *quiet[78:]]))
+    (table,) = tables(noise.witness())
+    assert len(table.rows) == MOST_CORES and {"5", "77"} <= {row["core"] for row in table.rows}
+    assert "of 128 cores, the 32 that lost the most are shown; --json has all" in table.notes

@@ -1,5 +1,7 @@
 """A sweep of which all runs are there: what it reads, and how often."""
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -64,7 +66,7 @@ ONCE = {"record.json": [1] * 4, "ranks.csv": [1] * 4, "cycles.npy": [1] * 4}
 
 
 @pytest.mark.parametrize("verb", ["sweep", "report"])
-def test_every_record_is_opened_once(verb, planted, opened, spikemark, tmp_path):
+def test_every_record_is_opened_once(verb, planted, opened, spikemark, tmp_path, undrawn):
     path, results = planted
     if verb == "report":
         sweeps.plan(experiments.load(path), experiments.expand(experiments.load(path)), results)
@@ -74,7 +76,9 @@ def test_every_record_is_opened_once(verb, planted, opened, spikemark, tmp_path)
     assert records(opened) == ONCE
 
 
-def test_a_study_takes_the_records_that_its_sweep_read(planted, opened, spikemark, tmp_path, monkeypatch):
+def test_a_study_takes_the_records_that_its_sweep_read(
+    planted, opened, spikemark, tmp_path, monkeypatch, undrawn
+):
     path, results = planted
     study = studies.STUDIES["schedules"]
     monkeypatch.setitem(studies.STUDIES, "schedules", type(study)(**{**vars(study), "experiment": path}))
@@ -84,3 +88,23 @@ def test_a_study_takes_the_records_that_its_sweep_read(planted, opened, spikemar
     assert status == 0, output + errors
     assert (results.path / "study.html").is_file()
     assert records(opened) == ONCE
+
+
+def test_a_run_that_nobody_watches_any_more_is_named_and_nothing_is_measured_beside_it(
+    planted, spikemark, tmp_path
+):
+    path, results = planted
+    arguments = ("sweep", path, "--machine", "here", "--results", tmp_path / "results")
+    assert spikemark(*arguments)[0] == 0
+    run = results.read_plan().runs[0]
+    results.unchecked(run.id).mkdir(parents=True)
+    command = [sys.executable, "-c", "import time; time.sleep(60)", "--out", str(results.unchecked(run.id))]
+    lost = subprocess.Popen(command)
+    try:
+        status, output, errors = spikemark(*arguments)
+    finally:
+        lost.kill()
+        lost.wait()
+    alone = f"run {run.label} still runs here, without the command that started it"
+    assert (status, output) == (2, "")
+    assert errors == f"spikemark: {results.path}: {alone}; stop it with `kill {lost.pid}`\n"

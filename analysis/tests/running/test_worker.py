@@ -102,6 +102,19 @@ def test_an_interruption_before_the_limit_passes_on(tmp_path):
     assert not results.failure("a").is_file()
 
 
+def test_a_run_that_its_job_ended_before_its_ranks_began_has_not_failed(tmp_path):
+    results = plan(tmp_path)
+
+    def srun(results, run):
+        results.failure(run.id).parent.mkdir()
+        results.failure(run.id).write_text("Slurm: Slurm job 3 has expired\n")
+        raise RunFailed("Slurm: Slurm job 3 has expired")
+
+    with pytest.raises(KeyboardInterrupt):
+        worker.work(results, srun)
+    assert not results.failure("a").exists()
+
+
 def test_durations_learn_from_runs_that_are_alike_and_scale_the_others(tmp_path):
     results = plan(tmp_path)
     content = results.read_plan()

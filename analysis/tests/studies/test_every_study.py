@@ -10,6 +10,8 @@ from studied import carried_out, exchanging, says_simulated
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import KINDS
 from spikemark.records.gather import gather
+from spikemark.report.headline import MOST_WORDS
+from spikemark.report.page import MOST_ROWS
 from spikemark.running import experiments
 from spikemark.studies import STUDIES, carry_out
 
@@ -39,6 +41,14 @@ class TestEveryStudy:
             assert table.name and table.title and len(names) == len(set(names))
             assert all(column.kind in {"", *KINDS} for column in table.columns)
             assert all(_plain(note) in _plain(page.text) for note in table.notes)
+        text = done.page.read_text(encoding="utf-8")
+        top = re.search(r'<header class="first-screen">.*?</header>', text, re.S).group()
+        headline = re.search(r'id="headline">(.*?)</p>', top, re.S).group(1)
+        assert len(headline.split()) <= MOST_WORDS, "a person reads it at a glance"
+        assert top.count("<svg") <= 1 and top.count("<table") <= 1
+        drawn = [figure for part in done.findings.parts for figure in part.figures]
+        short = [table for table in done.findings.tables if len(table.rows) <= MOST_ROWS]
+        assert top.count("<svg") == bool(drawn) and ("<table" in top) == bool(short)
         assert page.loads == []
         json.loads(done.tables.read_text(), parse_constant=lambda x: pytest.fail(f"{x} in JSON"))
 

@@ -44,7 +44,7 @@ def test_weak_scaling_puts_reductions_beside_the_theory(weak):
     assert less["waiting_percent"].value == pytest.approx(expected, rel=0.05)  # one is a geometric mean
     assert less["waiting_theory"] == pytest.approx(100 * (1 - 10**-0.5))
     assert less["irregular_theory"] == pytest.approx(100 * access.reduction(129_068, 2921, 2921, 4, 128))
-    assert "Real-time factor, jureca-dc" in page.text
+    assert "Real-time factor, JURECA-DC, Jülich (jureca-dc)" in page.text
 
 
 def test_weak_scaling_phases_add_up(weak):
@@ -75,7 +75,8 @@ def test_weak_scaling_fits_lines_and_cycle_times(weak):
 
 def test_weak_scaling_draws_the_distributions_of_cycle_times(weak):
     _, page = weak
-    (drawn,) = (text for text in page.images if text.startswith("On 4 ranks of jureca-dc"))
+    where = "On 4 ranks of JURECA-DC, Jülich (jureca-dc)"
+    (drawn,) = (text for text in page.images if text.startswith(where))
     for label in ("conventional: single cycles", "windows of 10 cycles", "windows of 5 cycles"):
         assert f"{label}: mean" in drawn
 

@@ -51,7 +51,7 @@ class Page(HTMLParser):
         self.stack.pop()
 
     def handle_data(self, data):
-        if "style" not in self.stack:
+        if not {"style", "script", "metadata"} & set(self.stack):
             self.words.append(data)
 
 

@@ -8,6 +8,8 @@ from synthetic import describe, write_run
 from spikemark.records.cases import View, look
 from spikemark.records.gather import gather
 
+# A line of a plan that states nothing else.
+LINE = {"id": "ab", "label": "x", "ranks": 1, "threads": 1, "seed": 1, "repetition": 1, "fields": {}}
 COMPLETE, ABSENT = "complete", "absent"  # any other state is the reason of a failure
 
 
@@ -52,6 +54,11 @@ def write_experiment(folder: Path, runs: list[dict], **plan) -> Path:
             "seed": options["seed"], "repetition": repetition, "fields": fields,
         })  # fmt: skip
         if state == COMPLETE:
+            if "exchange" in options:
+                options["description"] = {
+                    **options.get("description", network),
+                    "exchange": options["exchange"],
+                }
             record = write_run(results / "runs" / id, **{"description": network, "mean_s": 30e-6, **options})
             description = json.loads((record / "record.json").read_text())["description"]
             (results / "descriptions").mkdir(exist_ok=True)

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field, replace
 
 from spikemark.machines.profile import UnknownValue
 
+#: Options of mam-benchmark for a network that a few such machines run in real time.
+OPTIONS = ("areas=8", "neurons_per_area=6000", "indegree=400")
+
 
 @dataclass(frozen=True)
 class Value:
@@ -12,6 +15,8 @@ class Value:
     kind: str = "measured"
     reference: str = "made up"
     interval: tuple[float, float] | None = None
+    follows: tuple = ()
+    open: bool = False
 
 
 KERNELS = {
@@ -58,3 +63,9 @@ class Machine:
             else:
                 values[path] = value if isinstance(value, Value) else replace(values[path], value=value)
         return replace(self, values=values)
+
+
+def dear() -> Machine:
+    """A faster machine that takes more power."""
+    quick = {f"kernels__full_node__{k}": v for k, v in (("t_first", 30), ("t_next", 0.8))}
+    return Machine("dear").with_(**quick, power__core=100, price__node_hour=9)

@@ -7,34 +7,19 @@ really drawn.
 
 import copy
 import csv
-import hashlib
 import json
 from pathlib import Path
 
 import brute_force
 import numpy as np
+import synthetic_record
 from small_network import describe
+from synthetic_record import PHASES
 
 from spikemark.models.statistics import lump
-from spikemark.network.fields import Projection
 
-PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
 SHARES = (0.55, 0.35, 0.10)  # of the compute time: deliver, update, collocate
 EXCHANGE_S = 2e-6
-RANK_COLUMNS = [
-    "rank",
-    "neurons",
-    "synapses",
-    "spikes",
-    "synaptic_events",
-    "external_events",
-    "first_accesses",
-    "messages",
-    "bytes_sent",
-    "peak_bytes",
-    "build_s",
-    "simulate_s",
-]
 
 
 def compute_times(
@@ -125,14 +110,14 @@ def write_run(
         compute *= np.array([[slower.get(node, 1.0)] for node in nodes])
     times = phase_times(compute, window, barrier)
     windows = cycles // window
-    per_rank = _rank_rows(counts, times, ranks, windows)
-    record = _record(run, counts, times, per_rank, ranks, threads, seconds, window)
+    per_rank = synthetic_record.rank_rows(counts, times, ranks, windows)
+    record = synthetic_record.whole(run, counts, times, per_rank, ranks, threads, seconds, window)
     if nodes:
         names = list(dict.fromkeys(nodes))
         for row, node in zip(per_rank, nodes, strict=True):
             row["node"] = names.index(node)
         record["host"] |= {"name": nodes[0], "nodes": len(names), "node_names": names}
-        record["host"]["per_node"] = [_node(name, nodes.count(name)) for name in names]
+        record["host"]["per_node"] = [synthetic_record.node(name, nodes.count(name)) for name in names]
     for key, value in overrides.items():
         *path, last = key.split("__")
         at = record
@@ -152,19 +137,6 @@ def write_run(
     if launch is not None:
         (directory / "launch.json").write_text(json.dumps(launch))
     return directory
-
-
-def _node(name: str, ranks: int) -> dict:
-    frequency = {"governor": "performance", "governor_reason": None}
-    frequency |= {"frequency_min_hz": 1_500_000_000, "frequency_max_hz": 3_000_000_000}
-    return {
-        "name": name,
-        "cpu": "synthetic CPU",
-        "cores": 2,
-        "memory_bytes": 2**33,
-        "ranks": ranks,
-        **frequency,
-    }
 
 
 def job(number: int, began_s: float = 0.0, cluster: str = "toy", wall_s: float = 1.0, **changes) -> dict:
@@ -208,140 +180,13 @@ def overlap(directory: Path) -> None:
         np.save(directory / "cycles.npy", times)
 
 
-def _rank_rows(counts, times, ranks, windows) -> list[dict]:
-    messages = windows * (ranks - 1)
-    simulate = np.nansum(times, axis=(1, 2))
-    return [
-        {
-            "rank": r,
-            "neurons": int(counts.neurons[r]),
-            "synapses": int(counts.synapses[r]),
-            "spikes": int(counts.spikes[r]),
-            "synaptic_events": int(counts.synaptic_events[r]),
-            "external_events": 0,
-            "first_accesses": int(counts.first_accesses[r]),
-            "messages": messages,
-            "bytes_sent": 8 * (messages + int(counts.spikes[r]) * (ranks - 1)),
-            "peak_bytes": 20_000_000 + 24 * int(counts.synapses[r]),
-            "build_s": 0.05,
-            "simulate_s": float(simulate[r]),
-        }
-        for r in range(ranks)
-    ]
-
-
-def _phase_summary(times, barrier) -> dict:
-    totals = times.sum(axis=1)
-    summary = {
-        n: {"mean_s": float(t.mean()), "max_s": float(t.max())} for n, t in zip(PHASES, totals.T, strict=True)
-    }
-    if not barrier:
-        summary["synchronise"] = {"mean_s": None, "max_s": None, "reason": "record.barrier is false"}
-    return summary
-
-
-def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
-    cycle_ms = run["time"]["cycle_ms"]
-    area = {p["name"]: p.get("area", p["name"]) for p in run["network"]["populations"]}
-    size = {p["name"]: p["size"] for p in run["network"]["populations"]}
-
-    def lane(name, period, back_end, sharing, inside):
-        shortest, synapses = [], 0
-        for p in run["network"].get("projections", []):
-            sources = [p["source"]] if isinstance(p["source"], str) else p["source"]
-            near = all(area[s] == area[p["target"]] for s in sources)
-            if inside is None or near == inside:
-                shortest.append(p["delay"].get("min", run["time"]["resolution_ms"]))
-                synapses += round(Projection.model_validate(p).synapses) * size[p["target"]]
-        spans = sharing > 1
-        least = min(shortest) if shortest else None
-        return {
-            "name": name,
-            "period": period,
-            "lag": 0,
-            "exchange": back_end if spans else "self",
-            "ranks": sharing,
-            "groups": ranks // sharing,
-            "slack": None if least is None else round(least - period * cycle_ms, 9),
-            "shortest_delay_ms": least,
-            "synapses": synapses,
-            "windows": cycles // period,
-            "messages": totals["messages"] if spans else 0,
-            "bytes_sent": totals["bytes_sent"] if spans else 0,
-            "spikes_sent": totals["spikes"] * (sharing - 1),
-        }
-
-    if run["schedule"] != "structure_aware":
-        return [lane("world", 1, run["exchange"], ranks, None)]
-    return [lane("near", 1, "self", 1, True), lane("far", window, run["exchange"], ranks, False)]
-
-
-def _record(run, counts, times, per_rank, ranks, threads, seconds, window) -> dict:
-    cycles = times.shape[1]
-    totals = {n: sum(row[n] for row in per_rank) for n in RANK_COLUMNS[1:9]}
-    totals["external_events"] = 0
-    simulate = max(row["simulate_s"] for row in per_rank)
-    peak = sum(row["peak_bytes"] for row in per_rank)
-    network = json.dumps([run["seed"], run["network"], run["time"]], sort_keys=True)
-    digest = hashlib.sha256(network.encode()).hexdigest()
-    return {
-        "format_version": 1,
-        "status": "complete",
-        "checksum": digest[:16],
-        "spike_checksum": digest[16:32],
-        "description": run,
-        "provenance": {
-            "commit": "0" * 40,
-            "dirty": False,
-            "compiler": "synthetic 1.0",
-            "flags": "-O2",
-            "mpi_library": "synthetic MPI 3.1",
-            "version": "0.1.0",
-            "started": "2026-01-01T00:00:00Z",
-        },
-        "host": {
-            "name": "synthetic",
-            "system": "Linux",
-            "cpu": "synthetic CPU",
-            "cores": 2,
-            "threads_per_core": 1,
-            "sockets": 1,
-            "memory_bytes": 8 * 2**30,
-            "cache_bytes": {"L1d": 32768, "L2": 1048576, "L3": None},
-            "virtual_machine": True,
-            "nodes": 1,
-            "foreign_load": 0.1,
-            "binding": [[r] for r in range(ranks)],
-        },
-        "warnings": ["virtual machine: times may be disturbed by other guests"],
-        "ranks": ranks,
-        "threads": threads,
-        "totals": totals,
-        "timing": {
-            "build_s": 0.05,
-            "simulate_s": simulate,
-            "model_s": seconds,
-            "real_time_factor": simulate / seconds,
-            "cycles": cycles,
-            "timer_overhead": 6 * 25e-9 * cycles / simulate,
-            "timer_read_s": 25e-9,
-            "phases": _phase_summary(times, run["record"]["barrier"]),
-        },
-        "memory": {
-            "peak_bytes": peak,
-            "bytes_per_synapse": peak / totals["synapses"] if totals["synapses"] else None,
-            "parts": {
-                "neurons": 16 * totals["neurons"],
-                "synapses": 8 * totals["synapses"],
-                "lists": 8 * counts.lists,
-                "routes": 4 * counts.lists,
-                "ring": 160 * totals["neurons"],
-                "buffers": 65536 * ranks,
-                "log": times.size * 4,
-            },
-        },
-        "lanes": _lanes(run, ranks, cycles, window, totals),
-        "phases": PHASES,
-        "meters": [],
-        "energy": None,
-    }
+def level(directory: Path) -> None:
+    """Turn a run that `write_run` made of one lane into a hierarchical one; its groups are single ranks."""
+    path = directory / "record.json"
+    record = json.loads(path.read_text())
+    (world,) = record["lanes"]
+    own = {**world, "exchange": "self", "ranks": 1, "groups": record["ranks"]}
+    ratio = record["description"]["delay_ratio"]
+    lanes = [{**own, "name": "near"}, {**own, "name": "group", "period": ratio}]
+    record["lanes"] = [*lanes, {**world, "name": "far", "period": ratio}]
+    path.write_text(json.dumps(record))

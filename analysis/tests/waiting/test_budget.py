@@ -87,11 +87,11 @@ def test_the_parts_add_up_to_the_waiting_of_the_record(tmp_path, schedule):
 
 
 @settings(max_examples=15)
-@given(seed=st.integers(0, 1000), order=st.permutations(range(RANKS)), unit=st.sampled_from([1e-3, 7.0, 1e6]))
+@given(seed=st.integers(0, 1000), order=st.permutations(range(RANKS)), unit=st.sampled_from([1e-3, 7.0, 1e4]))
 def test_neither_the_order_of_ranks_nor_the_unit_matters(seed, order, unit):
     times = planted((1, 1, 1), 1000, seed)
     one, other = budget(times), budget(unit * times[list(order)])
-    for name in one.parts:
+    for name in PARTS:
         assert other.parts[name].value == pytest.approx(unit * one.parts[name].value, abs=1e-9 * unit)
         ends = [unit * x for x in one.parts[name].interval]
         assert other.parts[name].interval == pytest.approx(ends, rel=1e-4, abs=1e-9 * unit)
@@ -108,8 +108,9 @@ def test_what_ranks_share_costs_time_and_makes_nobody_wait():
     times = planted((1, 1, 0), 10_000)
     slow = np.random.default_rng(5).random(10_000) < 0.1
     shared = budget(times + 10 * SD_S * slow)
-    for name, part in budget(times).parts.items():
-        assert shared.parts[name].value == pytest.approx(part.value, rel=1e-6, abs=1e-12)
+    plain = budget(times).parts
+    for name in PARTS:
+        assert shared.parts[name].value == pytest.approx(plain[name].value, rel=1e-6, abs=1e-12)
     low, high = shared.common_mode.interval
     assert low < SD_S * 10_000 < high
     assert shared.common_mode.value == pytest.approx(10 * SD_S * slow.sum(), rel=0.1)

@@ -130,7 +130,11 @@ def test_the_help_lists_every_change(spikemark):
 def test_on_the_command_line(spikemark, refusal, tmp_path):
     run = str(write_run(tmp_path, ranks=4, cycles=1000, rank_sd=0.05))
     status, output, _ = spikemark("whatif", run, "--json")
-    found = json.loads(output)
+    content = json.loads(output)
+    assert (
+        content["sentence"].startswith("double-delay-ratio helps most") and content["predictor"] == "replay"
+    )
+    found = content["changes"]
     assert status == 0 and list(found) == ["base", *CHANGES, *COMBINED]
     for name in ("base", "level-ranks"):
         assert list(found[name]) == list(PREDICTORS)
@@ -139,7 +143,7 @@ def test_on_the_command_line(spikemark, refusal, tmp_path):
     for name in REALISTIC:
         assert found["level-ranks"][name]["waiting_s"] < found["base"][name]["waiting_s"]
     status, output, _ = spikemark("whatif", run, "--predictor", "correlated", "--json")
-    one = json.loads(output)
+    one = json.loads(output)["changes"]
     assert {name: list(made) for name, made in one.items()} == {name: ["correlated"] for name in found}
     assert one["base"]["correlated"] == found["base"]["correlated"]
     status, output, _ = spikemark("whatif", run, "--change", "halve-jitter+double-delay-ratio")

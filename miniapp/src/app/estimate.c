@@ -2,45 +2,96 @@
 
 #include "base/alloc.h"
 #include "run/build.h"
+#include "run/limits.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/// Returns the expected number of lists on a rank that has own[population] neurons. A source has a list in a
-/// lane unless all draws of all projections miss it; a Poisson number of draws with mean K all miss it with
+/// What is expected of a lane on a rank.
+struct lane_share {
+    double lists, synapses;
+    double sources; ///< neurons from which there can be synapses
+};
+
+/// Finds the shares of all lanes on a rank that has own[population] neurons. A source has a list in a lane
+/// unless all draws of all projections miss it; a Poisson number of draws with mean K all miss it with
 /// probability exp(-K hit).
-static double expected_lists(const struct schedule *schedule, const struct placement *placement,
-                             const double *own) {
-    const struct network *network = placement->network;
-    double lists = 0;
+static void share_lanes(const struct schedule *schedule, const struct network *network, const double *own,
+                        struct lane_share shares[schedule_lanes_max]) {
     double *log_missed = ALLOC_ZERO(double, (size_t)schedule->n_lanes * network->n_populations);
+    memset(shares, 0, schedule_lanes_max * sizeof *shares);
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
         const uint32_t target_area = network->populations[p->target].area;
-        const double targets = own[p->target];
-        for (uint32_t k = 0; k < p->n_sources; k++) {
-            const uint32_t source = p->sources[k];
-            int lane = schedule_lane(schedule, network->populations[source].area, target_area);
+        const double drawn = own[p->target] * p->indegree.mean;
+        for (uint32_t k = 0; drawn > 0 && k < p->n_sources; k++) {
+            const struct population *source = &network->populations[p->sources[k]];
+            int lane = schedule_lane(schedule, source->area, target_area);
             if (lane < 0) continue; // there are no synapses then
             const double hit = 1 / fmax(p->pool, 1.0000001);
-            log_missed[(size_t)lane * network->n_populations + source] +=
-                targets * p->indegree.mean * (p->indegree.above ? -hit : log1p(-hit));
+            shares[lane].synapses += drawn * source->size / p->pool;
+            log_missed[(size_t)lane * network->n_populations + p->sources[k]] +=
+                drawn * (p->indegree.above ? -hit : log1p(-hit));
         }
     }
     for (int l = 0; l < schedule->n_lanes; l++)
-        for (uint32_t p = 0; p < network->n_populations; p++)
-            lists -= network->populations[p].size * expm1(log_missed[(size_t)l * network->n_populations + p]);
+        for (uint32_t p = 0; p < network->n_populations; p++) {
+            const double missed = log_missed[(size_t)l * network->n_populations + p];
+            shares[l].lists -= network->populations[p].size * expm1(missed);
+            if (missed < 0) shares[l].sources += network->populations[p].size;
+        }
     free(log_missed);
-    return lists;
+}
+
+/// Returns the format of the synapses of a thread that has its even share of `neurons`.
+static struct synapse_format format_of(const struct description *description, double neurons) {
+    struct error error = {""};
+    struct synapse_format format;
+    struct model model = {.description = description};
+    build_weights(&model);
+    synapse_format(&format, (uint32_t)fmax(1, ceil(neurons)), description->network.longest_delay,
+                   model.weights, model.n_classes, &error);
+    build_close_weights(&model);
+    return format;
+}
+
+/// Returns the whole number in an expectation, which may fall short of one by the rounding of its sum.
+static uint64_t whole(double expected) {
+    return (uint64_t)(expected + 1e-3);
+}
+
+/// Adds what finds the synapses of a lane, and what building takes for it: while drawing, sorting, and making
+/// routes.
+static void add_lane(struct estimate *e, const struct lane_share *share, const struct network *network,
+                     const struct synapse_format *format, int threads, double building[4]) {
+    const double each = share->synapses / threads;
+    const unsigned bits = buckets_source_bits(format, (uint32_t)share->sources);
+    const double width = ldexp(1, (int)bits), buckets = (network->n_neurons >> bits) + 1.0;
+    const struct synapse_index index =
+        synapse_index((uint32_t)whole(fmin(share->lists, UINT32_MAX)), whole(each),
+                      format->used_bits < 32 ? 32 - format->used_bits : 0);
+    const double filled = fmax(1, share->sources / width); // buckets
+    const double sources =
+        2 * share->lists + sizeof(struct id_bucket) *
+                               ((network->n_neurons >> id_set_bits(network->n_neurons, bits, threads)) + 1.0);
+    e->lists += threads * (double)synapse_index_bytes(&index);
+    e->routes += share->lists * (double)sizeof(struct route);
+    building[0] += threads * 4 * buckets;
+    building[1] += threads * (4 * buckets + 8 * width) + sources;
+    building[1] += (double)synapse_bytes(format) * share->synapses / filled;
+    const double round = 16 * share->lists / (double)routes_rounds((uint64_t)share->lists);
+    building[2] = fmax(building[2], round);
+    building[3] += sources;
 }
 
 struct estimate estimate_rank(const struct description *description, const struct placement *placement,
                               const struct schedule *schedule, int rank) {
     const struct network *network = &description->network;
+    struct lane_share shares[schedule_lanes_max];
     struct estimate e = {0};
     double neurons = 0, *own = ALLOC_ZERO(double, network->n_populations);
     for (uint32_t p = 0; p < network->n_populations; p++) {
-        for (int t = 0; t < placement->threads; t++) own[p] += placement_share(placement, p, rank, t).count;
-        const double here = own[p];
+        const double here = own[p] = placement_count(placement, p, rank);
         neurons += here;
         e.neurons += here * (double)neuron_model_find(network->populations[p].model)->bytes_per_neuron;
         if (network->populations[p].external.mean > 0) e.neurons += here * external_steps;
@@ -49,18 +100,61 @@ struct estimate estimate_rank(const struct description *description, const struc
         const struct projection *projection = &network->projections[i];
         e.synapses += (network->normal ? 8.0 : 4.0) * own[projection->target] * projection->indegree.mean;
     }
-    double lists = expected_lists(schedule, placement, own);
+    share_lanes(schedule, network, own, shares);
     free(own);
-    e.lists = 4 * lists * placement->threads;
+    const struct synapse_format format = format_of(description, neurons / placement->threads);
     // Every list somewhere is a route somewhere else; by symmetry a rank holds as many routes as it has
     // lists.
-    e.routes = lists * (double)sizeof(struct route) + 8 * neurons * schedule->n_lanes;
+    e.routes = 8 * neurons * schedule->n_lanes;
+    double building[4] = {0}; // drawing, sorting, a round of requests, sources
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        add_lane(&e, &shares[l], network, &format, placement->threads, building);
+        e.lane_lists[l] = shares[l].lists;
+    }
     e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
     e.buffers = neurons * description->steps_per_cycle * (double)sizeof(struct spike) +
                 placement->threads * block_neurons * 8.0;
+    const double routing = building[3] + building[2] + 8 * neurons; // and who owns what
+    e.building = fmax(routing, fmax(building[0] - e.lists - e.routes, building[1] - e.routes));
     return e;
 }
 
 double estimate_sum(const struct estimate *e) {
     return e->neurons + e->synapses + e->lists + e->routes + e->ring + e->buffers;
+}
+
+/// Returns how many ranks would do for a lane in which a spike can name so many lists, with as many neurons
+/// on all ranks as the given one would have; 0 where a machine of a million times as many would not.
+static double ranks_that_do(const struct placement *placement, const struct schedule *schedule, int rank,
+                            int lane, double named) {
+    const struct network *network = placement->network;
+    struct lane_share shares[schedule_lanes_max];
+    double *own = ALLOC_ZERO(double, network->n_populations), factor = 1;
+    do {
+        factor *= 1.125;
+        for (uint32_t p = 0; p < network->n_populations; p++)
+            own[p] = placement_count(placement, p, rank) / factor;
+        share_lanes(schedule, network, own, shares);
+    } while (shares[lane].lists > named && factor < 1e6);
+    free(own);
+    return factor < 1e6 ? ceil(factor * placement->ranks) : 0;
+}
+
+bool estimate_check_words(const struct description *description, const struct placement *placement,
+                          const struct schedule *schedule, struct error *error) {
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        const struct estimate e = estimate_rank(description, placement, schedule, rank);
+        for (int l = 0; l < schedule->n_lanes; l++) {
+            const struct lane_plan *plan = &schedule->lanes[l];
+            if (limits_check_words(plan, description, (uint64_t)e.lane_lists[l], error)) continue;
+            const uint64_t steps = (uint64_t)plan->period * description->steps_per_cycle;
+            const double ranks =
+                ranks_that_do(placement, schedule, rank, l, (double)spike_lists_limit(spike_format(steps)));
+            const size_t used = strlen(error->text);
+            if (ranks > 0)
+                snprintf(error->text + used, sizeof error->text - used, " (about %.0f would do)", ranks);
+            return false;
+        }
+    }
+    return true;
 }

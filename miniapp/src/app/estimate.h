@@ -10,11 +10,24 @@
 /// random sources.
 struct estimate {
     double neurons, synapses, lists, routes, ring, buffers;
+    /// What building takes at most on top of what stays, bytes. While the synapses are drawn, every thread
+    /// counts the buckets of sources of each lane, 4 bytes each, and neither lists nor routes are there yet.
+    /// When it sorts them, the sources of the rank are there, too, 2 bytes for each and 16 for each bucket,
+    /// and every thread has room for one bucket. When the routes are made, only the sources are left, and a
+    /// round of requests: 16 bytes for each of its lists.
+    double building;
+    double lane_lists[schedule_lanes_max];
 };
 
 struct estimate estimate_rank(const struct description *description, const struct placement *placement,
                               const struct schedule *schedule, int rank);
 
+/// Returns the bytes of all parts, which stay.
 double estimate_sum(const struct estimate *estimate);
+
+/// Refuses lanes that may be expected to have more lists on a rank than a four-byte spike can name, and says
+/// which windows, or how many ranks, would do.
+bool estimate_check_words(const struct description *description, const struct placement *placement,
+                          const struct schedule *schedule, struct error *error);
 
 #endif

@@ -17,10 +17,12 @@ static void explain_memory(const struct description *description, const struct p
         largest = rank;
     }
     const double mib = 1024.0 * 1024.0;
-    printf("memory     %.1f MiB in all, %.1f MiB on the largest rank (%d): synapses %.1f, lists %.1f, routes "
-           "%.1f, ring %.1f, neurons %.1f, buffers %.1f; MPI and the program itself come on top\n",
-           all / mib, estimate_sum(&most) / mib, largest, most.synapses / mib, most.lists / mib,
-           most.routes / mib, most.ring / mib, most.neurons / mib, most.buffers / mib);
+    printf(
+        "memory     %.1f MiB in all, %.1f MiB on the largest rank (%d): synapses %.1f, lists %.1f, routes "
+        "%.1f, ring %.1f, neurons %.1f, buffers %.1f; MPI and the program itself come on top, and %.1f MiB "
+        "while it is built\n",
+        all / mib, estimate_sum(&most) / mib, largest, most.synapses / mib, most.lists / mib,
+        most.routes / mib, most.ring / mib, most.neurons / mib, most.buffers / mib, most.building / mib);
 }
 
 /// Returns the end of the noun in "1 cycle", "2 cycles".

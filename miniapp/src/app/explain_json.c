@@ -48,10 +48,11 @@ static json_t *ranks_json(const struct description *d, const struct placement *p
     json_t *list = json_array();
     for (int rank = 0; rank < placement->ranks; rank++) {
         const struct estimate estimate = estimate_rank(d, placement, schedule, rank);
-        json_array_append_new(
-            list, json_pack("{sI sf sf so}", "neurons", (json_int_t)placement_neurons(placement, rank),
-                            "synapses", estimate.synapses / (d->network.normal ? 8 : 4), "memory_bytes",
-                            estimate_sum(&estimate), "memory_parts", bytes_json(&estimate)));
+        json_array_append_new(list, json_pack("{sI sf sf so sf}", "neurons",
+                                              (json_int_t)placement_neurons(placement, rank), "synapses",
+                                              estimate.synapses / (d->network.normal ? 8 : 4), "memory_bytes",
+                                              estimate_sum(&estimate), "memory_parts", bytes_json(&estimate),
+                                              "building_bytes", estimate.building));
     }
     return list;
 }

@@ -1,6 +1,7 @@
 /// \file
 /// miniapp RUN.json --out DIR: reads the description, builds, simulates, writes the record.
 
+#include "app/estimate.h"
 #include "app/explain.h"
 #include "app/job.h"
 #include "app/list.h"
@@ -15,7 +16,9 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
                struct error *error) {
     struct job *job = ALLOC_ZERO(struct job, 1);
     int status = status_done;
-    if (!job_plan(job, options, layout, world, error))
+    if (!job_plan(job, options, layout, world, error) ||
+        (options->action == action_explain &&
+         !estimate_check_words(&job->description, &job->placement, &job->schedule, error)))
         status = status_bad_input;
     else if (options->action == action_explain && rank == 0)
         (options->json ? explain_print_json : explain_print)(&job->description, &job->placement,

@@ -36,10 +36,19 @@ struct share placement_share(const struct placement *placement, uint32_t populat
     return (struct share){p->first + skip, stride, count};
 }
 
+uint32_t placement_count(const struct placement *placement, uint32_t population, int rank) {
+    const struct population *p = &placement->network->populations[population];
+    const struct deal *deal = &placement->deals[population];
+    const uint32_t ranks = (uint32_t)deal->ranks;
+    if (rank < deal->first_rank || rank >= deal->first_rank + deal->ranks) return 0;
+    const uint32_t at_first = (p->first - deal->origin) % ranks; // the rank that owns the first neuron
+    const uint32_t skip = ((uint32_t)(rank - deal->first_rank) + ranks - at_first) % ranks;
+    return p->size > skip ? (p->size - skip - 1) / ranks + 1 : 0;
+}
+
 uint32_t placement_neurons(const struct placement *placement, int rank) {
     uint32_t neurons = 0;
     for (uint32_t p = 0; p < placement->network->n_populations; p++)
-        for (int thread = 0; thread < placement->threads; thread++)
-            neurons += placement_share(placement, p, rank, thread).count;
+        neurons += placement_count(placement, p, rank);
     return neurons;
 }

@@ -58,6 +58,9 @@ static inline int placement_rank(const struct placement *placement, uint32_t pop
     return deal->first_rank + (int)((gid - deal->origin) % (uint32_t)deal->ranks);
 }
 
+/// Returns the number of neurons of one population on a rank.
+uint32_t placement_count(const struct placement *placement, uint32_t population, int rank);
+
 /// Returns the number of neurons on a rank.
 uint32_t placement_neurons(const struct placement *placement, int rank);
 

@@ -16,12 +16,12 @@ static json_t *count_or_null(uint64_t bytes) {
 }
 
 static json_t *totals(const struct results *results) {
-    return json_pack("{so so so so so so so so}", "neurons", COUNT(results, neurons), "synapses",
-                     COUNT(results, synapses), "spikes", COUNT(results, counts.spikes), "synaptic_events",
-                     COUNT(results, counts.synaptic_events), "external_events",
-                     COUNT(results, counts.external_events), "first_accesses",
-                     COUNT(results, counts.first_accesses), "messages", COUNT(results, traffic.messages),
-                     "bytes_sent", COUNT(results, traffic.bytes));
+    return json_pack(
+        "{so so so so so so so so so}", "neurons", COUNT(results, neurons), "synapses",
+        COUNT(results, synapses), "spikes", COUNT(results, counts.spikes), "synaptic_events",
+        COUNT(results, counts.synaptic_events), "external_events", COUNT(results, counts.external_events),
+        "first_accesses", COUNT(results, counts.first_accesses), "lookups", COUNT(results, counts.lookups),
+        "messages", COUNT(results, traffic.messages), "bytes_sent", COUNT(results, traffic.bytes));
 }
 
 static json_t *phases(const struct results *results) {

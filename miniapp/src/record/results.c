@@ -25,7 +25,7 @@ double results_counter_overhead(const struct results *results, double simulate_s
 bool results_write_ranks(const struct results *results, FILE *file) {
     fprintf(file,
             "rank,neurons,synapses,spikes,synaptic_events,external_events,first_accesses,messages,bytes_sent,"
-            "peak_bytes,build_s,simulate_s,node\n");
+            "peak_bytes,build_s,simulate_s,node,lookups\n");
     for (int r = 0; r < results->model->ranks; r++) {
         const struct rank_tally *t = &results->ranks[r];
         const uint64_t counts[] = {t->neurons,
@@ -43,7 +43,8 @@ bool results_write_ranks(const struct results *results, FILE *file) {
             fprintf(file, ",%llu", (unsigned long long)t->peak_bytes);
         else
             fprintf(file, ",");
-        fprintf(file, ",%.9g,%.9g,%d\n", t->build_s, t->simulate_s, results->nodes->of_rank[r]);
+        fprintf(file, ",%.9g,%.9g,%d,%llu\n", t->build_s, t->simulate_s, results->nodes->of_rank[r],
+                (unsigned long long)t->counts.lookups);
     }
     return !ferror(file);
 }

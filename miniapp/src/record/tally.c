@@ -44,6 +44,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
         own->counts.synaptic_events += counts->synaptic_events;
         own->counts.external_events += counts->external_events;
         own->counts.first_accesses += counts->first_accesses;
+        own->counts.lookups += counts->lookups;
         own->counts.checksum += counts->checksum;
         own->state_checksum += state_checksum(model->parts[t]);
     }

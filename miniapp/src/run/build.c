@@ -21,8 +21,7 @@ static int ascending(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/// Numbers the distinct weights of the projections, unless each synapse has its own.
-static void classify_weights(struct model *model) {
+void build_weights(struct model *model) {
     const struct network *network = &model->description->network;
     size_t n = 0;
     if (network->normal) return;
@@ -46,6 +45,12 @@ static void classify_weights(struct model *model) {
                                            model->n_classes, sizeof *model->weights, ascending);
             model->weight_class[model->first_class[i] + k] = (uint32_t)(found - model->weights);
         }
+}
+
+void build_close_weights(struct model *model) {
+    free(model->weights);
+    free(model->weight_class);
+    free(model->first_class);
 }
 
 /// Appends the blocks of one population to a thread's part.
@@ -132,24 +137,20 @@ static uint32_t *number_neurons(struct model *model) {
 }
 
 /// Makes the synapse tables of all lanes and threads, and finds out which sources they need.
-static void build_tables(struct model *model, struct wanted *wanted, struct error *error) {
-    struct lists lists;
-    lists_open(&lists, model);
+static void build_tables(struct model *model, struct lists *lists, struct error *error) {
 #pragma omp parallel num_threads(model->threads)
-    lists_count(&lists, model, omp_get_thread_num());
-
-    for (int l = 0; l < model->n_lanes; l++) wanted[l] = lists_number(&lists, model, l, error);
-    if (!error_stands(error)) {
-#pragma omp parallel num_threads(model->threads)
-        {
-            struct error own = {""};
-            int thread = omp_get_thread_num();
-            lists_fill(&lists, model, thread, &own);
+    {
+        struct error own = {""};
+        lists_draw(lists, model, omp_get_thread_num(), &own);
 #pragma omp critical
-            if (error_stands(&own)) error_set(error, "%s", own.text);
-        }
+        if (error_stands(&own)) error_set(error, "%s", own.text);
     }
-    lists_close(&lists, model);
+    if (error_stands(error)) return;
+#pragma omp parallel num_threads(model->threads)
+    lists_unite(lists, model, omp_get_thread_num());
+    if (!lists_number(lists, model, error)) return;
+#pragma omp parallel num_threads(model->threads)
+    lists_finish(lists, model, omp_get_thread_num());
 }
 
 /// Makes the communicators of the lanes and tests their exchanges.
@@ -175,7 +176,7 @@ bool build(struct model *model, const struct description *description, const str
     MPI_Comm_rank(world, &model->rank);
     model->ranks = placement->ranks;
     model->threads = placement->threads;
-    classify_weights(model);
+    build_weights(model);
     if (read_models(model, error)) limits_check_share(model, error);
     if (!agree(world, error) || !connect_lanes(model, world, error)) return false;
     model->parts = ALLOC_ZERO(struct part *, (size_t)model->threads);
@@ -187,18 +188,17 @@ bool build(struct model *model, const struct description *description, const str
     uint32_t *gids = number_neurons(model);
 
     limits_check_lanes(model, error);
-    struct wanted *wanted = ALLOC_ZERO(struct wanted, (size_t)model->n_lanes);
-    if (!error_stands(error)) build_tables(model, wanted, error);
+    struct lists lists;
+    lists_open(&lists, model);
+    if (!error_stands(error)) build_tables(model, &lists, error);
+    lists_close_buckets(&lists, model);
     bool built = agree(world, error);
     for (int l = 0; built && l < model->n_lanes; l++) {
-        lane_open(&model->lanes[l], &wanted[l], gids, model->neurons, error);
+        lane_open(&model->lanes[l], &lists.wanted[l], gids, model->neurons, error);
+        wanted_close(&lists.wanted[l]);
         built = agree(world, error);
     }
-    for (int l = 0; l < model->n_lanes; l++) {
-        free(wanted[l].gids);
-        free(wanted[l].per_owner);
-    }
-    free(wanted);
+    lists_close(&lists, model);
     free(gids);
     return built;
 }
@@ -215,9 +215,7 @@ void build_close(struct model *model) {
     for (int t = 0; model->parts && t < model->threads; t++) close_part(model->parts[t]);
     free(model->lanes);
     free(model->parts);
-    free(model->weights);
-    free(model->weight_class);
-    free(model->first_class);
+    build_close_weights(model);
     free(model->neuron_models);
 }
 
@@ -246,7 +244,7 @@ void build_bytes(const struct model *model, uint64_t bytes[build_parts]) {
         for (int l = 0; l < model->n_lanes; l++) {
             const struct synapse_table *table = &model->lanes[l].tables[t];
             bytes[synapses] += (uint64_t)synapse_table_size(table) * synapse_bytes(&table->format);
-            bytes[lists] += ((uint64_t)table->lists + 1) * sizeof *table->start;
+            if (table->start) bytes[lists] += synapse_index_bytes(&table->index);
         }
     }
     for (int l = 0; l < model->n_lanes; l++) {

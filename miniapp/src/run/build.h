@@ -1,8 +1,8 @@
 /// \file
 /// The share of the network that one rank has, ready to run: neurons, synapses, lanes.
 ///
-/// Each thread draws the incoming synapses of its own neurons twice: once to count them per source, and once
-/// to put them in place. Nothing is stored in between, and nothing is sorted.
+/// Each thread draws the incoming synapses of its own neurons twice: once to count them, and once to put them
+/// into buckets of sources, which are then sorted one by one. A rank's memory follows its own synapses.
 
 #ifndef RUN_BUILD_H
 #define RUN_BUILD_H
@@ -34,7 +34,7 @@ struct part {
     int32_t *input;  ///< scratch of update, [block_neurons]
     uint32_t *fired; ///< scratch of update, [block_neurons]
     struct part_counts {
-        uint64_t spikes, synaptic_events, external_events, first_accesses, checksum;
+        uint64_t spikes, synaptic_events, external_events, first_accesses, lookups, checksum;
     } counts;
 };
 
@@ -63,6 +63,10 @@ struct model {
 
 /// Returns how many threads a parallel region gets when it asks for `wanted`.
 int build_threads(int wanted);
+
+/// Numbers the distinct weights of the projections of model->description, unless each synapse has its own.
+void build_weights(struct model *model);
+void build_close_weights(struct model *model);
 
 /// Builds the share of the calling rank. Collective over `world`; all ranks agree on an error. Close the
 /// model also after a failure. A model set to zero may be closed, too.

@@ -2,28 +2,66 @@
 
 #include "base/alloc.h"
 #include "description/draw.h"
+#include "run/limits.h"
 #include <stdlib.h>
+#include <string.h>
+
+/// Returns how many neurons can be sources of synapses of this rank in a lane.
+static uint32_t count_sources(const struct model *model, int lane) {
+    const struct network *network = &model->description->network;
+    bool *is_source = ALLOC_ZERO(bool, network->n_populations);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < network->n_projections; i++) {
+        const struct projection *p = &network->projections[i];
+        const uint32_t target_area = network->populations[p->target].area;
+        if (placement_count(model->placement, p->target, model->rank) == 0 || p->indegree.mean == 0) continue;
+        for (uint32_t k = 0; k < p->n_sources; k++)
+            is_source[p->sources[k]] |=
+                schedule_lane(model->schedule, network->populations[p->sources[k]].area, target_area) == lane;
+    }
+    for (uint32_t p = 0; p < network->n_populations; p++)
+        n += is_source[p] ? network->populations[p].size : 0;
+    free(is_source);
+    return n;
+}
 
 void lists_open(struct lists *lists, const struct model *model) {
-    lists->counts = ALLOC_ZERO(uint32_t **, (size_t)model->threads);
-    lists->list_of = ALLOC_ZERO(uint32_t *, (size_t)model->n_lanes);
-    lists->n_lists = ALLOC_ZERO(uint32_t, (size_t)model->n_lanes);
     const struct network *network = &model->description->network;
+    struct error error = {""};
+    struct synapse_format format;
+    uint32_t neurons = 1;
+    lists->buckets = ALLOC_ZERO(struct buckets *, (size_t)model->threads);
+    lists->wanted = ALLOC(struct wanted, (size_t)model->n_lanes);
     lists->lanes = ALLOC(int, network->n_projections);
+    lists->source_bits = ALLOC(unsigned, (size_t)model->n_lanes);
     for (uint32_t p = 0; p < network->n_projections; p++)
         lists->lanes[p] = schedule_projection_lane(model->schedule, network, &network->projections[p]);
+    for (int t = 0; t < model->threads; t++)
+        if (model->parts[t]->neurons > neurons) neurons = model->parts[t]->neurons;
+    synapse_format(&format, neurons, network->longest_delay, model->weights, model->n_classes, &error);
+    for (int l = 0; l < model->n_lanes; l++) {
+        const struct lane *lane = &model->lanes[l];
+        lists->source_bits[l] = buckets_source_bits(&format, count_sources(model, l));
+        wanted_open(&lists->wanted[l], model->placement, lane->plan->groups.place, lane->ranks,
+                    id_set_bits(network->n_neurons, lists->source_bits[l], model->threads));
+    }
+}
+
+void lists_close_buckets(struct lists *lists, const struct model *model) {
+    for (int t = 0; t < model->threads; t++) {
+        for (int l = 0; lists->buckets[t] && l < model->n_lanes; l++) buckets_close(&lists->buckets[t][l]);
+        free(lists->buckets[t]);
+        lists->buckets[t] = NULL;
+    }
 }
 
 void lists_close(struct lists *lists, const struct model *model) {
-    for (int t = 0; t < model->threads; t++) {
-        for (int l = 0; l < model->n_lanes; l++) free(lists->counts[t][l]);
-        free(lists->counts[t]);
-    }
-    for (int l = 0; l < model->n_lanes; l++) free(lists->list_of[l]);
-    free(lists->counts);
-    free(lists->list_of);
-    free(lists->n_lists);
+    lists_close_buckets(lists, model);
+    for (int l = 0; l < model->n_lanes; l++) wanted_close(&lists->wanted[l]);
+    free(lists->buckets);
+    free(lists->wanted);
     free(lists->lanes);
+    free(lists->source_bits);
 }
 
 /// A neuron of the thread and a projection onto it, whose synapses are drawn together.
@@ -55,10 +93,9 @@ static void for_each_draw(const struct model *model, int thread,
 }
 
 struct sink {
-    uint32_t **counts;            ///< [lanes], while counting
-    uint32_t **list_of;           ///< [lanes], while filling
-    struct synapse_table *tables; ///< [lanes], while filling
-    const int *lanes;             ///< [projections] lane of all synapses, or -1
+    struct buckets *buckets; ///< [lanes]
+    const int *lanes;        ///< [projections] lane of all synapses, or -1
+    uint64_t synapses;       ///< counted
 };
 
 /// Returns the lane of a synapse from `source`.
@@ -75,11 +112,12 @@ static void count_draw(const struct model *model, const struct draw *draw, void 
     struct sink *sink = context;
     const uint32_t indegree = network_indegree(network, draw->projection, draw->gid);
     uint32_t source[network_batch];
+    sink->synapses += indegree;
     for (uint32_t k = 0; k < indegree; k += network_batch) {
         uint32_t rest = indegree - k, n = rest < network_batch ? rest : network_batch;
         network_draw(network, draw->projection, draw->gid, k, n, source, NULL, NULL);
         for (uint32_t i = 0; i < n; i++)
-            sink->counts[lane_of(model, draw->projection, sink, source[i])][source[i]]++;
+            buckets_count(&sink->buckets[lane_of(model, draw->projection, sink, source[i])], source[i]);
     }
 }
 
@@ -111,86 +149,64 @@ static void put_draw(const struct model *model, const struct draw *draw, void *c
         if (!same) weigh(model, draw->projection, n, weight);
         for (uint32_t i = 0; i < n; i++) {
             int lane = lane_of(model, draw->projection, sink, source[i]);
-            struct synapse_table *table = &sink->tables[lane];
-            const uint32_t list = sink->list_of[lane][source[i]];
+            struct buckets *buckets = &sink->buckets[lane];
+            const uint32_t packed =
+                synapse_pack(&buckets->format, draw->target, delay[i], own ? 0 : weight[i]);
             if (own)
-                synapse_table_put_own(table, list, synapse_pack(&table->format, draw->target, delay[i], 0),
-                                      (int32_t)weight[i]);
+                buckets_put_own(buckets, source[i], packed, (int32_t)weight[i]);
             else
-                synapse_table_put(table, list,
-                                  synapse_pack(&table->format, draw->target, delay[i], weight[i]));
+                buckets_put(buckets, source[i], packed);
         }
     }
 }
 
-void lists_count(struct lists *lists, const struct model *model, int thread) {
-    size_t sources = model->description->network.n_neurons;
-    lists->counts[thread] = ALLOC(uint32_t *, (size_t)model->n_lanes);
-    for (int l = 0; l < model->n_lanes; l++) lists->counts[thread][l] = ALLOC_ZERO(uint32_t, sources);
-    struct sink sink = {.counts = lists->counts[thread], .lanes = lists->lanes};
-    for_each_draw(model, thread, count_draw, &sink);
-}
-
-struct wanted lists_number(struct lists *lists, const struct model *model, int lane, struct error *error) {
+void lists_draw(struct lists *lists, const struct model *model, int thread, struct error *error) {
     const struct network *network = &model->description->network;
-    const int *place = model->lanes[lane].plan->groups.place; // ranks in the communicator of the lane
-    const size_t owners = (size_t)model->lanes[lane].ranks;
-    struct wanted wanted = {.per_owner = ALLOC_ZERO(uint32_t, owners)};
-    uint32_t *list_of = lists->list_of[lane] = ALLOC_ZERO(uint32_t, network->n_neurons);
-    uint32_t *next = ALLOC_ZERO(uint32_t, owners);
-
-    // The first pass over all neurons counts the lists of each owner, the second numbers them.
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t p = 0; p < network->n_populations; p++) {
-            const struct population *population = &network->populations[p];
-            for (uint32_t gid = population->first; gid < population->first + population->size; gid++) {
-                bool any = false;
-                for (int t = 0; t < model->threads; t++) any |= lists->counts[t][lane][gid] > 0;
-                if (!any) continue;
-                int owner = place[placement_rank(model->placement, p, gid)];
-                if (pass == 0)
-                    wanted.per_owner[owner]++;
-                else
-                    wanted.gids[list_of[gid] = next[owner]++] = gid;
-            }
-        }
-        if (pass == 1) break;
-        uint64_t total = 0;
-        for (size_t owner = 0; owner < owners; owner++) {
-            next[owner] = (uint32_t)total;
-            total += wanted.per_owner[owner];
-        }
-        wanted.gids = ALLOC(uint32_t, total);
-        lists->n_lists[lane] = (uint32_t)total;
-        if (total > spike_lists_limit(model->lanes[lane].format) || total > INT32_MAX)
-            error_set(
-                error,
-                "delay_ratio: %u; allowed: less, or more ranks, since lane %s has %llu lists on a rank, "
-                "and a four-byte spike can name %llu beside the step",
-                model->lanes[lane].plan->period, model->lanes[lane].plan->name, (unsigned long long)total,
-                (unsigned long long)spike_lists_limit(model->lanes[lane].format));
-    }
-    free(next);
-    return wanted;
-}
-
-void lists_fill(struct lists *lists, const struct model *model, int thread, struct error *error) {
-    const struct network *network = &model->description->network;
-    struct sink sink = {.list_of = lists->list_of, .lanes = lists->lanes};
-    sink.tables = ALLOC_ZERO(struct synapse_table, (size_t)model->n_lanes);
+    struct sink sink = {.buckets = ALLOC_ZERO(struct buckets, (size_t)model->n_lanes), .lanes = lists->lanes};
     struct synapse_format format;
-    synapse_format(&format, model->parts[thread]->neurons, network->longest_delay, model->weights,
-                   model->n_classes, error);
-
-    for (int l = 0; l < model->n_lanes && !error_stands(error); l++) {
-        const uint32_t *counts = lists->counts[thread][l];
-        synapse_table_open(&sink.tables[l], format, lists->n_lists[l]);
-        for (uint32_t gid = 0; gid < network->n_neurons; gid++)
-            if (counts[gid] > 0)
-                synapse_table_add_count(&sink.tables[l], lists->list_of[l][gid], counts[gid]);
-        synapse_table_allocate(&sink.tables[l], error);
+    lists->buckets[thread] = sink.buckets;
+    if (!synapse_format(&format, model->parts[thread]->neurons, network->longest_delay, model->weights,
+                        model->n_classes, error))
+        return;
+    for (int l = 0; l < model->n_lanes; l++)
+        buckets_open(&sink.buckets[l], format, lists->source_bits[l], network->n_neurons);
+    for_each_draw(model, thread, count_draw, &sink);
+    if (sink.synapses > UINT32_MAX) {
+        error_set(error,
+                  "network: %llu synapses on a thread; allowed: at most %u, so take more ranks or threads",
+                  (unsigned long long)sink.synapses, UINT32_MAX);
+        return;
     }
-    if (!error_stands(error)) for_each_draw(model, thread, put_draw, &sink);
-    for (int l = 0; l < model->n_lanes; l++) model->lanes[l].tables[thread] = sink.tables[l];
-    free(sink.tables);
+    for (int l = 0; l < model->n_lanes; l++) buckets_allocate(&sink.buckets[l]);
+    for_each_draw(model, thread, put_draw, &sink);
+}
+
+void lists_unite(struct lists *lists, const struct model *model, int thread) {
+    uint64_t *present = ALLOC(uint64_t, 1 << id_set_bits_max >> 6);
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct id_set *sources = &lists->wanted[l].sources;
+        const size_t words = (((size_t)1 << sources->bits) + 63) / 64;
+        for (uint32_t k = (uint32_t)thread; k < sources->buckets; k += (uint32_t)model->threads) {
+            memset(present, 0, words * sizeof *present);
+            for (int t = 0; t < model->threads; t++)
+                buckets_mark(&lists->buckets[t][l], (uint64_t)k << sources->bits,
+                             (uint64_t)1 << sources->bits, present);
+            id_set_fill(sources, k, present);
+        }
+    }
+    free(present);
+}
+
+bool lists_number(struct lists *lists, const struct model *model, struct error *error) {
+    for (int l = 0; l < model->n_lanes; l++) {
+        wanted_number(&lists->wanted[l]);
+        limits_check_words(model->lanes[l].plan, model->description, lists->wanted[l].lists, error);
+    }
+    return !error_stands(error);
+}
+
+void lists_finish(struct lists *lists, const struct model *model, int thread) {
+    for (int l = 0; l < model->n_lanes; l++)
+        synapse_table_open(&model->lanes[l].tables[thread], &lists->buckets[thread][l],
+                           &lists->wanted[l].sources);
 }

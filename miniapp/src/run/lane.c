@@ -70,13 +70,8 @@ static void open_windows(struct lane *lane, const struct wanted *wanted) {
 
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error) {
-    const bool broadcast = lane->backend->broadcast;
-    if (!routes_open(&lane->routes, lane->comm, wanted, own_gids, n, broadcast, error)) return false;
-    if (broadcast) {
-        search_open(&lane->search, lane->ranks, wanted->per_owner, lane->routes.number);
-        free(lane->routes.number);
-        lane->routes.number = NULL;
-    }
+    struct search *search = lane->backend->broadcast ? &lane->search : NULL;
+    if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
     open_windows(lane, wanted);
     return true;
 }
@@ -200,7 +195,7 @@ void lane_finish(struct lane *lane, bool all) {
 }
 
 struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *ring) {
-    struct delivered sum = {0, 0};
+    struct delivered sum = {0, 0, 0};
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
         for (int i = 0; window->arrived && i < window->inbox.runs; i++) {
@@ -209,6 +204,7 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
                                                        lane->format, window->sent_step, ring);
             sum.synaptic_events += d.synaptic_events;
             sum.first_accesses += d.first_accesses;
+            sum.lookups += d.lookups;
         }
     }
     return sum;

@@ -14,7 +14,6 @@
 #include "synapse/table.h"
 #include "transport/exchange.h"
 #include "transport/routes.h"
-#include "transport/search.h"
 
 /// A window on its way.
 struct window {

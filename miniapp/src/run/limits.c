@@ -60,3 +60,24 @@ bool limits_check_lanes(const struct model *model, struct error *error) {
     }
     return true;
 }
+
+bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t lists,
+                        struct error *error) {
+    const uint64_t steps = description->steps_per_cycle;
+    const uint64_t named = spike_lists_limit(spike_format(plan->period * steps));
+    uint64_t most = plan->period; // cycles of a window that would do
+    if (lists <= named) return true;
+    while (most > 0 && spike_lists_limit(spike_format(most * steps)) < lists) most--;
+    if (most > 0)
+        return error_set(error,
+                         "delay_ratio: lane %s has windows of %u cycles and %llu lists on a rank, of which a "
+                         "four-byte spike can name %llu beside the step; allowed: windows of at most %llu "
+                         "cycles (delay_ratio, period), or more ranks",
+                         plan->name, plan->period, (unsigned long long)lists, (unsigned long long)named,
+                         (unsigned long long)most);
+    return error_set(error,
+                     "network: lane %s has %llu lists on a rank; allowed: at most %llu, which a four-byte "
+                     "spike can name beside the step of windows of one cycle, so take more ranks",
+                     plan->name, (unsigned long long)lists,
+                     (unsigned long long)spike_lists_limit(spike_format(steps)));
+}

@@ -16,4 +16,9 @@ bool limits_check_share(const struct model *model, struct error *error);
 /// are connected and the neurons counted.
 bool limits_check_lanes(const struct model *model, struct error *error);
 
+/// Refuses so many lists of a rank in a lane where a four-byte spike cannot name them beside its step, and
+/// says which windows would do.
+bool limits_check_words(const struct lane_plan *plan, const struct description *description, uint64_t lists,
+                        struct error *error);
+
 #endif

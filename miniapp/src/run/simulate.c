@@ -65,6 +65,7 @@ static void deliver(const struct model *model, int thread) {
         struct delivered delivered = lane_deliver(&model->lanes[l], thread, &part->ring);
         part->counts.synaptic_events += delivered.synaptic_events;
         part->counts.first_accesses += delivered.first_accesses;
+        part->counts.lookups += delivered.lookups;
     }
     COUNT_ADD(synaptic_events, part->counts.synaptic_events - before);
     REGION_END(deliver);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
+#include <string.h>
 
 /// Returns how many bits tell `values` values from each other.
 static unsigned bits_for(uint64_t values) {
@@ -16,7 +17,8 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
     const unsigned weight = bits_for(classes);
     *format = (struct synapse_format){
         .neurons = neurons, .place_bits = place > 0 ? place : 1, .classes = classes, .weights = weights};
-    if (place <= 31 && format->place_bits + weight <= 32) return true;
+    format->used_bits = format->place_bits + weight;
+    if (place <= 31 && format->used_bits <= 32) return true;
     return error_set(
         error,
         "network: %u neurons per thread x %u delays, %u bits, and %u weights, %u bits, do not fit "
@@ -25,136 +27,113 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
         neurons, longest_delay + 1, place, classes ? classes : 1, weight);
 }
 
-void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists) {
-    *table = (struct synapse_table){.format = format, .lists = lists};
-    table->start = ALLOC_ZERO(uint32_t, (size_t)lists + 1);
+struct synapse_index synapse_index(uint32_t lists, uint64_t synapses, unsigned spare_bits) {
+    enum { block_synapses = 8, filter_bits_per_synapse = 8 };
+    struct synapse_index index = {.lists = lists};
+    const bool sparse = synapses > 0 && synapses < lists;
+    while (sparse && index.block_bits < spare_bits && index.block_bits < 31 &&
+           lists >> index.block_bits > 1 && (synapses << index.block_bits) < (uint64_t)block_synapses * lists)
+        index.block_bits++;
+    index.blocks = (uint32_t)((lists + ((uint64_t)1 << index.block_bits) - 1) >> index.block_bits);
+    if (sparse) {
+        while (lists >> index.filter_bits > synapses * filter_bits_per_synapse) index.filter_bits++;
+        index.filter_words = ((lists - 1) >> index.filter_bits) / 64 + 1;
+    }
+    return index;
 }
 
-bool synapse_table_allocate(struct synapse_table *table, struct error *error) {
-    uint64_t sum = 0;
-    for (uint32_t list = 0; list < table->lists; list++) {
-        sum += table->start[list];
-        if (sum > UINT32_MAX)
-            return error_set(
-                error, "network: more than 4294967295 synapses on a thread; take more ranks or threads");
-        table->start[list] = (uint32_t)sum;
+/// What sorts one bucket after the other.
+struct sorting {
+    struct synapse_table *table;
+    const uint16_t *low; ///< [count] low bits of the sources of the bucket's lists
+    uint32_t count;      ///< of its lists
+    uint32_t list;       ///< number of the first
+    uint32_t *number;    ///< [sources of a bucket] number of the list within the bucket
+    uint32_t *next;      ///< [sources of a bucket] place of the next synapse of each list
+    uint32_t *sorted;    ///< synapses of a bucket
+};
+
+/// Finds the lists of a bucket, which follow those of the one before.
+static void next_lists(struct sorting *sorting, const struct buckets *buckets, uint32_t bucket,
+                       const struct id_set *sources) {
+    const unsigned wider = sources->bits - buckets->source_bits;
+    const struct id_bucket *all = &sources->bucket[bucket >> wider];
+    const uint32_t within = bucket & (((uint32_t)1 << wider) - 1);
+    sorting->list += sorting->count;
+    const uint32_t first = sorting->list - all->first;
+    uint32_t end = first;
+    while (end < all->count && (uint32_t)all->low[end] >> buckets->source_bits == within) end++;
+    sorting->low = all->low + first;
+    sorting->count = end - first;
+}
+
+/// Counts the synapses of the lists of a bucket, and notes where its lists and their blocks begin.
+static void begin_lists(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
+    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
+    const uint32_t low = ((uint32_t)1 << buckets->source_bits) - 1;
+    struct synapse_table *table = sorting->table;
+    const uint32_t within = ((uint32_t)1 << table->index.block_bits) - 1;
+    memset(sorting->next, 0, sorting->count * sizeof *sorting->next);
+    for (uint32_t j = 0; j < sorting->count; j++) sorting->number[sorting->low[j] & low] = j;
+    for (uint32_t i = first; i < end; i++) sorting->next[sorting->number[buckets_source(buckets, i)]]++;
+    for (uint32_t j = 0, at = 0; j < sorting->count; j++) {
+        const uint32_t count = sorting->next[j], list = sorting->list + j;
+        if ((list & within) == 0) table->start[list >> table->index.block_bits] = first + at;
+        if (count > 0 && table->filter) {
+            const uint32_t bit = list >> table->index.filter_bits;
+            table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+        }
+        sorting->next[j] = at;
+        at += count;
     }
-    table->start[table->lists] = (uint32_t)sum;
-    table->synapses = alloc(sum, synapse_bytes(&table->format));
-    return true;
+}
+
+/// Puts the synapses of a bucket in the order of their lists, and the number of the list within its block in
+/// the place of the source.
+static void sort_bucket(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
+    const size_t words = synapse_words(&buckets->format);
+    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
+    const struct synapse_table *table = sorting->table;
+    const uint64_t used = ((uint64_t)1 << table->format.used_bits) - 1;
+    const uint32_t within = ((uint32_t)1 << table->index.block_bits) - 1;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t *synapse = buckets->synapses + words * i;
+        const uint32_t number = sorting->number[buckets_source(buckets, i)];
+        uint32_t *at = sorting->sorted + words * sorting->next[number]++;
+        const uint64_t list = (sorting->list + number) & within;
+        at[0] = (uint32_t)((list << table->format.used_bits) | (synapse[0] & used));
+        if (words > 1) at[1] = synapse[1];
+    }
+    memcpy(buckets->synapses + words * first, sorting->sorted, words * (end - first) * sizeof(uint32_t));
+}
+
+void synapse_table_open(struct synapse_table *table, struct buckets *buckets, const struct id_set *sources) {
+    const struct id_bucket *last = &sources->bucket[sources->buckets - 1];
+    const size_t width = (size_t)1 << buckets->source_bits;
+    *table = (struct synapse_table){.format = buckets->format, .synapses = buckets->synapses};
+    table->index =
+        synapse_index(last->first + last->count, buckets_size(buckets), 32 - buckets->format.used_bits);
+    table->start = ALLOC(uint32_t, (size_t)table->index.blocks + 1);
+    if (table->index.filter_words > 0) table->filter = ALLOC_ZERO(uint64_t, table->index.filter_words);
+    struct sorting sorting = {.table = table,
+                              .number = ALLOC(uint32_t, width),
+                              .next = ALLOC(uint32_t, width),
+                              .sorted = alloc(buckets_largest(buckets), synapse_bytes(&buckets->format))};
+    for (uint32_t k = 0; k < buckets->n; k++) {
+        next_lists(&sorting, buckets, k, sources);
+        begin_lists(&sorting, buckets, k);
+        sort_bucket(&sorting, buckets, k);
+    }
+    table->start[table->index.blocks] = buckets_size(buckets);
+    free(sorting.number);
+    free(sorting.next);
+    free(sorting.sorted);
+    buckets->synapses = NULL;
+    buckets_close(buckets);
 }
 
 void synapse_table_close(struct synapse_table *table) {
     free(table->start);
+    free(table->filter);
     free(table->synapses);
-}
-
-/// Says where the weight of a synapse is.
-enum weight_place { of_all, of_class, of_synapse };
-
-/// The number of words per synapse.
-#define WORDS(where) ((size_t)((where) == of_synapse ? 2 : 1))
-
-enum {
-    line = 64 / sizeof(uint32_t), ///< words of a cache line
-    lines_ahead = 6,              ///< of a list, fetched before it is entered, and then ahead of its reading
-    few = 4                       ///< synapses of a list on the mean, below which its first line will do
-};
-
-/// Fetches the second to sixth line of the list of words first ... end - 1. Lists begin anywhere in a line,
-/// and the hardware starts to fetch ahead too late for them. The function is always inlined, because GCC
-/// drops calls of a function that only fetches.
-__attribute__((always_inline)) static inline void fetch_more(const uint32_t *words, size_t first,
-                                                             size_t end) {
-    const size_t last = end - (end > first);
-    __builtin_prefetch(words + (first + line < last ? first + line : last));
-    if (end - first <= line) return; // the list lies in two lines at most
-    for (size_t word = first + 2 * line; word < first + lines_ahead * line; word += line)
-        __builtin_prefetch(words + (word < last ? word : last));
-}
-
-/// Adds some synapses of a list to the ring; `row` is the place of the row of the spike's step. The constants
-/// `narrow` and `where` make five loops of this one, each without any branch but its own.
-__attribute__((always_inline)) static inline void
-deliver_some(const uint32_t *restrict synapse, const uint32_t *end, const struct synapse_format *format,
-             uint32_t row, uint32_t size, void *restrict cells, const bool narrow,
-             const enum weight_place where) {
-    const unsigned bits = format->place_bits;
-    const uint32_t mask = ((uint32_t)1 << bits) - 1;
-    const int32_t *restrict weights = format->weights;
-    const int32_t first_weight = where == of_all ? weights[0] : 0;
-    for (; synapse < end; synapse += WORDS(where)) {
-        const uint32_t ahead = (*synapse & mask) + row, wrapped = ahead - size;
-        const uint32_t place = wrapped < ahead ? wrapped : ahead; // ahead modulo size
-        const int32_t weight = where == of_all     ? first_weight
-                               : where == of_class ? weights[*synapse >> bits]
-                                                   : (int32_t)synapse[1];
-        if (narrow)
-            ((int16_t *)cells)[place] = (int16_t)(((int16_t *)cells)[place] + weight);
-        else
-            ((int32_t *)cells)[place] += weight;
-    }
-}
-
-/// Adds a whole list to the ring. With `longer`, its first lines have been fetched already, the others are
-/// fetched here, and loops of constant length go through the lines.
-__attribute__((always_inline)) static inline void
-deliver_list(const uint32_t *synapse, const uint32_t *end, const struct synapse_format *format, uint32_t row,
-             uint32_t size, void *cells, const bool narrow, const enum weight_place where,
-             const bool longer) {
-    for (; longer && end - synapse > lines_ahead * line; synapse += line) {
-        __builtin_prefetch(synapse + lines_ahead * line);
-        deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
-    }
-    for (; longer && end - synapse >= line; synapse += line)
-        deliver_some(synapse, synapse + line, format, row, size, cells, narrow, where);
-    deliver_some(synapse, end, format, row, size, cells, narrow, where);
-}
-
-__attribute__((always_inline)) static inline struct delivered
-deliver_all(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
-            uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where,
-            const bool longer) {
-    enum { ahead = 16 }; // spikes; starts of lists are fetched this far ahead, first lines half as far
-    const uint32_t *start = table->start;
-    const uint32_t size = ring_size(ring), slot = window % ring->slots;
-    struct delivered delivered = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        if (i + ahead < n) __builtin_prefetch(&start[spike_list(spikes, words[i + ahead])]);
-        if (i + ahead / 2 < n) {
-            const uint32_t soon = spike_list(spikes, words[i + ahead / 2]);
-            const size_t first = WORDS(where) * start[soon];
-            __builtin_prefetch(table->synapses + first);
-            if (longer) fetch_more(table->synapses, first, WORDS(where) * start[soon + 1]);
-        }
-
-        uint32_t list = spike_list(spikes, words[i]), first = start[list], end = start[list + 1];
-        uint32_t row_slot = slot + spike_step(spikes, words[i]);
-        if (row_slot >= ring->slots) row_slot -= ring->slots;
-        deliver_list(table->synapses + WORDS(where) * first, table->synapses + WORDS(where) * end,
-                     &table->format, row_slot * ring->neurons, size, ring->cells, narrow, where, longer);
-        delivered.synaptic_events += end - first;
-        delivered.first_accesses += end > first;
-    }
-    return delivered;
-}
-
-/// Delivers with or without fetching later lines, since looking for them costs time where lists have none.
-__attribute__((always_inline)) static inline struct delivered
-deliver_as(const struct synapse_table *table, const uint32_t *words, size_t n, struct spike_format spikes,
-           uint32_t window, struct ring *ring, const bool narrow, const enum weight_place where) {
-    if (synapse_table_size(table) / few < table->lists)
-        return deliver_all(table, words, n, spikes, window, ring, narrow, where, false);
-    return deliver_all(table, words, n, spikes, window, ring, narrow, where, true);
-}
-
-struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
-                                       struct spike_format spikes, uint32_t window, struct ring *ring) {
-    if (n == 0 || synapse_table_size(table) == 0) return (struct delivered){0, 0};
-    const uint32_t classes = table->format.classes;
-    if (classes == 0) return deliver_as(table, words, n, spikes, window, ring, false, of_synapse);
-    if (ring->narrow && classes == 1) return deliver_as(table, words, n, spikes, window, ring, true, of_all);
-    if (ring->narrow) return deliver_as(table, words, n, spikes, window, ring, true, of_class);
-    if (classes == 1) return deliver_as(table, words, n, spikes, window, ring, false, of_all);
-    return deliver_as(table, words, n, spikes, window, ring, false, of_class);
 }

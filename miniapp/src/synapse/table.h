@@ -1,87 +1,67 @@
 /// \file
-/// The synapses of one lane on one thread, sorted by source, and their delivery.
+/// The synapses of one lane on one thread, sorted by the list they belong to, and their delivery.
 ///
-/// All synapses of a source make up one list. A spike names its list, so delivery reads the start of one list
-/// and then runs through memory. A synapse is one 32-bit word with its weight class above and its place
-/// below, where place = delay x neurons + target. The input then belongs at (place + row of the spike's step)
-/// modulo the size of the ring: one addition and one comparison per synapse. Without classes a synapse is two
-/// words, its place and its own weight; the input is then never narrow.
+/// All synapses of a source make up one list, and a spike names its list. Lists are numbered for a whole
+/// rank, so that most of them may be empty on one of many threads. Where lists hold a synapse or more on the
+/// mean, a table has a start for every list. Below, it has a start for every block of 2^block_bits lists, as
+/// many as hold eight to sixteen synapses, and every synapse names its list within the block in the bits
+/// above its place and class; a filter of one bit for each list (or for some neighbouring ones) says which
+/// spikes need not be looked up. Together they take at most 1.5 bytes per synapse where a word has bits to
+/// spare.
+///
+/// The input of a synapse belongs at (place + row of the spike's step) modulo the size of the ring: one
+/// addition and one comparison. Without classes the input is never narrow.
 
 #ifndef SYNAPSE_TABLE_H
 #define SYNAPSE_TABLE_H
 
-#include "base/error.h"
+#include "base/id_set.h"
 #include "base/ring.h"
 #include "base/spike.h"
-#include <stddef.h>
+#include "synapse/buckets.h"
 
-/// Says how the synapses of a thread are packed, and what their weight classes weigh.
-struct synapse_format {
-    uint32_t neurons; ///< of the thread
-    unsigned place_bits;
-    uint32_t classes;       ///< 0: every synapse holds its own weight
-    const int32_t *weights; ///< [classes] in units; borrowed
+/// What a table needs to find its lists. It depends on their number and that of the synapses alone.
+struct synapse_index {
+    uint32_t lists, blocks;
+    unsigned block_bits;
+    unsigned filter_bits;  ///< a bit of the filter stands for 2^filter_bits lists
+    uint64_t filter_words; ///< of 64 bits; 0: no filter
 };
 
-static inline size_t synapse_bytes(const struct synapse_format *format) {
-    return format->classes == 0 ? 8 : 4;
-}
+/// Chooses the index of so many lists and synapses in words with `spare_bits` bits above place and class.
+struct synapse_index synapse_index(uint32_t lists, uint64_t synapses, unsigned spare_bits);
 
-/// Finds the format for a thread of `neurons` neurons with delays up to `longest_delay` steps. Fails if place
-/// and class do not fit in 32 bits.
-bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t longest_delay,
-                    const int32_t *weights, uint32_t classes, struct error *error);
-
-static inline uint32_t synapse_pack(const struct synapse_format *format, uint32_t target, uint32_t delay,
-                                    uint32_t weight_class) {
-    return (weight_class << format->place_bits) | (delay * format->neurons + target);
+static inline uint64_t synapse_index_bytes(const struct synapse_index *index) {
+    return ((uint64_t)index->blocks + 1) * sizeof(uint32_t) + index->filter_words * sizeof(uint64_t);
 }
 
 struct synapse_table {
     struct synapse_format format;
-    uint32_t lists;
-    uint32_t *start;    ///< [lists + 1] list l is synapses[start[l]] up to synapses[start[l + 1]]
-    uint32_t *synapses; ///< packed; without classes followed each by its weight
+    struct synapse_index index;
+    uint32_t *start;    ///< [blocks + 1] block b is synapses[start[b]] up to synapses[start[b + 1]]
+    uint64_t *filter;   ///< [filter_words]
+    uint32_t *synapses; ///< packed, sorted by list; without classes followed each by its weight
 };
 
-/// A table is made in two passes over the same synapses. The first calls synapse_table_add_count() for each
-/// list, the second synapse_table_put() for each synapse. Between them comes synapse_table_allocate(), which
-/// fails beyond 2^32 - 1 synapses. Within a list, synapses end up in reverse order.
-void synapse_table_open(struct synapse_table *table, struct synapse_format format, uint32_t lists);
-bool synapse_table_allocate(struct synapse_table *table, struct error *error);
+/// Makes a table of the synapses in `buckets`, which it takes over. `sources` holds all sources of the rank
+/// in this lane in buckets of equal width, and numbers them: these are the lists. Close the table also where
+/// it was never opened but set to zero.
+void synapse_table_open(struct synapse_table *table, struct buckets *buckets, const struct id_set *sources);
 void synapse_table_close(struct synapse_table *table);
 
-// While counting, start[l] is the size of list l. While putting, it is the place of the synapse of the list
-// that was put last. It is counted down from the end of the list, and so ends at its start.
-
-static inline void synapse_table_add_count(struct synapse_table *table, uint32_t list, uint32_t count) {
-    table->start[list] += count;
-}
-
-static inline void synapse_table_put(struct synapse_table *table, uint32_t list, uint32_t packed) {
-    table->synapses[--table->start[list]] = packed;
-}
-
-/// Puts a synapse of a table without classes, with its own weight.
-static inline void synapse_table_put_own(struct synapse_table *table, uint32_t list, uint32_t packed,
-                                         int32_t weight) {
-    uint32_t *synapse = table->synapses + 2 * (size_t)--table->start[list];
-    synapse[0] = packed;
-    synapse[1] = (uint32_t)weight;
-}
-
 static inline uint32_t synapse_table_size(const struct synapse_table *table) {
-    return table->start[table->lists];
+    return table->start ? table->start[table->index.blocks] : 0;
 }
 
 struct delivered {
     uint64_t synaptic_events; ///< synapses visited
     uint64_t first_accesses;  ///< lists entered that hold a synapse
+    uint64_t lookups;         ///< spikes examined
 };
 
 /// Adds to the ring what the `n` spikes in `words` cause. `window` is the first step of their window. The
 /// next row of the ring to be read must belong to a later step than any of the spikes. Without classes the
-/// ring must not be narrow.
+/// ring must not be narrow. A table without synapses examines no spikes.
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring);
 

@@ -6,90 +6,179 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/// What the other ranks want from this one: [total] ids, ordered by the rank that wants them.
-struct requests {
-    uint32_t *gids;
-    int *count, *first_list; ///< [ranks]
-    size_t total;
+struct owned {
+    uint32_t gid, neuron;
 };
 
-static int *starts(const int *count, int ranks) {
-    int *start = ALLOC(int, (size_t)ranks);
-    mpi_starts(count, ranks, start, "synapse lists");
-    return start;
-}
+/// What the ranks ask each other in a round. A request is one word, the id of the source, or two, with the
+/// number of the list.
+struct round {
+    MPI_Comm comm;
+    int rank, ranks;
+    const struct wanted *wanted;
+    uint64_t rounds, first, end; ///< lists first ... end - 1 of this rank are asked for
+    int *asked, *asked_start;    ///< [ranks] words, in the order of owners
+    int *got, *got_start;        ///< [ranks] words, in the order of who asks
+    uint32_t *request, *received;
+    struct owned *owned; ///< [neurons] the neurons of this rank, by id
+    uint32_t neurons;
+};
 
 bool routes_check(const int *requests, int ranks, struct error *error) {
     const uint64_t total = mpi_sum(requests, ranks);
     if (total <= INT_MAX) return true;
     return error_set(error,
-                     "network: %llu routes from the neurons of a rank; allowed: at most %d, which MPI can "
-                     "count, so take more ranks",
+                     "network: %llu words of requests for the neurons of a rank at a time; allowed: at most "
+                     "%d, which MPI can count, so take more ranks",
                      (unsigned long long)total, INT_MAX);
 }
 
-/// Collects what the other ranks want. Collective. \return requests without ids where some rank refuses them.
-static struct requests exchange_requests(MPI_Comm comm, int ranks, const struct wanted *wanted,
-                                         struct error *error) {
-    struct requests requests = {.count = ALLOC(int, (size_t)ranks), .first_list = ALLOC(int, (size_t)ranks)};
-    int *asked = ALLOC(int, (size_t)ranks);
-    for (int rank = 0; rank < ranks; rank++) asked[rank] = (int)wanted->per_owner[rank];
-    int *asked_start = starts(asked, ranks);
-    MPI_Alltoall(asked, 1, MPI_INT, requests.count, 1, MPI_INT, comm);
-    MPI_Alltoall(asked_start, 1, MPI_INT, requests.first_list, 1, MPI_INT, comm);
-
-    routes_check(requests.count, ranks, error);
-    if (agree(comm, error)) {
-        int *start = starts(requests.count, ranks);
-        requests.total = mpi_sum(requests.count, ranks);
-        requests.gids = ALLOC(uint32_t, requests.total);
-        MPI_Alltoallv(wanted->gids, asked, asked_start, MPI_UINT32_T, requests.gids, requests.count, start,
-                      MPI_UINT32_T, comm);
-        free(start);
-    }
-    free(asked_start);
-    free(asked);
-    return requests;
+uint64_t routes_rounds(uint64_t most) {
+    enum { small = 1 << 20, rounds_of_many = 16, large = 1 << 28 };
+    const uint64_t rounds = most / small + 1;
+    return most / large + (rounds < rounds_of_many ? rounds : rounds_of_many);
 }
-
-struct owned {
-    uint32_t gid, neuron;
-};
 
 static int by_gid(const void *a, const void *b) {
     uint32_t x = ((const struct owned *)a)->gid, y = ((const struct owned *)b)->gid;
     return (x > y) - (x < y);
 }
 
-/// Sorts the ids of this rank's neurons, so that the number of each can be found by its id.
-static struct owned *sort_owned(const uint32_t *gids, uint32_t n) {
-    struct owned *owned = ALLOC(struct owned, n);
-    for (uint32_t i = 0; i < n; i++) owned[i] = (struct owned){gids[i], i};
-    qsort(owned, n, sizeof *owned, by_gid);
-    return owned;
+static void open_rounds(struct round *r, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
+                        uint32_t n) {
+    *r = (struct round){.comm = comm, .wanted = wanted, .neurons = n};
+    MPI_Comm_rank(comm, &r->rank);
+    MPI_Comm_size(comm, &r->ranks);
+    int **const counts[] = {&r->asked, &r->asked_start, &r->got, &r->got_start};
+    for (int i = 0; i < 4; i++) *counts[i] = ALLOC_ZERO(int, (size_t)r->ranks);
+    r->owned = ALLOC(struct owned, n);
+    for (uint32_t i = 0; i < n; i++) r->owned[i] = (struct owned){own_gids[i], i};
+    qsort(r->owned, n, sizeof *r->owned, by_gid);
 }
 
-static uint32_t find_owned(const struct owned *owned, uint32_t n, uint32_t gid) {
-    struct owned key = {gid, 0};
-    const struct owned *found = bsearch(&key, owned, n, sizeof key, by_gid);
-    if (!found) abort(); // a defect, since the placement is the same on all ranks
-    return found->neuron;
+static void close_rounds(struct round *r) {
+    free(r->asked);
+    free(r->asked_start);
+    free(r->got);
+    free(r->got_start);
+    free(r->owned);
 }
 
-/// Makes one route for each neuron that is wanted, and tells those who want it which number it has here.
-static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
-                             const struct requests *requests) {
-    int *count = ALLOC(int, (size_t)ranks);
-    for (int rank = 0; rank < ranks; rank++) count[rank] = (int)wanted->per_owner[rank];
-    int *start = starts(count, ranks), *request_start = starts(requests->count, ranks);
-    routes->number = ALLOC(uint32_t, mpi_sum(count, ranks));
-    MPI_Alltoallv(requests->gids, requests->count, request_start, MPI_UINT32_T, routes->number, count, start,
-                  MPI_UINT32_T, comm);
-    free(count);
-    free(start);
-    free(request_start);
+/// Tells the owners how many lists there are of their neurons, and agrees on the number of rounds.
+static void announce(struct round *r, struct routes *routes) {
+    uint32_t *wanted_here = ALLOC(uint32_t, (size_t)r->ranks);
+    MPI_Alltoall(r->wanted->per_owner, 1, MPI_UINT32_T, wanted_here, 1, MPI_UINT32_T, r->comm);
+    uint64_t total = 0;
+    routes->target = ALLOC(bool, (size_t)r->ranks);
+    for (int rank = 0; rank < r->ranks; rank++) {
+        routes->target[rank] = wanted_here[rank] > 0;
+        total += wanted_here[rank];
+    }
+    free(wanted_here);
+    uint64_t most = total > r->wanted->lists ? total : r->wanted->lists;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, r->comm);
+    r->rounds = routes_rounds(most);
+}
 
+/// Writes the requests of a round, `words` for each list, in the order of owners and then of lists.
+static void write_requests(struct round *r, int words) {
+    int owner;
+    for (int rank = 0; rank < r->ranks; rank++) r->asked[rank] = 0;
+    struct wanted_cursor cursor = wanted_from(r->wanted, r->first);
+    for (uint64_t list = r->first; list < r->end; list++) {
+        wanted_next(&cursor, &owner);
+        r->asked[owner] += words;
+    }
+    mpi_starts(r->asked, r->ranks, r->asked_start, "words of requests");
+    r->request = ALLOC(uint32_t, (size_t)words * (r->end - r->first));
+    cursor = wanted_from(r->wanted, r->first);
+    for (uint64_t list = r->first; list < r->end; list++) {
+        const uint32_t gid = wanted_next(&cursor, &owner);
+        uint32_t *request = r->request + r->asked_start[owner];
+        request[0] = gid;
+        if (words > 1) request[1] = (uint32_t)list;
+        r->asked_start[owner] += words;
+    }
+    for (int rank = 0; rank < r->ranks; rank++) r->asked_start[rank] -= r->asked[rank];
+}
+
+/// Makes the requests of a round and receives those of the others. Ranks begin at different places of their
+/// lists, since all of them may have neighbouring sources on one rank. Collective.
+static bool ask(struct round *r, uint64_t round, int words, struct error *error) {
+    const uint64_t part = (round + (uint64_t)r->rank) % r->rounds, lists = r->wanted->lists;
+    r->first = lists * part / r->rounds;
+    r->end = lists * (part + 1) / r->rounds;
+    write_requests(r, words);
+    MPI_Alltoall(r->asked, 1, MPI_INT, r->got, 1, MPI_INT, r->comm);
+    routes_check(r->got, r->ranks, error);
+    if (!agree(r->comm, error)) {
+        free(r->request);
+        return false;
+    }
+    r->received = ALLOC(uint32_t, mpi_starts(r->got, r->ranks, r->got_start, "words of requests"));
+    MPI_Alltoallv(r->request, r->asked, r->asked_start, MPI_UINT32_T, r->received, r->got, r->got_start,
+                  MPI_UINT32_T, r->comm);
+    return true;
+}
+
+static void end_round(struct round *r) {
+    free(r->request);
+    free(r->received);
+}
+
+/// Replaces the ids that were received, every `words`-th word, by the numbers of these neurons. The requests
+/// of a rank ascend.
+static void find_neurons(struct round *r, int words) {
+    for (int rank = 0; rank < r->ranks; rank++) {
+        uint32_t *at = r->received + r->got_start[rank], *end = at + r->got[rank], low = 0, high = r->neurons;
+        while (at < end && low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (r->owned[middle].gid < *at)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; at < end; at += words) {
+            while (low < r->neurons && r->owned[low].gid < *at) low++;
+            if (low == r->neurons || r->owned[low].gid != *at)
+                abort(); // the placement is the same everywhere
+            *at = r->owned[low].neuron;
+        }
+    }
+}
+
+/// Tells those who want a neuron which number it has here, and notes the numbers of those that this rank
+/// wants.
+static void answer_broadcast(struct round *r, struct search *search) {
+    int owner;
+    MPI_Alltoallv(r->received, r->got, r->got_start, MPI_UINT32_T, r->request, r->asked, r->asked_start,
+                  MPI_UINT32_T, r->comm);
+    struct wanted_cursor cursor = wanted_from(r->wanted, r->first);
+    for (uint64_t list = r->first; list < r->end; list++) {
+        wanted_next(&cursor, &owner);
+        search_add(search, owner, r->request[r->asked_start[owner]++], (uint32_t)list);
+    }
+}
+
+/// Counts the routes of every neuron. With a `search`, opens it, too.
+static bool count_routes(struct round *r, struct routes *routes, struct search *search, struct error *error) {
+    for (uint64_t round = 0; round < r->rounds; round++) {
+        if (!ask(r, round, 1, error)) return false;
+        find_neurons(r, 1);
+        const uint64_t got = mpi_sum(r->got, r->ranks);
+        for (uint64_t i = 0; i < got; i++) routes->first[r->received[i]]++;
+        if (search) answer_broadcast(r, search);
+        end_round(r);
+    }
+    return true;
+}
+
+/// Makes one route for each neuron that is wanted.
+static void broadcast_routes(struct routes *routes) {
     size_t n = 0;
+    for (uint32_t i = 0; i < routes->neurons; i++) n += routes->first[i] > 0;
+    routes->route = ALLOC(struct route, n);
+    n = 0;
     for (uint32_t i = 0; i < routes->neurons; i++) {
         bool wants = routes->first[i] > 0;
         routes->first[i] = n;
@@ -99,47 +188,37 @@ static void broadcast_routes(struct routes *routes, MPI_Comm comm, int ranks, co
 }
 
 /// Makes one route for each neuron and each rank that wants it.
-static void single_routes(struct routes *routes, int ranks, const struct requests *requests) {
+static bool single_routes(struct round *r, struct routes *routes, struct error *error) {
     for (uint32_t i = 0; i < routes->neurons; i++) routes->first[i + 1] += routes->first[i];
-    // This goes from the last request to the first, so that the routes of a neuron end up in the order of
-    // ranks.
-    size_t request = requests->total;
-    for (int rank = ranks - 1; rank >= 0; rank--)
-        for (int k = requests->count[rank] - 1; k >= 0; k--)
-            routes->route[--routes->first[requests->gids[--request]]] =
-                (struct route){rank, (uint32_t)(requests->first_list[rank] + k)};
-}
-
-/// Turns requests into routes.
-static void answer(struct routes *routes, MPI_Comm comm, int ranks, const struct wanted *wanted,
-                   struct requests *requests, const uint32_t *own_gids, bool broadcast) {
-    struct owned *owned = sort_owned(own_gids, routes->neurons);
-    routes->route = ALLOC(struct route, requests->total);
-    for (size_t i = 0; i < requests->total; i++) {
-        requests->gids[i] = find_owned(owned, routes->neurons, requests->gids[i]);
-        routes->first[requests->gids[i]]++;
+    routes->route = ALLOC(struct route, routes->first[routes->neurons]);
+    for (uint64_t round = 0; round < r->rounds; round++) {
+        if (!ask(r, round, 2, error)) return false;
+        find_neurons(r, 2);
+        for (int rank = 0; rank < r->ranks; rank++) {
+            const uint32_t *request = r->received + r->got_start[rank];
+            for (int k = 0; k < r->got[rank]; k += 2)
+                routes->route[--routes->first[request[k]]] = (struct route){rank, request[k + 1]};
+        }
+        end_round(r);
     }
-    routes->target = ALLOC_ZERO(bool, (size_t)ranks);
-    for (int rank = 0; rank < ranks; rank++) routes->target[rank] = requests->count[rank] > 0;
-    if (broadcast)
-        broadcast_routes(routes, comm, ranks, wanted, requests);
-    else
-        single_routes(routes, ranks, requests);
-
-    free(owned);
+    return true;
 }
 
-bool routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n, bool broadcast, struct error *error) {
-    int ranks;
-    MPI_Comm_size(comm, &ranks);
+bool routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
+                 const uint32_t *own_gids, uint32_t n, struct error *error) {
+    struct round r;
     *routes = (struct routes){.neurons = n, .first = ALLOC_ZERO(size_t, (size_t)n + 1)};
-    struct requests requests = exchange_requests(comm, ranks, wanted, error);
-    const bool good = requests.gids;
-    if (good) answer(routes, comm, ranks, wanted, &requests, own_gids, broadcast);
-    free(requests.gids);
-    free(requests.count);
-    free(requests.first_list);
+    open_rounds(&r, comm, wanted, own_gids, n);
+    if (search) search_open(search, r.ranks, wanted->per_owner);
+    announce(&r, routes);
+    bool good = count_routes(&r, routes, search, error);
+    if (good && search) {
+        broadcast_routes(routes);
+        search_sort(search);
+    } else if (good) {
+        good = single_routes(&r, routes, error);
+    }
+    close_rounds(&r);
     return good;
 }
 
@@ -152,5 +231,4 @@ void routes_close(struct routes *routes) {
     free(routes->first);
     free(routes->route);
     free(routes->target);
-    free(routes->number);
 }

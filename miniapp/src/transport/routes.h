@@ -1,25 +1,20 @@
 /// \file
 /// Routes: to which ranks the spikes of a neuron go in a lane, and which synapse list they name there.
 ///
-/// The receivers decide. Each rank knows the sources of its synapses and numbers the lists of a lane, with
-/// the sources ordered by owner and then by id. It tells every owner, once, which neurons it wants and the
-/// number of the first of their lists. So the owner knows for each spike which ranks need it, and sends one
-/// word to each.
+/// The receivers decide. Each rank knows the sources of its synapses, and numbers the lists of a lane by the
+/// ids of their sources. It tells every owner, once, which neurons it wants and the numbers of their lists.
+/// So the owner knows for each spike which ranks need it, and sends one word to each.
+///
+/// They tell each other in rounds, so that what is on its way at a time is small beside the routes.
 
 #ifndef TRANSPORT_ROUTES_H
 #define TRANSPORT_ROUTES_H
 
 #include "base/error.h"
+#include "transport/search.h"
+#include "transport/wanted.h"
 #include <mpi.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/// The lists of one rank in one lane, as it wants them from the owners of their sources.
-struct wanted {
-    uint32_t *gids;      ///< [lists] source of each list
-    uint32_t *per_owner; ///< [ranks] how many of them each rank of the lane owns
-};
 
 struct route {
     int rank;      ///< destination in the lane's outbox: a rank of its communicator, or 0 for a broadcast
@@ -30,18 +25,21 @@ struct routes {
     uint32_t neurons;
     size_t *first; ///< [neurons + 1] routes of neuron i are route[first[i]] up to route[first[i + 1]]
     struct route *route;
-    bool *target;     ///< [ranks of the communicator] whether any neuron has a list there
-    uint32_t *number; ///< [lists] for a broadcast: numbers of the lists' sources on their ranks; else NULL
+    bool *target; ///< [ranks of the communicator] whether any neuron has a list there
 };
 
 /// Opens the routes. Collective over `comm`. `own_gids` are the ids of the `n` neurons of this rank, in the
-/// order in which the lane will number its spikes. With `broadcast`, a neuron has one route if any rank has a
-/// list of it. Fails, on all ranks alike, where routes_check() refuses. Close the routes in any case.
-bool routes_open(struct routes *routes, MPI_Comm comm, const struct wanted *wanted, const uint32_t *own_gids,
-                 uint32_t n, bool broadcast, struct error *error);
+/// order in which the lane will number its spikes. With a `search`, spikes are broadcast: a neuron has one
+/// route if any rank has a list of it, and the search is opened, too. Fails, on all ranks alike, where
+/// routes_check() refuses. Close the routes and the search in any case.
+bool routes_open(struct routes *routes, struct search *search, MPI_Comm comm, const struct wanted *wanted,
+                 const uint32_t *own_gids, uint32_t n, struct error *error);
 
-/// Refuses requests, requests[rank] from each rank, whose sum is more than MPI can count.
+/// Refuses requests, requests[rank] words from each rank in a round, whose sum is more than MPI can count.
 bool routes_check(const int *requests, int ranks, struct error *error);
+
+/// Returns in how many rounds requests are made where a rank has at most `most` lists or routes.
+uint64_t routes_rounds(uint64_t most);
 
 size_t routes_bytes(const struct routes *routes);
 void routes_close(struct routes *routes);

@@ -8,15 +8,25 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void search_open(struct search *search, int ranks, const uint32_t *per_owner, const uint32_t *numbers) {
+void search_open(struct search *search, int ranks, const uint32_t *per_owner) {
     *search = (struct search){.ranks = ranks, .first = ALLOC(size_t, (size_t)ranks + 1)};
     search->first[0] = 0;
     for (int rank = 0; rank < ranks; rank++) search->first[rank + 1] = search->first[rank] + per_owner[rank];
     search->source = ALLOC(struct searched, search->first[ranks]);
-    for (size_t list = 0; list < search->first[ranks]; list++)
-        search->source[list] = (struct searched){numbers[list], (uint32_t)list};
-    for (int rank = 0; rank < ranks; rank++)
-        qsort(search->source + search->first[rank], per_owner[rank], sizeof *search->source, by_number);
+}
+
+// While adding, first[r] is where the next source of rank r goes, so in the end that of rank r + 1.
+
+void search_add(struct search *search, int rank, uint32_t number, uint32_t list) {
+    search->source[search->first[rank]++] = (struct searched){number, list};
+}
+
+void search_sort(struct search *search) {
+    for (int rank = search->ranks; rank > 0; rank--) search->first[rank] = search->first[rank - 1];
+    search->first[0] = 0;
+    for (int rank = 0; rank < search->ranks; rank++)
+        qsort(search->source + search->first[rank], search->first[rank + 1] - search->first[rank],
+              sizeof *search->source, by_number);
 }
 
 void search_close(struct search *search) {

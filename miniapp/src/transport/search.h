@@ -21,9 +21,11 @@ struct search {
 
 enum { search_nothing = UINT32_MAX };
 
-/// `per_owner` says how many lists the sources on each rank have; `numbers` are the numbers of those sources
-/// there.
-void search_open(struct search *search, int ranks, const uint32_t *per_owner, const uint32_t *numbers);
+/// `per_owner` says how many lists the sources on each rank have. Call search_add() for each of them, then
+/// search_sort().
+void search_open(struct search *search, int ranks, const uint32_t *per_owner);
+void search_add(struct search *search, int rank, uint32_t number, uint32_t list);
+void search_sort(struct search *search);
 void search_close(struct search *search);
 
 /// Returns the list of neuron `number` on `rank`, or search_nothing.

@@ -11,6 +11,7 @@ from spikemark.quantities.words import counted, geometric_mean, number, percent
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured, Planned
 from spikemark.report.columns import REPETITION, SEED
+from spikemark.report.look import between, tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 TITLE = "Serial correlation"
@@ -51,7 +52,7 @@ def section(view: View) -> Section:
     configurations = [c for c in view.case.configurations(view.ranks) if c.schedule == "conventional"]
     if not configurations:
         return Section("correlation", TITLE, missing=["Serial correlation: no conventional run is complete."])
-    runs = view.case.of(view.conventional or configurations[0], view.ranks)
+    runs = view.case.of(configurations[0], view.ranks)
     runs = [m for m in runs if m.run.cycles is not None and m.run.record.timing.cycles >= FEWEST]
     if not runs:
         reason = f"Serial correlation: no run recorded at least {FEWEST} of its cycles (record.cycles)."
@@ -88,7 +89,7 @@ def _lags_figure(ranks: int, correlations: list[Correlation], kind: str) -> Figu
         Column("time", "integrated time (cycles)", kind): lambda c: c.integrated_time,
     }
     title = f"Autocorrelation, {counted(ranks, 'rank')}"
-    svg = draw_lags(correlations, "acf", alt)
+    svg = draw_lags(correlations, kind, "acf", alt)
     return Figure("autocorrelation", title, svg, alt, caption, Table.of(columns, correlations))
 
 
@@ -141,7 +142,7 @@ def noise_level(correlations: list[Correlation]) -> float:
     return 1.96 / min(c.cycles for c in correlations) ** 0.5
 
 
-def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
+def draw_lags(correlations: list[Correlation], kind: str, name: str, alt: str) -> str:
     """Draws the autocorrelation against the lag, one line per run."""
     colour = schedule_colour("conventional")
     mean, noise = _mean(correlations), noise_level(correlations)
@@ -151,12 +152,16 @@ def draw_lags(correlations: list[Correlation], name: str, alt: str) -> str:
         if len(correlations) > 1:
             for c in correlations:
                 axes.plot(np.arange(1, len(c.rho)), c.rho[1:], color=colour, linewidth=0.8, alpha=0.55)
-        axes.plot(np.arange(1, len(mean)), mean[1:], color=COLOUR["ink"], linewidth=1.8)
+        lags = np.arange(1, len(mean))
+        axes.plot(lags, mean[1:], color=COLOUR["ink"], linewidth=1.8)
+        every = np.array([c.rho[1:] for c in correlations])
+        among = between(mean[1:], every.min(axis=0), every.max(axis=0))
+        tell(axes, "mean (lowest to highest run)", lags, among, kind, [str(lag) for lag in lags])
         axes.set_xlim(0, len(mean))
         axes.set_ylim(*limits([c.rho[1:] for c in correlations], noise))
         axes.grid(axis="y")
         axes.set(xlabel="lag (cycles)", ylabel="autocorrelation")
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
 def limits(values: list[np.ndarray], noise: float) -> tuple[float, float]:
@@ -175,7 +180,11 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
         )
         implied = np.array([geometric_mean(x) for x in zip(*(y.correlated for y in lumpings), strict=True)])
         (model,) = axes.plot(windows, implied, color=COLOUR["model"], label="from autocorrelation")
+        cycles = [str(d) for d in windows]
+        tell(axes, independent.get_label(), windows, lumpings[0].independent, "modelled", cycles)
+        tell(axes, model.get_label(), windows, implied, "modelled", cycles)
         for x in lumpings:
+            tell(axes, "run", x.windows, x.measured, kind, [str(d) for d in x.windows])
             (dots,) = axes.plot(
                 x.windows, x.measured, "o", markersize=5, color=schedule_colour("conventional"), alpha=0.75,
                 markeredgewidth=0, label=kind,
@@ -192,4 +201,4 @@ def draw_spread(lumpings: list[serial.Lumping], kind: str, name: str, alt: str) 
         axes.grid()
         axes.set(xlabel="D (cycles summed)", ylabel="CV of sums / CV of cycles")
         legend_above(figure, [dots, model, independent], columns=3)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)

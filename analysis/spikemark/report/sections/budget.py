@@ -8,17 +8,18 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.elements import Figure, Section
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import change, counted, geometric_mean, number, percent
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.report import long_cycles
+from spikemark.report import foremost, long_cycles
 from spikemark.report.columns import LABEL, RUNS, share
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, stacked
-from spikemark.waiting.budget import USUAL_RATIO, Budget, budget
+from spikemark.report.style import COLOUR, axis_end, drawing, legend_above, markup, rows_height, stacked
+from spikemark.waiting.budget import PARTS, USUAL_RATIO, Budget, budget
 from spikemark.waiting.causes import Causes
 from spikemark.waiting.node_share import BetweenNodes
+from spikemark.waiting.slowest import Slowest
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 TITLE = "What the waiting is made of"
@@ -30,6 +31,9 @@ EXPLAINED = (
     "size of a part is what the part adds to the waiting, averaged over all orders in which the parts can "
     "be added; together they make the {kind} waiting. What slows down all ranks equally makes nobody wait."
 )
+UNDIVIDED = "not divided"
+COLOURS = {name: name for name in (*PARTS, "barrier")} | {UNDIVIDED: "undivided"}
+NO_BARRIER = "its ranks do not all meet at one barrier, so its waiting is not divided"
 ENDS = ("value", "low", "high")
 EFFICIENCIES = {
     "load_balance": "load balance",
@@ -50,6 +54,7 @@ class Bar:
     efficiency: dict[str, float]
     nodes: tuple[BetweenNodes, ...] = ()  # of the runs on several nodes
     causes: tuple[Causes, ...] = ()  # of long cycles, of the runs with record.kernel
+    slowest: tuple[Slowest, ...] = ()  # rank of every run
 
 
 def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
@@ -61,6 +66,18 @@ def prepare(case: Case, ranks: int, delay_ratio: int) -> list[Bar]:
         if found:
             bars.append(_bar(configuration, found))
     return bars
+
+
+def with_undivided(case: Case, ranks: int, bars: list[Bar]) -> list[Bar]:
+    """Returns the bars with those of the other configurations, whose waiting is one part."""
+    found = {bar.configuration: bar for bar in bars}
+    for configuration in case.configurations(ranks):
+        waited = [m.waiting for m in case.of(configuration, ranks) if m.waiting]
+        if waited and configuration not in found:
+            waiting = geometric_mean(waited)
+            part = {UNDIVIDED: Quantity(waiting)}
+            found[configuration] = Bar(configuration, len(waited), waiting, part, {})
+    return sorted(found.values(), key=lambda bar: bar.configuration.order)
 
 
 def _budget(m: Measured, delay_ratio: int) -> tuple[Budget, float] | None:
@@ -82,41 +99,46 @@ def _bar(configuration: Configuration, found: list[tuple[Budget, float]]) -> Bar
     efficiency = {name: geometric_mean([one.efficiency[name] for one, _ in found]) for name in EFFICIENCIES}
     nodes = tuple(one.nodes for one, _ in found if one.nodes is not None)
     causes = tuple(one.causes for one, _ in found if one.causes is not None)
-    return Bar(configuration, len(found), waiting, parts, efficiency, nodes, causes)
+    slowest = tuple(one.slowest for one, _ in found if one.slowest is not None)
+    return Bar(configuration, len(found), waiting, parts, efficiency, nodes, causes, slowest)
 
 
 def section(view: View) -> Section:
     """Shows a figure, the efficiencies and a table of changes for every number of ranks above one."""
     if view.case is None:
         return Section("budget", TITLE, missing=["What the waiting is made of: no run is complete."])
-    figures, tables, missing = [], [], []
+    figures, tables, lacking, first = [], [], [], []
     delay_ratio = max([c.delay_ratio for c in view.case.configurations()] + [2])
-    delay_ratio = delay_ratio if view.structure_aware else USUAL_RATIO
+    delay_ratio = delay_ratio if view.comparable else USUAL_RATIO
     for ranks in (r for r in view.case.ranks if r > 1):
         bars = prepare(view.case, ranks, delay_ratio)
         if not bars:
-            missing.append(
-                f"What the waiting is made of on {ranks} ranks: no run with recorded cycle times and "
+            lacking.append(
+                f"What the waiting is made of on {counted(ranks, 'rank')}: no run with recorded cycle times "
+                "and "
                 f"waiting, and at least {2 * USUAL_RATIO} meetings at a barrier."
             )
             continue
         where = counted(ranks, "rank")
-        figures.append(_figure(ranks, bars, delay_ratio, view.kind))
+        figures.append(_figure(ranks, with_undivided(view.case, ranks, bars), delay_ratio, view.kind))
         tables.append(_efficiencies(bars, f"Efficiencies of POP on {where}", view.kind))
         on_nodes = [bar for bar in bars if bar.nodes]
         if on_nodes:
             tables.append(_between_nodes(on_nodes, f"Differences between nodes on {where}"))
         long = long_cycles.table(bars, f"What made long cycles long on {where}")
         tables += [long] if long else []
+        for bar in bars:
+            first += foremost.slow_rank(f"{bar.configuration.label} on {where}", bar.slowest, view.kind)
         outcomes = _outcomes(view.case, ranks)
         if outcomes:
+            first += foremost.most_helpful(where, [made for made, _ in outcomes])
             tables.append(_changes(outcomes, f"What if: changes to the conventional schedule on {where}"))
             refused = [one for one in outcomes[0][0] if one.refused and one.name in CHANGES]
-            missing += [f"{one.name} on {where}: {one.refused}." for one in refused]
+            lacking += [f"{one.name} on {where}: {one.refused}." for one in refused]
     if view.case.ranks == [1]:
-        missing.append("What the waiting is made of: one rank waits for nobody.")
-    text = [EXPLAINED.format(kind=view.kind)] if figures else []
-    return Section("budget", TITLE, text=text, figures=figures, tables=tables, missing=missing)
+        lacking.append("What the waiting is made of: one rank waits for nobody.")
+    text = [*first, EXPLAINED.format(kind=view.kind)] if figures else []
+    return Section("budget", TITLE, text=text, figures=figures, tables=tables, missing=lacking)
 
 
 def _figure(ranks: int, bars: list[Bar], delay_ratio: int, kind: str) -> Figure:
@@ -137,10 +159,23 @@ def _figure(ranks: int, bars: list[Bar], delay_ratio: int, kind: str) -> Figure:
         RUNS: lambda bar: bar.runs,
         Column("waiting", "waiting (s/s)", kind): lambda bar: bar.waiting,
     }
-    for part in bars[0].parts:
-        columns[Column(part, part, "modelled", words=_part_in_words)] = lambda bar, part=part: bar.parts[part]
+    for part in _names(bars):
+        column = Column(part, part, kind if part == UNDIVIDED else "modelled", words=_part_in_words)
+        columns[column] = lambda bar, part=part: bar.parts.get(part, missing(_why(part), mark="–"))
+    if UNDIVIDED in _names(bars):
+        caption += f" {UNDIVIDED.capitalize()}: the ranks do not all meet at one barrier."
     name = f"budget-{ranks}"
     return Figure(name, f"On {where}", _draw(bars, name, alt), alt, caption, Table.of(columns, bars))
+
+
+def _names(bars: list[Bar]) -> list[str]:
+    """Returns the parts of all bars; what is not divided comes last."""
+    found = dict.fromkeys(name for bar in bars for name in bar.parts)
+    return sorted(found, key=lambda name: name == UNDIVIDED)
+
+
+def _why(part: str) -> str:
+    return "it is divided" if part == UNDIVIDED else NO_BARRIER
 
 
 def _part_in_words(seconds: float) -> str:
@@ -227,9 +262,16 @@ def _row(position: int, found: list) -> dict[str, Cell]:
 
 def _draw(bars: list[Bar], name: str, alt: str) -> str:
     """Draws stacked horizontal bars of the waiting, by cause. A part below 0 is not drawn."""
-    with drawing(height=1.1 + 0.36 * len(bars)) as (figure, (axes,)):
-        parts = {n: ([max(bar.parts[n].value, 0.0) for bar in bars], COLOUR[n]) for n in bars[0].parts}
-        handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
+    with drawing(height=rows_height(len(bars))) as (figure, (axes,)):
+        parts = {
+            n: (
+                [max(bar.parts[n].value, 0.0) if n in bar.parts else 0.0 for bar in bars],
+                COLOUR[COLOURS[n]],
+            )
+            for n in _names(bars)
+        }
+        end = axis_end([sum(widths[i] for widths, _ in parts.values()) for i in range(len(bars))])
+        handles = stacked(axes, [bar.configuration.label for bar in bars], parts, "modelled", end)
         axes.set(ylim=(-0.6, len(bars) - 0.4), xlabel="waiting (s / s simulated)")
         legend_above(figure, handles, columns=5)
         return markup(figure, name, alt)

@@ -13,6 +13,7 @@ from spikemark.records.cases import View, timed
 from spikemark.records.gather import Measured
 from spikemark.records.results import Results
 from spikemark.report.columns import RANKS, SCHEDULE, THREADS, known
+from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, markup, schedule_colour
 
 TITLE = "Cache misses of delivery"
@@ -160,6 +161,7 @@ def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) ->
             axes.plot(
                 p.share, p.misses, "o", color=schedule_colour(p.schedule), markersize=5, markeredgewidth=0
             )
+            tell(axes, p.schedule.replace("_", "-"), [p.share], [p.misses], "measured")
         ends = np.array([0.0, 1.1 * max(p.share for p in points)])
         if line is not None:
             axes.plot(ends, line.following + line.first * ends, "--", color=COLOUR["model"], linewidth=1.2)
@@ -167,4 +169,4 @@ def _draw(points: list[Point], line: misses.Line | None, name: str, alt: str) ->
         axes.set_ylim(bottom=0)
         axes.grid()
         axes.set(xlabel="first accesses per synaptic event", ylabel="last-level misses per event")
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from spikemark.core.errors import BadInput
 from spikemark.energy import kept
@@ -19,6 +18,7 @@ from spikemark.quantities.words import counted, geometric_mean, percent, span
 from spikemark.records.cases import View, timed
 from spikemark.records.gather import Configuration, Measured
 from spikemark.report.columns import RANKS, RUNS
+from spikemark.report.look import tell, whole
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, schedule_colour
 
 TITLE = "Energy"
@@ -110,7 +110,7 @@ def _power(run: Run) -> Figure:
             else f"Idle power is missing: {idle.reason}."
         )
     )
-    svg = _draw_power(times - zero, watts, phases, idle.value, "energy-power", alt)
+    svg = _draw_power(times - zero, watts, phases, idle.value, kind, "energy-power", alt)
     return Figure("energy-power", "Power over time", svg, alt, caption, table)
 
 
@@ -138,7 +138,7 @@ def _per_event(runs: list[Run]) -> Figure | str:
     )
     caption = f"{what} energy of the {TIMED} divided by the counted events, for every run ({kind})."
     columns = [CONFIGURATION, RANKS, Column("events", "events"), Column("energy_uj", "energy (µJ)", kind)]
-    svg = _draw_per_event(series, "energy-events", alt)
+    svg = _draw_per_event(series, kind, "energy-events", alt)
     return Figure("energy-events", "Energy per synaptic event", svg, alt, caption, Table(columns, rows))
 
 
@@ -191,12 +191,14 @@ def _draw_power(
     watts: np.ndarray,
     phases: dict[str, tuple[float, float]],
     idle_w: float | None,
+    kind: str,
     name: str,
     alt: str,
 ) -> str:
     """Draws power over time; all times are in s from the start of the timed part."""
     with drawing(height=3.0) as (figure, (axes,)):
         handles = axes.plot(times, watts, color=COLOUR["update"], linewidth=1.2, label="power")
+        tell(axes, "power", times, watts, kind)
         for label, (start, end) in phases.items():
             if label in SHADES:
                 axes.axvspan(start, end, color=COLOUR[SHADES[label]], linewidth=0)
@@ -208,23 +210,28 @@ def _draw_power(
         axes.set_ylim(bottom=0)
         axes.set(xlabel=f"time from the start of the {TIMED} (s)", ylabel="power (W)")
         legend_above(figure, handles, columns=3)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
-def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name: str, alt: str) -> str:
+def _draw_per_event(
+    series: dict[tuple[str, str], list[tuple[int, float]]], kind: str, name: str, alt: str
+) -> str:
     """Draws (ranks, microjoule) of every run; `series`: by schedule and definition of an event."""
     definitions = list(dict.fromkeys(definition for _, definition in series))
     schedules = list(dict.fromkeys(schedule for schedule, _ in series))
     with drawing(height=3.0) as (figure, (axes,)):
         for (schedule, definition), points in series.items():
             aside = 1 + 0.03 * (schedules.index(schedule) - (len(schedules) - 1) / 2)
+            at, values = [ranks * aside for ranks, _ in points], [value for _, value in points]
+            words = [str(ranks) for ranks, _ in points]
+            tell(axes, f"{schedule.replace('_', ' ')}, {definition}", at, values, kind, x_says=words)
             axes.plot(
-                [ranks * aside for ranks, _ in points], [value for _, value in points],
+                at, values,
                 marker=MARKERS[definitions.index(definition) % len(MARKERS)], linestyle="", markersize=5,
                 markeredgewidth=0, color=schedule_colour(schedule),
             )  # fmt: skip
         axes.set_ylim(bottom=0)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        whole(axes.xaxis)
         axes.grid(axis="y")
         axes.set(xlabel="ranks", ylabel="energy per event (µJ)")
         handles = [
@@ -236,4 +243,4 @@ def _draw_per_event(series: dict[tuple[str, str], list[tuple[int, float]]], name
             for i, d in enumerate(definitions)
         ]
         legend_above(figure, handles, columns=2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)

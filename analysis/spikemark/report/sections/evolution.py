@@ -10,7 +10,6 @@ from itertools import groupby
 import matplotlib.figure
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from spikemark.quantities.elements import Figure, Section
 from spikemark.quantities.table import Column, Table
@@ -18,6 +17,7 @@ from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View, network_title, timed
 from spikemark.records.gather import Measured
 from spikemark.report.columns import share
+from spikemark.report.look import whole
 from spikemark.report.style import COLOUR, canvas, markup
 
 TITLE = "Every rank over time"
@@ -127,7 +127,7 @@ def _draw(course: Course, name: str, alt: str) -> str:
     with canvas(height=1.45 + min(3.2, max(0.6, 0.25 * rows))) as figure:
         axes, bar = figure.subplots(2, 1, height_ratios=[max(4, min(20, 1.6 * rows)), 1])
         axes.set(xlim=(0, course.seconds), ylim=(len(course.compute_s) - 0.5, -0.5))
-        axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+        whole(axes.yaxis, 8)
         axes.set(xlabel="simulated time (s)", ylabel="rank")
         low, high = (1e6 * t for t in course.limits_s)
         bar.set_xlim(low, high)
@@ -136,9 +136,10 @@ def _draw(course: Course, name: str, alt: str) -> str:
         for a in (axes, bar):
             a.spines[:].set_visible(False)
         axes.tick_params(color=COLOUR["rule"])
-        svg = markup(figure, name, alt)  # lays the axes out
+        svg = markup(figure, name, alt, zoom=axes)  # lays the axes out
         scale = np.arange(LEVELS)[None, :]
-        drawn = _cells(figure, axes, levels(course.cells_s, course.limits_s)) + _cells(figure, bar, scale)
+        drawn = _cells(figure, axes, levels(course.cells_s, course.limits_s), "cells")
+        drawn += _cells(figure, bar, scale, "key")
     return svg.removesuffix("</svg>") + drawn + "</svg>"
 
 
@@ -150,8 +151,8 @@ def levels(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
     return np.clip((LEVELS * (values - low) / (high - low)).astype(int), 0, LEVELS - 1)
 
 
-def _cells(figure: matplotlib.figure.Figure, axes: Axes, numbers: np.ndarray) -> str:
-    """Returns cells [row, column] as markup; they fill the axes from the upper left."""
+def _cells(figure: matplotlib.figure.Figure, axes: Axes, numbers: np.ndarray, name: str) -> str:
+    """Returns cells [row, column] as markup of class `name`; they fill the axes from the upper left."""
     rows, columns = numbers.shape
     width, height = 72 * figure.get_size_inches()
     box = axes.get_position()
@@ -170,6 +171,6 @@ def _cells(figure: matplotlib.figure.Figure, axes: Axes, numbers: np.ndarray) ->
         if parts
     )
     return (
-        f'<g transform="{place} {scale} translate(0 .5)" fill="none" shape-rendering="crispEdges"'
-        f' style="stroke: var(--{COLOUR_NAME})">{strokes}</g>'
+        f'<g class="{name}" transform="{place} {scale} translate(0 .5)" fill="none"'
+        f' shape-rendering="crispEdges" style="stroke: var(--{COLOUR_NAME})">{strokes}</g>'
     )

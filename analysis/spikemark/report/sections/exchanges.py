@@ -14,6 +14,7 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, integer, number
 from spikemark.records.cases import View
 from spikemark.report.columns import share, without
+from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup, plain_ticks
 
 TITLE = "Exchanges on their own"
@@ -177,6 +178,7 @@ def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
         for curve, style in zip(curves, _styles(len(curves)), strict=True):
             dots = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0, "linestyle": ""}
             axes.plot(curve.sizes, 1e6 * curve.medians_s, color=style["color"], **dots)
+            tell(axes, curve.exchange, curve.sizes, 1e6 * curve.medians_s, "measured", _sizes(curve.sizes))
             for piece in curve.fit.pieces if curve.fit else []:
                 ends = np.geomspace(piece.first, piece.last, 40)
                 line = piece.latency_s.value + piece.seconds_per_byte.value * ends
@@ -187,7 +189,7 @@ def _draw_times(curves: list[Curve], name: str, alt: str) -> str:
         axes.grid()
         axes.set_ylabel("time of an exchange (µs)")
         legend_above(figure, _handles(curves), columns=3)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
 def _draw_growth(curves: list[Curve], windows: tuple[int, ...], name: str, alt: str) -> str:
@@ -200,13 +202,15 @@ def _draw_growth(curves: list[Curve], windows: tuple[int, ...], name: str, alt: 
                 axes.axhline(level, color=COLOUR["model"], linewidth=0.9, linestyle=(0, (2, 2)))
             for curve, style in zip(curves, _styles(len(curves)), strict=True):
                 found = curve.ratios(window)
-                axes.plot([r.bytes for r in found], [r.value for r in found], linewidth=1.3, **style)
+                sizes, ratios = [r.bytes for r in found], [r.value for r in found]
+                tell(axes, curve.exchange, sizes, ratios, "measured", _sizes(sizes))
+                axes.plot(sizes, ratios, linewidth=1.3, **style)
             axes.set_ylim(0, min(axes.get_ylim()[1], HIGHEST))
             axes.grid(axis="x")
         _bytes(panels[-1])
         panels[len(panels) // 2].set_ylabel("one exchange of D n bytes / D exchanges of n bytes")
         legend_above(figure, _handles(curves), columns=3)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=panels)
 
 
 def _styles(count: int) -> list[dict]:
@@ -219,8 +223,16 @@ def _handles(curves: list[Curve]) -> list[Line2D]:
     return [Line2D([], [], label=c.exchange, **style) for c, style in zip(curves, styles, strict=True)]
 
 
+def _size(count: float) -> str:
+    return f"{count:g}" if count < 1024 else f"{count / 1024:g} Ki"
+
+
+def _sizes(counts) -> list[str]:
+    return [_size(count) for count in counts]
+
+
 def _bytes(axes) -> None:
     axes.set_xscale("log", base=2)
     plain_ticks(axes.xaxis, base=4)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x < 1024 else f"{x / 1024:g} Ki")
+    axes.xaxis.set_major_formatter(lambda x, _: _size(x))
     axes.set_xlabel("n, bytes from one rank to another")

@@ -10,15 +10,24 @@ from spikemark.quantities.words import counted, geometric_mean, number
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration
 from spikemark.report.columns import LABEL, RUNS, extent, known
-from spikemark.report.style import COLOUR, drawing, legend_above, markup, phase_colour, stacked
+from spikemark.report.style import (
+    COLOUR,
+    axis_end,
+    drawing,
+    legend_above,
+    markup,
+    phase_colour,
+    rows_height,
+    stacked,
+)
 
 TITLE = "Where the time goes"
 WAITING = "synchronise"
 EXPLAINED = (
     "Each bar is the real-time factor of a schedule: seconds of wall-clock time per second of simulated "
     "time. Below 1 the simulation is faster than real time. Means of times and ratios over runs are "
-    "geometric on the whole page. So the bars show the numbers of the headline, and the ratio of two means "
-    "is the mean of the ratios."
+    "geometric on the whole page. So the bars show the numbers at the top, and the ratio of two means is the "
+    "mean of the ratios."
 )
 DOT = {"markersize": 4.2, "color": COLOUR["paper"], "markeredgecolor": COLOUR["ink"], "markeredgewidth": 1}
 
@@ -67,9 +76,9 @@ def section(view: View) -> Section:
         return Section("phases", TITLE, missing=["Phases: no run is complete."])
     figures, missing = [], []
     per_ranks = {ranks: prepare(view.case, ranks) for ranks in view.case.ranks}
-    longest = max(max(bar.real_time_factors) for bars in per_ranks.values() for bar in bars)
+    end = axis_end([max(bar.real_time_factors) for bars in per_ranks.values() for bar in bars])
     for ranks, bars in per_ranks.items():
-        figures.append(_figure(ranks, bars, longest, view.kind))
+        figures.append(_figure(ranks, bars, end, view.kind))
         unknown = sorted({name for bar in bars for name, value in bar.phases.items() if value is None})
         if unknown:
             reason = _reason(view.case, ranks, unknown)
@@ -78,13 +87,14 @@ def section(view: View) -> Section:
     if view.unpaired:
         runs = counted(view.unpaired, "run has", "runs have")
         text.append(
-            f"{runs} no partner in the other schedule: included in the bars, but not in the headline's "
-            "comparison."
+            f"{runs} no partner in the other schedule: included in the bars, but not in the comparison at "
+            "the "
+            "top."
         )
     return Section("phases", TITLE, text=text, figures=figures, missing=missing)
 
 
-def _figure(ranks: int, bars: list[Bar], longest: float, kind: str) -> Figure:
+def _figure(ranks: int, bars: list[Bar], end: float, kind: str) -> Figure:
     where = counted(ranks, "rank")
     fastest = min(bars, key=lambda b: b.mean)
     slowest = max(bars, key=lambda b: b.mean)
@@ -107,7 +117,7 @@ def _figure(ranks: int, bars: list[Bar], longest: float, kind: str) -> Figure:
     }
     name = f"phases-{ranks}"
     table = Table.of(columns, bars)
-    return Figure(name, f"On {where}", _draw(bars, longest, name, alt), alt, caption, table)
+    return Figure(name, f"On {where}", _draw(bars, end, kind, name, alt), alt, caption, table)
 
 
 def _reason(case: Case, ranks: int, phases: list[str]) -> str:
@@ -118,15 +128,15 @@ def _reason(case: Case, ranks: int, phases: list[str]) -> str:
     return "; ".join(sorted(r for r in reasons if r)) or "not timed in all runs"
 
 
-def _draw(bars: list[Bar], longest: float, name: str, alt: str) -> str:
-    """Draws stacked bars; `longest`, the largest real-time factor of all figures, ends every axis."""
+def _draw(bars: list[Bar], end: float, kind: str, name: str, alt: str) -> str:
+    """Draws stacked bars; `end` is that of the axis in every figure of the section."""
     names = list(dict.fromkeys(n for bar in bars for n, value in bar.phases.items() if value is not None))
-    with drawing(height=1.25 + 0.36 * len(bars)) as (figure, (axes,)):
+    with drawing(height=rows_height(len(bars))) as (figure, (axes,)):
         parts = {n: ([bar.phases.get(n) or 0 for bar in bars], phase_colour(n, names)) for n in names}
-        handles = stacked(axes, [bar.configuration.label for bar in bars], parts)
+        handles = stacked(axes, [bar.configuration.label for bar in bars], parts, kind, end)
         for y, bar in zip(range(len(bars))[::-1], bars, strict=True):
             axes.plot(bar.real_time_factors, [y] * len(bar.real_time_factors), "o", **DOT)
-        axes.set(xlim=(0, 1.05 * longest), ylim=(-0.6, len(bars) - 0.4))
+        axes.set(ylim=(-0.6, len(bars) - 0.4))
         axes.set_xlabel("real-time factor (s / s simulated)")
         legend_above(figure, handles, columns=3)
         return markup(figure, name, alt)

@@ -1,28 +1,26 @@
-"""Where the numbers come from: code, machine and dates, and what may have disturbed them."""
+"""Where the numbers come from: code, machine and dates."""
 
 from collections import Counter
 from collections.abc import Callable
 
-from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.elements import Section
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.cases import View
 from spikemark.records.gather import Measured, Sweep
 from spikemark.records.order import beside_others, jobs
-from spikemark.report.cautions import CHECKSUMS, cautions, governors, order_not_kept
+from spikemark.report.cautions import governors, order_not_kept
 
-TITLE = "Provenance and warnings"
+TITLE = "Provenance"
 
 
 def section(view: View) -> Section:
-    """Shows warnings first, then the facts about code and machine."""
+    """Shows the facts about code and machine."""
     sweep = view.sweep
-    boxes = [Box("bad" if text.startswith(CHECKSUMS) else "wary", text) for text in cautions(view)]
     if not sweep.runs:
-        return Section("provenance", TITLE, boxes=boxes, missing=["Provenance: no run is complete."])
-    boxes = boxes or [Box("good", "No warnings.")]
+        return Section("provenance", TITLE, missing=["Provenance: no run is complete."])
     terms = [(name, _distinct(sweep.runs, read)) for name, read in FACTS] + _over_runs(sweep.runs)
     terms += _conduct(sweep) + _simulation(sweep.runs)
-    return Section("provenance", TITLE, boxes=boxes, terms=terms)
+    return Section("provenance", TITLE, terms=terms)
 
 
 def _distinct(measured: list[Measured], read: Callable[[Measured], str | None]) -> str:

@@ -13,6 +13,13 @@ from spikemark.network.description import read
 DIRECT = "direct"
 
 
+def used(description: dict[str, Any], ranks: int) -> list[str]:
+    """The names of the exchanges of all lanes in which ranks meet. Raises BadInput as `chosen` does."""
+    described = read(description)
+    found = lanes.read(described, ranks, *lanes.chosen(described, None, None))
+    return [name for lane in found if not lane.alone for name in lane.exchanges]
+
+
 def chosen(description: dict[str, Any], ranks: int) -> tuple[dict[str, Any], list[str]]:
     """The description with an exchange for every lane that has a lag, and a line that says what was chosen.
 

@@ -3,19 +3,29 @@
 A message of n bytes between nodes takes gap + wire latency + n / bandwidth: half the gap keeps the sender
 busy, half the receiver, as LogGP's overheads do (Alexandrov et al. 1995). The wire's share of the profile's
 latency is spread evenly over the links of the longest path, so that two nodes of one leaf are nearer than the
-profile says. Within a node a message takes the profile's latency and bandwidth there, and messages do not
-disturb each other.
+profile says. Within a node a message takes the profile's latency and bandwidth there, too. Its sender copies
+it, one message after another, and messages of other ranks do not disturb it.
 """
 
 import math
 from dataclasses import dataclass
 
 from spikemark.core.errors import BadInput
-from spikemark.machines.interconnect import Interconnect
+from spikemark.machines import algorithms
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import LINKS, Interconnect
+from spikemark.machines.profile import Profile
 
 SPEED = "1Gf"  # speed of a core; it cancels, since compute times are given in seconds
 POLL_S = 1e-7  # simulated time of an MPI_Iprobe; with 0, waiting would never end
-BRUCK = 16  # ranks from which Open MPI 4 and MPICH combine blocks of alltoall of up to some 500 bytes
+ALL_TO_ALL = "SPIKEMARK_ALL_TO_ALL"  # miniapp/src/transport/all_to_all.h
+MESSAGE_COST = "SPIKEMARK_MESSAGE_COST"  # miniapp/serial/message_cost.cpp
+COPIED = 1e15  # bytes per second of messages within a node after their sender has copied them
+ENVELOPE = 16  # bytes that SimGrid adds to a message
+#: Messages that a rank has on their way at a time. Sixteen hide the latency of all but the last, as all at
+#: once do, for which SimGrid takes up to a hundred times as long.
+AHEAD = {algorithms.PAIRWISE: 1, algorithms.RING: 1, algorithms.LINEAR: 16}  # others are SimGrid's own
+CALLS = {"alltoall": "c", "alltoallv": "v", "allgather": "g"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,7 @@ class Platform:
     hosts: str
     flags: list[str]
     facts: str  # one line: what was built
+    environment: dict[str, str]  # of the mini-app: the algorithms of all-to-all calls
 
 
 #: Attributes of the cluster, the nodes it must have, the links of its longest path, and a description.
@@ -33,7 +44,7 @@ Shape = tuple[str, int, int, str]
 
 
 def _star(network: Interconnect, nodes: int) -> Shape:
-    return "", nodes, 2, f"{nodes} nodes on one switch"
+    return "", nodes, LINKS["star"], f"{nodes} nodes on one switch"
 
 
 def _fat_tree(network: Interconnect, nodes: int) -> Shape:
@@ -43,7 +54,12 @@ def _fat_tree(network: Interconnect, nodes: int) -> Shape:
     if leaves == 1:
         return _star(network, nodes)
     attributes = f' topology="FAT_TREE" topo_parameters="2;{down},{leaves};1,{down};1,1"'
-    return attributes, down * leaves, 4, f"{leaves} leaves of {down} nodes and as many links up"
+    return (
+        attributes,
+        down * leaves,
+        LINKS["fat_tree"],
+        f"{leaves} leaves of {down} nodes and as many links up",
+    )
 
 
 def _dragonfly(network: Interconnect, nodes: int) -> Shape:
@@ -59,10 +75,20 @@ def _dragonfly(network: Interconnect, nodes: int) -> Shape:
     within = math.ceil(2 * here / max(groups - 1, 1))
     parameters = f"{groups},{between};1,1;{routers},{within};{here}"
     words = f"{groups} groups of {routers} routers of {here} nodes"
-    return f' topology="DRAGONFLY" topo_parameters="{parameters}"', groups * routers * here, 5, words
+    return (
+        f' topology="DRAGONFLY" topo_parameters="{parameters}"',
+        groups * routers * here,
+        LINKS["dragonfly"],
+        words,
+    )
 
 
 TOPOLOGIES = {"star": _star, "fat_tree": _fat_tree, "dragonfly": _dragonfly}
+
+
+def network_of(filled: Profile, ranks: int, ranks_per_node: int) -> Interconnect:
+    """The interconnect of a filled profile as so many ranks meet it. Raises BadInput for unknown values."""
+    return Interconnect.whole(Inputs(filled), "the simulated network", math.ceil(ranks / ranks_per_node))
 
 
 def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platform:
@@ -74,9 +100,8 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
         raise BadInput(f"interconnect.topology={network.topology!r}: allowed are {', '.join(TOPOLOGIES)}")
     nodes = math.ceil(ranks / ranks_per_node)
     attributes, hosts, links, words = TOPOLOGIES[network.topology](network, nodes)
-    overhead = overhead_s(network, ranks_per_node > 1)
-    wire = max(network.latency_s - 2 * overhead, 0) / links
-    inside = max(network.latency_node_s - 2 * overhead, 0)
+    wire = (network.latency_s - network.busy_s) / links
+    inside = network.latency_node_s - network.busy_node_s
     xml = f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -84,45 +109,34 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
   <cluster id="machine" prefix="node-" suffix="" radical="0-{hosts - 1}"
            speed="{SPEED}" core="{ranks_per_node}" sharing_policy="SPLITDUPLEX"
            bw="{network.bandwidth:.6g}Bps" lat="{wire:.6g}s"
-           loopback_bw="{network.bandwidth_node:.6g}Bps" loopback_lat="{inside:.6g}s"{attributes}/>
+           loopback_bw="{COPIED:g}Bps" loopback_lat="{inside:.6g}s"{attributes}/>
  </zone>
 </platform>
 """
     lines = "".join(f"node-{rank // ranks_per_node}\n" for rank in range(ranks))
     facts = (
         f"{network.topology}: {words}, {nodes} used, {ranks_per_node} ranks each; longest path of {links}"
-        f" links of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s, {1e6 * overhead:.3g} us per"
-        f" message at either end; within a node {1e6 * inside:.3g} us and"
-        f" {1e-9 * network.bandwidth_node:.4g} GB/s"
+        f" links of {1e6 * wire:.3g} us and {1e-9 * network.bandwidth:.4g} GB/s,"
+        f" {1e6 * network.busy_s / 2:.3g} us per message at either end; within a node {1e6 * inside:.3g} us,"
+        f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} us"
     )
-    return Platform(xml, lines, flags(network, overhead, ranks), facts)
+    return Platform(xml, lines, flags(network), facts, environment(network, ranks))
 
 
-def overhead_s(network: Interconnect, shared: bool) -> float:
-    """What a message costs its sender, and again its receiver; `shared`: several ranks on a node.
-
-    Half the gap, or half the shortest latency where that is below the gap.
-    """
-    latency = min(network.latency_s, network.latency_node_s) if shared else network.latency_s
-    return min(network.gap_s, latency) / 2
-
-
-def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
+def flags(network: Interconnect) -> list[str]:
     """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
     settings = {
         "network/model": "SMPI",
         "network/TCP-gamma": 0,  # no window of TCP
         "network/crosstraffic": 0,  # links are full duplex
-        "smpi/lat-factor": "0:1",  # latency and bandwidth are measured ones and need no correction
+        # Latency and bandwidth are measured ones; what is not eager asks its receiver first.
+        "smpi/lat-factor": f"0:1;{round(network.eager) + ENVELOPE}:2",
         "smpi/bw-factor": "0:1",
-        **{f"smpi/{name}": f"0:{overhead_s:.6g}:0" for name in ("os", "ois", "or")},
         "smpi/async-small-thresh": round(network.eager),
         "smpi/send-is-detached-thresh": round(network.eager),
-        "smpi/coll-selector": network.selector,
-        "smpi/alltoallv": "ring",  # that of ompi takes seconds with 128 ranks; `pair` requires powers of two
-        **(
-            {"smpi/alltoall": "bruck"} if ranks >= BRUCK else {}
-        ),  # that of ompi also takes seconds, from some bytes on
+        "smpi/coll-selector": "mpich" if network.selector == "impi" else network.selector,  # as in algorithms
+        "smpi/alltoall": "bruck",  # where ALL_TO_ALL leaves the choice to SimGrid
+        "smpi/alltoallv": "ring",  # before the first cycle; that of ompi takes minutes with 128 ranks
         "smpi/privatization": "no",  # the mini-app has no variables that ranks could spoil for each other
         "smpi/wtime": 0,  # reading the clock takes no time
         "smpi/test": 0,
@@ -130,3 +144,14 @@ def flags(network: Interconnect, overhead_s: float, ranks: int) -> list[str]:
         "smpi/grow-injected-times": "no",  # otherwise every failed test makes the next one take longer
     }
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
+
+
+def environment(network: Interconnect, ranks: int) -> dict[str, str]:
+    """What the mini-app is told: algorithms of all-to-all calls by ranks and bytes, and costs of messages."""
+    words = [
+        f"{CALLS[call]}:{least}:{bytes_}:{AHEAD.get(name, 0)}"
+        for call in CALLS
+        for least, bytes_, name in algorithms.rules(network.selector, ranks)[call]
+    ]
+    costs = network.busy_s / 2, network.busy_node_s / 2, 1 / network.bandwidth_node
+    return {ALL_TO_ALL: " ".join(words), MESSAGE_COST: " ".join(f"{cost:.6g}" for cost in costs)}

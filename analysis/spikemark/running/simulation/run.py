@@ -13,9 +13,9 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.machines import algorithms
 from spikemark.machines.digest import digest
 from spikemark.machines.inputs import Inputs
-from spikemark.machines.interconnect import Interconnect
 from spikemark.machines.jitter import Jitter
 from spikemark.machines.node import Node
 from spikemark.machines.profile import Profile
@@ -74,10 +74,15 @@ def simulate(
     cycles = compute_times.cycles(description)
     if ranks * cycles > MOST_TIMES:
         raise BadInput(f"{ranks} ranks x {cycles} cycles: allowed are {MOST_TIMES} compute times in all")
-    network = Interconnect.whole(Inputs(filled), "the simulated network")
+    network = platform.network_of(filled, ranks, ranks_per_node)
     built = platform.build(network, ranks, ranks_per_node)
     description, chosen = exchanges.chosen(description, ranks)  # refuses what no host can run
-    assumed = [*chosen, *_assumed(filled, "interconnect")]
+    assumed = [
+        *chosen,
+        algorithms.words(network.selector, ranks),
+        *algorithms.differences(exchanges.used(description, ranks), profile.values),
+        *_assumed(filled, "interconnect"),
+    ]
     if compute == "model":
         jitter = Jitter.of(Inputs(filled), "the simulated jitter", cv, correlation)
         source = sources.model(description, compute_of, place, jitter, seed, hz)
@@ -105,6 +110,7 @@ def simulate(
             "facts": built.facts,
             "platform": built.xml,
             "flags": flags,
+            "collectives": algorithms.words(network.selector, ranks),
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
             "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),

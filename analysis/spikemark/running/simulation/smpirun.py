@@ -65,7 +65,9 @@ def run(
         np.save(folder / "compute.npy", times)
         command += ["--compute-times", "compute.npy"]
     # All paths but the program's are relative to the folder: smpirun accepts none with spaces.
-    start = Launch(["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1"})
+    start = Launch(
+        ["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1", **built.environment}
+    )
     with _told(folder / PROGRESS, advance):
         status, output, errors = watch(start, LIMIT_S)
     if not _whole(folder / "record"):

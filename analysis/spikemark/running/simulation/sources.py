@@ -55,6 +55,12 @@ class Place:
         )
 
 
+def full_network(description: dict[str, Any], of: dict[str, Any] | None) -> dict[str, Any]:
+    """The description whose compute times a run gets: `of`, where given, run as `description` says."""
+    travel = {name: description[name] for name in TRAVEL if name in description}
+    return {**(description if of is None else of), **travel}
+
+
 def model(
     description: dict[str, Any],
     of: dict[str, Any] | None,
@@ -64,10 +70,9 @@ def model(
     hz: float | dict[str, float] | None = None,
 ) -> Source:
     """Times drawn about the means that kernel times predict for `of`, or else for the description."""
-    travel = {name: description[name] for name in TRAVEL if name in description}
     if of is not None:
         read(of, "compute_of: ")
-    full = {**(description if of is None else of), **travel}
+    full = full_network(description, of)
     read(full)
     found = place.phase_times(full, hz)
     means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)

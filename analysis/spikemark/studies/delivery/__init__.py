@@ -58,7 +58,8 @@ def read(sweep: Sweep) -> Findings:
     errors = [_error(p, fitted) for p in found if p.held_out]
     table = _points(found, fitted, sweep.kind)
     parts = [
-        Section("times", "Times of delivery", [EXPLAINED], _verdict(errors), [_figure(found, fitted, table)],
+        Section("times", "Times of delivery", [EXPLAINED], _verdict(errors),
+                [_figure(found, fitted, table, sweep.kind)],
                 [_times(fitted, draws, kernel.times(sweep))]),
         Section("points", "Predicted and actual times", tables=[table]),
     ]  # fmt: skip
@@ -176,7 +177,7 @@ def _key_figures(fitted: Times, draws: list[Times], errors: list[float]) -> list
     return figures
 
 
-def _figure(found: list[Point], fitted: Times, table: Table) -> Figure:
+def _figure(found: list[Point], fitted: Times, table: Table, kind: str) -> Figure:
     shown = [(p, p.ns_per_event(p.middle_s), p.ns_per_event(_predicted_s(p, fitted))) for p in found]
     alt = "Time per synaptic event by list length. " + " ".join(
         f"{p.label}, length {number(p.length)}: {number(ns)} ns in runs, {number(expected)} ns predicted."
@@ -186,7 +187,7 @@ def _figure(found: list[Point], fitted: Times, table: Table) -> Figure:
         "Nanoseconds per synaptic event on a thread, over the mean length of the lists entered. Dots: runs, "
         "filled where fitted, open where held out. Crosses: predicted."
     )
-    svg = drawing.draw(shown, "delivery", alt)
+    svg = drawing.draw(shown, kind, "delivery", alt)
     return Figure("delivery", "Predicted against actual times", svg, alt, caption, table)
 
 

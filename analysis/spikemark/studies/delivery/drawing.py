@@ -2,6 +2,7 @@
 
 from matplotlib.lines import Line2D
 
+from spikemark.report.look import tell
 from spikemark.report.style import COLOUR, drawing, legend_above, markup
 
 from .timing import Point
@@ -9,7 +10,7 @@ from .timing import Point
 COLOURS = ("deliver", "exchange", "update", "synchronise", "collocate", "other-1", "other-2", "other-3")
 
 
-def draw(shown: list[tuple[Point, float, float]], name: str, alt: str) -> str:
+def draw(shown: list[tuple[Point, float, float]], kind: str, name: str, alt: str) -> str:
     """`shown`: a point, its time and the predicted one, both in nanoseconds per synaptic event."""
     handles = []
     with drawing(height=3.6) as (figure, (axes,)):
@@ -20,6 +21,8 @@ def draw(shown: list[tuple[Point, float, float]], name: str, alt: str) -> str:
                 filled = "none" if p.held_out else colour
                 axes.plot(p.length, actual, **dot, markerfacecolor=filled, markeredgewidth=1.2)
                 axes.plot(p.length, predicted, "x", color=colour, markersize=5)
+                tell(axes, label, [p.length], [actual], kind)
+                tell(axes, f"{label}, predicted", [p.length], [predicted], "modelled")
             handles.append(Line2D([], [], label=label, **dot))
         cross = {"marker": "x", "markersize": 5, "linestyle": "", "color": COLOUR["model"]}
         handles.append(Line2D([], [], label="predicted", **cross))
@@ -32,4 +35,4 @@ def draw(shown: list[tuple[Point, float, float]], name: str, alt: str) -> str:
         axes.set_xlabel("mean length of the lists entered (synapses)")
         axes.set_ylabel("ns per synaptic event")
         legend_above(figure, handles, columns=2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)

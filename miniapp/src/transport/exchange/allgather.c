@@ -9,6 +9,7 @@
 #include "transport/exchange/counts.h"
 
 #include "base/alloc.h"
+#include "transport/all_to_all.h"
 #include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
     x->sent[0] = count;
     memcpy(x->sent + header, outbox->words, (count < x->room ? count : x->room) * sizeof *x->sent);
     const int n = mpi_count(words, "words of a buffer");
-    MPI_Allgather(x->sent, n, MPI_UINT32_T, x->received, n, MPI_UINT32_T, exchange->comm);
+    all_gather(x->sent, n, x->received, exchange->comm);
     count_traffic(exchange, words);
 
     for (int rank = 0; rank < exchange->ranks; rank++) {

@@ -3,6 +3,7 @@
 /// but the padding travels too. When some buffer overflows, all ranks enlarge theirs to the next power of two
 /// and make a second round with everything in it.
 
+#include "transport/all_to_all.h"
 #include "transport/exchange/padded.h"
 
 struct alltoall {
@@ -17,8 +18,7 @@ static void open(struct exchange *exchange) {
 static void exchange_round(struct exchange *exchange, const struct outbox *outbox) {
     struct padded *buffers = &((struct alltoall *)exchange)->buffers;
     padded_fill(buffers, outbox, exchange);
-    MPI_Alltoall(buffers->sent, buffers->words, MPI_UINT32_T, buffers->received, buffers->words, MPI_UINT32_T,
-                 exchange->comm);
+    all_to_all(buffers->sent, buffers->words, buffers->received, exchange->comm);
 }
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {

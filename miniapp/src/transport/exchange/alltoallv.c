@@ -2,6 +2,7 @@
 /// Exchanges the sizes by MPI_Alltoall, then the spikes by MPI_Alltoallv. Only what there is travels, in two
 /// calls.
 
+#include "transport/all_to_all.h"
 #include "transport/exchange/counts.h"
 
 struct alltoallv {
@@ -19,10 +20,10 @@ static void open(struct exchange *exchange) {
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
     struct alltoallv *x = (struct alltoallv *)exchange;
     departures_collect(&x->out, outbox);
-    MPI_Alltoall(x->out.count, 1, MPI_INT, x->in.count, 1, MPI_INT, exchange->comm);
+    all_to_all(x->out.count, 1, x->in.count, exchange->comm);
     arrivals_make_room(&x->in);
-    MPI_Alltoallv(outbox->words, x->out.count, x->out.start, MPI_UINT32_T, x->in.words, x->in.count,
-                  x->in.start, MPI_UINT32_T, exchange->comm);
+    all_to_all_v(outbox->words, (struct parts){x->out.count, x->out.start}, x->in.words,
+                 (struct parts){x->in.count, x->in.start}, exchange->comm);
     arrivals_deliver(&x->in, &exchange->inbox);
     departures_count(&x->out, exchange);
 }

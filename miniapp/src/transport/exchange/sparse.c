@@ -7,14 +7,17 @@
 /// is under way. A faster rank may already send messages of the next window, but not of the one after it,
 /// whose end needs everybody. So two tags, used in turns, are enough.
 
+#include "transport/exchange/late_barrier.h"
 #include "transport/exchange/messages.h"
+
+enum { barrier_tag = 2 }; // messages have 0 and 1
 
 struct sparse {
     struct exchange common;
     struct messages messages;
     int tag;
-    MPI_Request barrier; ///< MPI_REQUEST_NULL before this rank has entered it
-    bool complete;
+    struct late_barrier barrier;
+    bool entered, complete;
 };
 
 static void open(struct exchange *exchange) {
@@ -26,8 +29,7 @@ static void open(struct exchange *exchange) {
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct sparse *x = (struct sparse *)exchange;
     x->tag = !x->tag;
-    x->barrier = MPI_REQUEST_NULL;
-    x->complete = false;
+    x->entered = x->complete = false;
     messages_begin(&x->messages, exchange, outbox);
     for (int rank = 0; rank < exchange->ranks; rank++)
         if (rank != exchange->rank && outbox->count[rank])
@@ -40,12 +42,11 @@ static void progress(struct exchange *exchange, const struct outbox *outbox) {
     if (x->complete) return;
     while (messages_receive(&x->messages, exchange, x->tag)) {
     }
-    if (x->barrier != MPI_REQUEST_NULL) {
-        int complete;
-        MPI_Test(&x->barrier, &complete, MPI_STATUS_IGNORE);
-        x->complete = complete;
+    if (x->entered) {
+        x->complete = late_barrier_test(&x->barrier);
     } else if (messages_sent(&x->messages)) {
-        MPI_Ibarrier(exchange->comm, &x->barrier);
+        late_barrier_enter(&x->barrier, exchange->comm, barrier_tag);
+        x->entered = true;
     }
 }
 

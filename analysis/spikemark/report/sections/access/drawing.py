@@ -6,7 +6,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from spikemark.quantities.words import counted, geometric_mean
-from spikemark.report.style import COLOUR, drawing, label_rows, legend_above, markup, schedule_colour
+from spikemark.report.look import tell
+from spikemark.report.style import (
+    COLOUR,
+    drawing,
+    label_rows,
+    legend_above,
+    markup,
+    rows_height,
+    schedule_colour,
+)
 
 SMALL = 0.05  # share below which the axis counts per mille
 
@@ -26,13 +35,16 @@ def draw(shares: list, name: str, alt: str) -> str:
         "markeredgewidth": 1.3,
     }
     dot = {"marker": "o", "markersize": 5.5, "linestyle": "", "markeredgewidth": 0}
-    with drawing(height=1.15 + 0.31 * len(lines)) as (figure, (axes,)):
-        for y, (_, members) in enumerate(lines):
+    with drawing(height=rows_height(len(lines))) as (figure, (axes,)):
+        for y, (label, members) in enumerate(lines):
             for mean in {float(f"{scale * geometric_mean(s.expected):.6g}") for s in members if s.expected}:
                 axes.plot(mean, -y, **ring)
+                tell(axes, "expected", [mean], [-y], "modelled", y_says=[label])
             for share in members:
                 colour = schedule_colour(share.configuration.schedule)
-                axes.plot(scale * geometric_mean(share.counted), -y, color=colour, **dot)
+                mean = scale * geometric_mean(share.counted)
+                axes.plot(mean, -y, color=colour, **dot)
+                tell(axes, share.configuration.label, [mean], [-y], "counted", y_says=[label])
         label_rows(axes, [-y for y in range(len(lines))], [text for text, _ in lines])
         axes.set(ylim=(-len(lines) + 0.5, 0.5), xlim=(0, 1.1 * largest))
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -49,6 +61,6 @@ def _lines(shares: list) -> list[tuple[str, list]]:
     """Returns label and shares of every line; shares that differ only in D have one line."""
     lines = defaultdict(list)
     for share in shares:
-        schedule = share.configuration.name
+        schedule = ", ".join([share.configuration.name, *share.configuration.besides])
         lines[f"{schedule}, {counted(share.ranks, 'rank')}"].append(share)
     return list(lines.items())

@@ -7,6 +7,7 @@ from spikemark.quantities.elements import Figure
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, integer, number, percent
 from spikemark.report.columns import RANKS, THREADS, share
+from spikemark.report.look import tell
 from spikemark.report.style import drawing, legend_above, markup, schedule_colour
 
 NEURONS, INDEGREE = 130_000, 6000  # per area and rank; synapses, half of them within the area
@@ -78,10 +79,11 @@ def _draw(points: list[Point], name: str, alt: str) -> str:
                 shares = [getattr(p, of) for p in points if p.threads == threads]
                 label = f"{of.replace('_', '-')}, T = {threads}"
                 handles += axes.plot(TRIED, shares, color=schedule_colour(of), label=label, **look)
+                tell(axes, label, TRIED, shares, "modelled", [str(m) for m in TRIED])
         axes.set_xscale("log", base=2)
         axes.set_xticks(TRIED, [str(m) for m in TRIED])
         axes.minorticks_off()
         axes.grid(axis="y")
         axes.set(ylim=(0, 1), xlabel="ranks, one area each", ylabel="first accesses per event")
         legend_above(figure, handles, columns=2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)

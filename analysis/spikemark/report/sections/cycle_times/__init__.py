@@ -16,22 +16,22 @@ TITLE = "Cycle times"
 EXPLAINED = (
     "How much do cycles differ? A cycle's compute time (deliver + update + collocate, and injected waits) "
     "varies from cycle to cycle and from rank to rank. The ranks wait for the slowest one: in every cycle "
-    "with the conventional schedule, once per window of D cycles with the structure-aware one. Times of "
-    "windows are divided by D, so that they can be compared with those of cycles."
+    "with the conventional schedule, once per window of cycles with schedules that exchange less often. "
+    "Times "
+    "of windows are divided by their cycles, so that they can be compared with those of cycles."
 )
 
 
 def shown(view: View) -> list[Configuration]:
-    """Chooses the compared pair and the intermediate strategy; without a pair the first three."""
-    present = view.case.configurations(view.ranks)
-    if not view.comparable:
-        return present[:3]
-    between = [c for c in present if c.schedule == "placement_only"]
-    return [view.conventional, *between[:1], view.structure_aware]
+    """Chooses one configuration of every schedule: a compared one, or else that with the largest D."""
+    chosen = {c.schedule: c for c in view.case.configurations(view.ranks)}
+    chosen |= {c.schedule: c for c in (view.other, view.base) if c is not None}
+    pair = {view.base, view.other} - {None}
+    return sorted({*chosen.values()} | pair, key=lambda c: c.order)
 
 
 def section(view: View) -> Section:
-    """Shows the compared schedules on the number of ranks that the headline is about."""
+    """Shows every schedule on the number of ranks that the headline is about."""
     if view.case is None:
         return Section("cycle-times", TITLE, missing=["Cycle times: no run is complete."])
     missing: list[str] = []

@@ -28,6 +28,7 @@ class Lumping:
     single: Distribution
     summed: Distribution  # the conventional cycles, D at a time
     windows: Distribution  # of the structure-aware run
+    sides: tuple[Configuration, Configuration]
 
     @property
     def d(self) -> int:
@@ -36,20 +37,27 @@ class Lumping:
 
 def lumping(view: View, drawn: dict[Configuration, Distribution]) -> Lumping | None:
     """Returns None if the drawn runs include no such pair, or if a run is shorter than two windows."""
-    if not view.comparable or not {view.conventional, view.structure_aware} <= drawn.keys():
+    found = _sides(drawn)
+    if found is None:
         return None
-    single, windows = drawn[view.conventional], drawn[view.structure_aware]
+    single, windows = (drawn[configuration] for configuration in found)
     if windows.window == 1 or single.times_s.shape[1] < 2 * windows.window or windows.times_s.shape[1] < 2:
         return None
     if not single.modes:  # the times do not vary
         return None
-    plain = next(m for m in view.case.of(view.conventional, view.ranks) if m.run.cycles is not None)
-    return Lumping(single, distribution(plain, windows.window), windows)
+    plain = next(m for m in view.case.of(found[0], view.ranks) if m.run.cycles is not None)
+    return Lumping(single, distribution(plain, windows.window), windows, found)
+
+
+def _sides(drawn: dict[Configuration, Distribution]) -> tuple[Configuration, Configuration] | None:
+    """The first conventional configuration and the last structure-aware one, for which there is a theory."""
+    sides = [[c for c in drawn if c.schedule == schedule] for schedule in ("conventional", "structure_aware")]
+    return (sides[0][0], sides[1][-1]) if all(sides) else None
 
 
 def text(view: View, found: Lumping) -> list[str]:
     """Says shift and relative spread over all pairs of runs, and what the paper found in its own."""
-    sides = [view.case.of(c, view.ranks) for c in (view.structure_aware, view.conventional)]
+    sides = [view.case.of(c, view.ranks) for c in reversed(found.sides)]
     shift, cv = (ratio(*sides, value) for value in (_mean, _cv))
     if shift is None or cv is None:
         return []

@@ -10,7 +10,6 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import NARROW, span
 from spikemark.records.cases import Ratio, View
 from spikemark.records.gather import Measured
-from spikemark.report.cautions import strongest_load
 from spikemark.report.columns import LABEL, PAIRS
 
 from .doublings import COSTS, QUANTITIES, Cost, Doubling, doublings, memory_parts, windows
@@ -61,9 +60,7 @@ def section(view: View) -> Section:
     lacking = []
     if crowded:
         lacking.append(f"Times of {', '.join(crowded)} are not shown: more ranks × threads than cores.")
-    load = strongest_load([m for d in shown for m in (*d.small, *d.large)])
-    boxes = [Box("wary", f"The times were {load}.")] if load else []
-    boxes += [_verdict(q, [d for d in found if d.quantity == q]) for q in present]
+    boxes = [_verdict(q, [d for d in found if d.quantity == q]) for q in present]
     return Section("growth", TITLE, text=text, boxes=boxes, tables=tables, missing=lacking)
 
 
@@ -77,7 +74,7 @@ def _verdict(quantity: str, found: list[Doubling]) -> Box:
         for cost, ratios in factors.items()
     ]
     everything = [r for rs in factors.values() for r in rs]
-    open_ = sum(r.verdict in ("open", "single") for r in everything)
+    open_ = sum(r.verdict in ("open", "few") for r in everything)
     text = (
         f"{quantity[0].upper()}{quantity[1:]} doubled. Counts and memory that grew more than the work: "
         f"{_list(counted)}."
@@ -86,7 +83,7 @@ def _verdict(quantity: str, found: list[Doubling]) -> Box:
         text += f" Times that grew more than the work: {_list(times)}"
         text += f"; for {open_} of {len(everything)} factors the repetitions cannot tell" if open_ else ""
         text += "."
-    return Box("wary" if any((*counted, *times)) else "plain", text)
+    return Box("plain", text)
 
 
 def _list(lines: list[str]) -> str:

@@ -15,6 +15,7 @@ from spikemark.records.cases import View
 from spikemark.report.columns import LABEL, PAIRS, RUNS, SCHEDULE, known, share, without
 
 from . import drawing
+from .compared import statement
 from .setups import REST, Gain, Setup, by_where, gains, prepare
 
 TITLE = "Speed"
@@ -50,7 +51,7 @@ def section(view: View) -> Section:
     for one in made:
         (figures if isinstance(one, Figure) else lacking).append(one)
     costs, reasons = _costs(setups, table, view.kind)
-    text = [EXPLAINED, *([BOUND] if table is not None else [])]
+    text = [*statement(view), EXPLAINED, *([BOUND] if table is not None else [])]
     return Section("speed", TITLE, text=text, figures=figures, tables=[costs], missing=lacking + reasons)
 
 
@@ -81,7 +82,7 @@ def _rates(setups: list[Setup], kind: str) -> Figure | str:
         Column("whole", "whole run (10⁶/s/core)", kind): lambda s: _mean(s.whole, 1e-6),
         Column("whole_range", "lowest–highest", kind): lambda s: _range(s.whole, 1e-6),
     }
-    svg = drawing.rates(by_where(shown), "speed-rates", alt)
+    svg = drawing.rates(by_where(shown), kind, "speed-rates", alt)
     title = "Synaptic events per second and core"
     return Figure("speed-rates", title, svg, alt, caption, Table.of(columns, shown))
 
@@ -189,7 +190,7 @@ def _bound(setups: list[Setup], table: pd.DataFrame, kind: str) -> Figure | str:
         Column("bound_ns", "bound (ns / synapse)", "measured"): lambda r: r.bound_ns,
         Column("multiple", "multiple of the bound", "measured"): lambda r: r.ratio,
     }
-    svg, title = drawing.bound(table, shown, "speed-bound", alt), "Delivery against its bound"
+    svg, title = drawing.bound(table, shown, kind, "speed-bound", alt), "Delivery against its bound"
     return Figure("speed-bound", title, svg, alt, caption, Table.of(columns, compared.itertuples()))
 
 

@@ -10,6 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from spikemark.bench import kernels
+from spikemark.quantities.quantity import Quantity
+from spikemark.report.look import between, tell
 from spikemark.report.style import (
     COLOUR,
     drawing,
@@ -18,6 +20,7 @@ from spikemark.report.style import (
     markup,
     phase_colour,
     plain_ticks,
+    rows_height,
     schedule_colour,
 )
 
@@ -42,17 +45,19 @@ CURVES = {
 }
 
 
-def rates(groups: dict[str, list], name: str, alt: str) -> str:
+def rates(groups: dict[str, list], kind: str, name: str, alt: str) -> str:
     """Draws million synaptic events per second and core. `groups`: setups.Setup by ranks and threads."""
     everything = [x / 1e6 for setups in groups.values() for s in setups for x in s.delivery + s.whole]
     with _panels(_labels(groups)) as (figure, panels):
         for axes, setups in zip(panels, groups.values(), strict=True):
             for y, setup in enumerate(setups):
-                for values, style in (
-                    (setup.delivery, {**DOT, "color": COLOUR["deliver"]}),
-                    (setup.whole, {**RING, "markeredgecolor": COLOUR["ink"]}),
+                for what, values, style in (
+                    ("delivery alone", setup.delivery, {**DOT, "color": COLOUR["deliver"]}),
+                    ("whole run", setup.whole, {**RING, "markeredgecolor": COLOUR["ink"]}),
                 ):
-                    axes.plot([x / 1e6 for x in values], [-y] * len(values), **style)
+                    millions, rows = [x / 1e6 for x in values], [-y] * len(values)
+                    axes.plot(millions, rows, **style)
+                    tell(axes, what, millions, rows, kind, y_says=[setup.configuration.label] * len(rows))
         if max(everything) > LONG_TAIL * min(everything):
             panels[-1].set_xscale("log")
             _plain_numbers(panels[-1].xaxis)
@@ -83,6 +88,8 @@ def memory(groups: dict[str, list], rest: str, name: str, alt: str) -> str:
                     -np.arange(len(setups)), widths, 0.66, left=left, label=part,
                     color=colour or phase_colour(part, unknown),
                 )  # fmt: skip
+                words = [setup.configuration.label for setup in setups]
+                tell(axes, part, left + widths / 2, -np.arange(len(setups)), "", widths.tolist(), words)
                 left += widths
         panels[-1].set_xlim(left=0)
         panels[-1].set_xlabel("bytes / synapse")
@@ -94,7 +101,7 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
     """Draws setups.Gain by configuration."""
     ideal = {"marker": "|", "markersize": 15, "linestyle": "", "color": COLOUR["model"]}
     largest = max(max(g.ideal, g.ratio.value) for group in gains.values() for g in group)
-    rows = {_title(c, gains): [g.setup.where for g in group] for c, group in gains.items()}
+    rows = {c.label: [g.setup.where for g in group] for c, group in gains.items()}
     with _panels(rows) as (figure, panels):
         for axes, (configuration, group) in zip(panels, gains.items(), strict=True):
             colour = schedule_colour(configuration.schedule)
@@ -103,6 +110,8 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
                 if gain.ratio.low is not None:
                     axes.plot([gain.ratio.low, gain.ratio.high], [-y, -y], color=colour)
                 axes.plot(gain.ratio.value, -y, color=colour, **DOT)
+                found = Quantity(gain.ratio.value, gain.ratio.low, gain.ratio.high)
+                tell(axes, configuration.label, [found], [-y], kind, y_says=[gain.setup.where])
         panels[-1].set_xlim(0, 1.25 * largest)  # intervals from few runs can be absurdly wide
         panels[-1].set_xlabel("speed-up against the smallest (no unit)")
         handles = [
@@ -113,14 +122,7 @@ def speed_up(gains: dict, kind: str, name: str, alt: str) -> str:
         return markup(figure, name, alt)
 
 
-def _title(configuration, others) -> str:
-    """Returns the label, and what distinguishes the configuration from others with that label."""
-    same = [c for c in others if c.label == configuration.label]
-    fields = [f for f in ("placement", "exchange") if len({getattr(c, f) for c in same}) > 1]
-    return ", ".join([configuration.label, *(str(getattr(configuration, f)) for f in fields)])
-
-
-def bound(table, setups: list, name: str, alt: str) -> str:
+def bound(table, setups: list, kind: str, name: str, alt: str) -> str:
     """Draws kernels.parquet, and setups that have a list length and a time of delivery."""
     handles = []
     with drawing(height=3.3) as (figure, (axes,)):
@@ -131,9 +133,13 @@ def bound(table, setups: list, name: str, alt: str) -> str:
                     curve["size"], curve["q1_ns"], curve["q3_ns"], color=colour, alpha=0.2, linewidth=0
                 )
                 handles += axes.plot(curve["size"], curve["median_ns"], line, color=colour, label=label)
+                quartiles = between(curve["median_ns"], curve["q1_ns"], curve["q3_ns"])
+                tell(axes, f"{label} (quartiles)", curve["size"], quartiles, "measured")
         for setup in setups:
             colour = schedule_colour(setup.configuration.schedule)
-            axes.plot(setup.length, 1e9 * np.mean(setup.deliver_s), markeredgecolor=colour, **RING)
+            mean = 1e9 * np.mean(setup.deliver_s)
+            axes.plot(setup.length, mean, markeredgecolor=colour, **RING)
+            tell(axes, f"runs, {setup.configuration.label}", [setup.length], [mean], kind)
         handles.append(Line2D([], [], label="runs", markeredgecolor=COLOUR["muted"], **RING))
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
@@ -142,14 +148,14 @@ def bound(table, setups: list, name: str, alt: str) -> str:
         axes.grid()
         axes.set(xlabel="list length L (synapses)", ylabel="ns / synapse")
         legend_above(figure, handles, columns=4 if len(handles) < 4 else 2)
-        return markup(figure, name, alt)
+        return markup(figure, name, alt, zoom=axes)
 
 
 @contextmanager
 def _panels(rows: dict[str, list[str]]) -> Iterator[tuple[Figure, list[Axes]]]:
     """Yields one panel per title with a line, 0, -1, …, for each label; all panels share the axis below."""
     counts = [len(labels) for labels in rows.values()]
-    height = 1.1 + 0.31 * sum(counts) + 0.36 * len(counts)
+    height = rows_height(sum(counts), titles=len(counts))
     ratios = {"height_ratios": [0.2 + n for n in counts]}
     with drawing(len(counts), height, sharex=True, gridspec_kw=ratios) as (figure, panels):
         figure.get_layout_engine().set(h_pad=0.07)

@@ -12,6 +12,7 @@ from spikemark.records.record import NOT_TIMED, OVERLAP
 from spikemark.report.columns import LABEL, RUNS, WAITS, extent, without
 
 from . import drawing
+from .compared import statement
 from .misfit import misfit
 
 TITLE = "Waiting for the slowest rank"
@@ -83,18 +84,20 @@ def section(view: View) -> Section:
             continue
         waiting = prepare(view.case, ranks)
         if waiting is None:
-            missing.append(f"Waiting on {ranks} ranks: {NOT_TIMED}.")
+            missing.append(f"Waiting on {counted(ranks, 'rank')}: {NOT_TIMED}.")
             continue
         figures.append(_figure(waiting, view.kind))
         text += _miss(view.case, ranks)
         if not waiting.curve:
             missing.append(
-                f"The theory on {ranks} ranks: there is no conventional run with recorded cycle times to "
+                f"The theory on {counted(ranks, 'rank')}: there is no conventional run with recorded cycle "
+                "times to "
                 "fit it to."
             )
     if view.case.ranks == [1]:
         missing.append("Waiting: all runs have one rank, and one rank waits for nobody.")
-    return Section("waiting", TITLE, text=text if figures else [], figures=figures, missing=missing)
+    text = [*statement(view), *text] if figures else []
+    return Section("waiting", TITLE, text=text, figures=figures, missing=missing)
 
 
 def _miss(case: Case, ranks: int) -> list[str]:
@@ -151,7 +154,7 @@ def _figure(waiting: Waiting, kind: str) -> Figure:
         Column("factor", f"expected / {kind}", words=_times): factor,
     }
     name, table = f"waiting-{waiting.ranks}", Table.of(columns, waiting.points)
-    return Figure(name, f"On {where}", drawing.draw(waiting, name, alt), alt, caption, table)
+    return Figure(name, f"On {where}", drawing.draw(waiting, kind, name, alt), alt, caption, table)
 
 
 def _times(factor: float) -> str:

@@ -1,0 +1,271 @@
+"""`spikemark advise`: against brute force, who wins where, ties, refusals, table, page and JSON."""
+
+import json
+import re
+from contextlib import suppress
+
+import pytest
+import typer
+from advised import MACHINE, SLOW, benchmark, few, network
+from small_machine import Value
+from small_network import describe
+
+from spikemark.cli.output import print_json
+from spikemark.core.errors import BadInput
+from spikemark.network.placement import PLACEMENTS
+from spikemark.network.schedules import SCHEDULES
+from spikemark.prediction import advise_search, advise_show, asked, exchange, rates, show
+from spikemark.prediction.advise import advise
+from spikemark.prediction.advise_option import layouts, placements
+from spikemark.prediction.compare import compare
+from spikemark.prediction.loads import Loads
+from spikemark.prediction.predict import numbers
+from spikemark.report import advice_page
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    few(monkeypatch)
+
+
+KEPT: dict[tuple, dict[tuple, float]] = {}
+
+
+def brute(areas: int, **changes) -> dict[tuple, float]:
+    """The real-time factor of everything that is exact on a machine with these changes; computed once."""
+    asked_for = areas, *sorted(changes.items())
+    if asked_for not in KEPT:
+        KEPT[asked_for] = tried(benchmark(areas=areas), MACHINE.with_(**changes))
+    return KEPT[asked_for]
+
+
+def tried(description: dict, machine, lags=range(1, 10), nodes=(1, 2, 4)) -> dict[tuple, float]:
+    """The real-time factor of everything that is exact."""
+    found, hz = {}, rates.of(description).hz
+    for schedule in SCHEDULES.values():
+        for placement in PLACEMENTS:
+            for n in nodes:
+                for each in layouts(machine):
+                    for lag in lags if schedule.lagged else lags[:1]:
+                        if n * each > 8:
+                            continue
+                        asked_for = description | {"delay_ratio": "auto", "lag": lag, "exchange": "p2p"}
+                        key = (schedule.name, placement, n, each, lag)
+                        with suppress(BadInput):
+                            loads = Loads.of(asked_for, n * each, 16 // each, hz, schedule, placement)
+                            found[key] = numbers(loads, machine, each)["real_time_factor"]
+    return found
+
+
+@pytest.mark.parametrize("areas", [3, 4])
+@pytest.mark.parametrize("changes", [{}, SLOW, {"jitter__cv": 0.3}])
+def test_nothing_that_is_exact_is_better(areas, changes):
+    description, machine = benchmark(areas=areas), MACHINE.with_(**changes)
+    made = advise(network(description, exchange="p2p"), machine)
+    everything = brute(areas, **changes)
+    # lags above 1 are tried on the best nodes only
+    assert made.best.option.factor == pytest.approx(min(everything.values()), rel=0.01)
+
+
+def test_every_schedule_and_placement_is_tried():
+    tried = {(s.name, p) for s in SCHEDULES.values() for p in placements(s)}
+    assert {name for name, _ in tried} == set(SCHEDULES) and {p for _, p in tried} == set(PLACEMENTS)
+    lanes = {(SCHEDULES[name].lanes, p) for name, p in tried}
+    assert len(lanes) == len(tried) == len({s.lanes for s in SCHEDULES.values()}) * len(PLACEMENTS)
+    made = advise(network(benchmark(areas=4)), MACHINE)
+    assert {r.option.schedule.name for r in made.ranked} == set(SCHEDULES)
+    assert made.ranked == sorted(made.ranked, key=lambda r: r.option.factor)
+
+
+def pairs_of_areas() -> dict:
+    """Four areas: 0.5 ms within each half of them, 3 ms between the halves."""
+    description = describe(areas=4, neurons=2000, indegree=200, delay_ratio=30)
+    kept = []
+    for projection in description["network"]["projections"]:
+        target = projection["target"]
+        if isinstance(projection["source"], str):
+            kept.append(projection)
+            continue
+        partner = f"area{int(target[-1]) ^ 1}"
+        short = {"distribution": "constant", "mean": 0.5}
+        kept.append(projection | {"source": partner, "indegree": 50, "delay": short})
+        others = [name for name in projection["source"] if name != partner]
+        kept.append(projection | {"source": others, "indegree": 50})
+    description["network"]["projections"] = kept
+    return description
+
+
+@pytest.mark.parametrize(
+    ("winner", "description", "changes", "nodes"),
+    [
+        ("conventional", benchmark(areas=1), {}, (1,)),
+        ("placement_only", benchmark(areas=4, delay_ratio=1), {}, (4,)),
+        ("overlapped", benchmark(areas=4), {"jitter__cv": 0.3}, (4,)),
+        ("hierarchical", pairs_of_areas(), SLOW, (2,)),
+    ],
+)
+def test_schedules_win_where_they_should(monkeypatch, winner, description, changes, nodes):
+    monkeypatch.setattr(advise_search, "DOUBLING", nodes)
+    made = advise(network(description), MACHINE.with_(**changes))
+    assert made.best.prediction.schedule == winner
+
+
+def test_equal_options_are_ties_and_errors_that_both_share_do_not_matter():
+    made = advise(network(benchmark(areas=1)), MACHINE)
+    by_name = {r.prediction.schedule: r for r in made.ranked}
+    assert by_name["placement_only"].same and not made.ties
+    guessed = MACHINE.with_(kernels__full_node__t_next=Value(2, "ns", "assumed", interval=(0.5, 8)))
+    made = advise(network(benchmark(areas=4, indegree=1000)), guessed)
+    conventional = next(r for r in made.ranked if r.prediction.schedule == "conventional")
+    first, other = (r.prediction.figures["real_time_factor"] for r in (made.best, conventional))
+    apart = (first.high / first.low) * (other.high / other.low)
+    assert conventional.ratio.high / conventional.ratio.low < apart**0.5 and not conventional.tied
+
+
+def test_too_few_areas_are_refused_in_one_line_and_shared(monkeypatch):
+    monkeypatch.setattr(advise_search, "DOUBLING", (4,))
+    made = advise(network(benchmark(areas=2)), MACHINE)
+    (line,) = [line for line in made.refused if "placement 'area'" in line]
+    assert "structure_aware" in line and "4 and 8 ranks" in line
+    shared = [r for r in made.ranked if r.prediction.schedule != "conventional"]
+    assert shared and all(r.prediction.placement == "area_group" for r in shared)
+
+
+def test_the_target_on_the_fewest_nodes():
+    description = benchmark(areas=4)
+    fastest = advise(network(description, exchange="p2p"), MACHINE).best.option.factor
+    alone = {key: f for key, f in brute(4).items() if key[2] == 1}
+    for target, nodes in ((min(alone.values()) * 1.01, 1), (fastest / 100, None)):
+        made = advise(network(description, exchange="p2p"), MACHINE, target)
+        assert made.best.reached == ("likely" if nodes else "excluded")
+        if nodes:
+            assert made.best.prediction.nodes == nodes
+        assert len(advise_show.sentence(made).split()) <= 30
+
+
+@pytest.mark.parametrize("how", [{}, {"schedule": "structure_aware"}, {"placement": "area_group"}])
+def test_a_d_that_no_schedule_has_exactly_is_refused_with_the_largest(monkeypatch, how):
+    with pytest.raises(BadInput, match=r"^delay_ratio=11: exact for no .*; the largest exact one is 10$"):
+        advise(network(benchmark(areas=4), delay_ratio=11, **how), MACHINE)
+    monkeypatch.setattr("spikemark.prediction.compare.NODES", (1, 2))
+    with pytest.raises(BadInput, match=r"the largest exact one is 10$"):
+        compare(network(benchmark(areas=4), delay_ratio=11), [MACHINE])
+    made = advise(network(benchmark(areas=4), delay_ratio=9), MACHINE)
+    assert "structure_aware" in {r.prediction.schedule for r in made.ranked}
+
+
+def test_a_d_that_nothing_uses_is_refused():
+    with pytest.raises(BadInput) as refused:
+        advise(network(benchmark(areas=1), delay_ratio=5), MACHINE, simulator="nest")
+    assert "delay_ratio=5: no schedule uses it with this network here; leave it out" in str(refused.value)
+
+
+def test_a_refused_d_is_one_line_on_the_terminal(refusal, known):
+    line = refusal(*ASKED, "--delay-ratio", "20")
+    assert "delay_ratio=20: exact for no schedule that uses it; the largest exact one is 10" in line
+
+
+@pytest.mark.parametrize("whose", ["mini-app", "nest"])
+def test_options_that_are_the_same_on_one_rank_are_called_so(monkeypatch, whose):
+    """Neither tied nor slower, and nothing to measure tells them apart; D of an unused lane is none."""
+    monkeypatch.setattr(advise_search, "MOST_RANKS", 1)
+    made = advise(network(benchmark(areas=4)), MACHINE, simulator=whose)
+    said = {r.prediction.schedule: advise_show.verdict(made, r) for r in made.ranked}
+    assert said["placement_only"].split(",")[0] == "the same"
+    assert not made.ties
+    lines = advise_show.lines(made)
+    assert any(
+        "exactly as long as the best option here: " in line and "placement only" in line for line in lines
+    )
+    assert not any("apart" in line or "which is faster" in line or "tied" in line for line in lines)
+    ratios = {r.prediction.schedule: show.ways(r.prediction.loads)["delay_ratio"] for r in made.ranked}
+    assert ratios["structure_aware"] == "10" and ratios.get("hierarchical", "not used") == "not used"
+
+
+def test_what_to_measure_names_both_options(monkeypatch):
+    monkeypatch.setattr(advise_search, "DOUBLING", (4,))
+    guessed = MACHINE.with_(interconnect__latency_node=Value(1, "us", "assumed", interval=(0.05, 5)))
+    made = advise(network(benchmark(areas=2)), guessed)
+    (line,) = [line for line in advise_show.lines(made) if line.startswith("Measure ")]
+    first, other = (r.prediction.loads.schedule.label for r in (made.best, made.closest))
+    assert line.endswith(f"to tell which is faster, {first} or {other}.")
+    assert made.measure in made.closest.ratio.depends
+
+
+ASKED = ("advise", "mam-benchmark", "--option", "areas=4", "--option", "neurons_per_area=2000",
+         "--option", "indegree=200", "--machine", "made-up")  # fmt: skip
+
+
+def test_table_json_and_page_agree(spikemark, known, tmp_path):
+    page = tmp_path / "advice.html"
+    status, text, errors = spikemark(*ASKED, "--html", page)
+    assert (status, errors) == (0, "")
+    content = json.loads(spikemark(*ASKED, "--json")[1])
+    assert content["simulator"] == "mini_app" and content["sentence"] == text.splitlines()[0]
+    assert len(content["sentence"].split()) <= 30
+    assert "Times are those of the mini-app" in text.splitlines()[1]
+    assert all(line in text.splitlines() for line in content["explained"])
+    assert content["as_described"] in text and content["commands"]["predict"] in text
+    assert re.sub(r"\s+", " ", content["sentence"]) in re.sub(r"\s+", " ", page.read_text())
+    made = advise(
+        asked.for_all_schedules(asked.of_preset("mam-benchmark", False, list(ASKED[3:8:2]))), MACHINE
+    )
+    assert [o["schedule"] for o in content["options"]] == [r.prediction.schedule for r in made.ranked]
+    for row, option in zip(advise_show.table(made).rows, content["options"], strict=True):
+        assert row["nodes"] == option["nodes"] and row["placement"] == option["placement"]
+        assert row["real_time_factor"].value == pytest.approx(option["figures"]["real_time_factor"]["value"])
+        assert row["delay_ratio"] == str(option["delay_ratio"] or "not used")
+    assert advice_page.render(made).startswith("<!")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--target-rtf", "0"), "target_rtf=0.0: a real-time factor above 0"),
+        (("--delay-ratio", "x"), "delay_ratio='x'; allowed: auto, or a whole number above 0"),
+        (("--simulator", "brian"), "simulator='brian': known are mini_app, nest"),
+        (("--exchange", "p2p", "--exchange", "direct"), "one name for all lanes"),
+        (("--html", "."), "is a folder"),
+        (("--placement", "x"), "placement='x'; allowed: round_robin, area, area_group"),
+        (("--exchange", "x"), "exchange='x'; allowed: alltoallv"),
+        (("--schedule", "x"), "schedule='x': known are conventional"),
+        (("--schedule", "conventional", "--delay-ratio", "3"), "delay_ratio=3: conventional does not use it"),
+        (("--run", "network.json"), "one network is needed"),
+    ],
+)
+def test_bad_questions_are_refused_in_one_line(refusal, known, arguments, complaint):
+    assert complaint in refusal(*ASKED, *arguments)
+
+
+def test_an_unknown_network_is_refused(refusal, known):
+    assert "preset='mam-bench': known are" in refusal("advise", "mam-bench", "--machine", "made-up")
+    assert "nothing.json" in refusal("advise", "nothing.json", "--machine", "made-up")
+
+
+def test_a_missing_machine_is_said(refusal, known):
+    assert "machine: missing; allowed: " in refusal("advise", "mam-benchmark")
+    assert "machine: missing" in refusal("predict", "network.json", "--ranks", "2")
+
+
+def test_a_network_is_named_in_the_same_ways_by_all_commands(spikemark, refusal, known):
+    presets = ("mam-benchmark",), ("--run", "mam-benchmark"), ("--preset", "mam-benchmark")
+    for command, more in (("predict", ("--ranks", "1,2")), ("advise", ("--schedule", "conventional"))):
+        printed = {
+            spikemark(command, *named, *ASKED[2:], *more, "--json")[1].partition('"commands"')[0]
+            for named in presets
+        }
+        assert len(printed) == 1 and "mam-benchmark" in printed.pop()
+    assert "one network is needed" in refusal("predict", *presets[0], *presets[1], *ASKED[2:], "--ranks", "1")
+
+
+def test_a_number_that_json_cannot_hold_is_named(capsys):
+    content = {"options": [{"figures": {"energy_j": 1.0, "ratio": float("nan")}}], "tried": 2}
+    with pytest.raises(typer.Exit) as ended:
+        print_json(content)
+    printed = capsys.readouterr()
+    assert ended.value.exit_code == 1 and printed.out == ""
+    assert printed.err == "options.0.figures.ratio: not a finite number, so there is no JSON to print\n"
+
+
+def test_exchanges_for_a_lag_are_those_that_the_mini_app_overlaps():
+    assert set(exchange.OVERLAPPING) <= set(exchange.EXCHANGES)

@@ -1,0 +1,172 @@
+"""The reader of run records refuses what is not whole and consistent."""
+
+import json
+
+import numpy as np
+import pytest
+from edited_record import drop_column, edit, refused
+from synthetic import write_run
+from synthetic_record import PHASES, RANK_COLUMNS
+
+from spikemark.core.errors import BadInput
+from spikemark.records import record
+
+
+def test_times_that_are_not_numbers_are_refused(run_dir):
+    path = run_dir / "cycles.npy"
+    times = np.load(path)
+    times[1, 7, 0] = np.nan
+    np.save(path, times)
+    with pytest.raises(BadInput, match=r"cycles\.npy: compute time nan s of rank 1 in cycle 7"):
+        record.load(run_dir).compute()
+
+
+def test_unknown_phase(run_dir):
+    with pytest.raises(BadInput, match=r"phase='sleep': .* has deliver, update"):
+        record.load(run_dir).phase("sleep")
+
+
+@pytest.mark.parametrize("name", ["record.json", "cycles.npy", "ranks.csv"])
+def test_missing_files(run_dir, name):
+    (run_dir / name).unlink()
+    assert f"{name}: not found" in refused(run_dir)
+
+
+def test_missing_directory(tmp_path):
+    assert "record.json: not found" in refused(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_truncated_record(run_dir, share):
+    path = run_dir / "record.json"
+    text = path.read_text()
+    path.write_text(text[: int(share * len(text))])
+    assert "record.json: truncated or not JSON at line" in refused(run_dir)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
+def test_truncated_cycles(run_dir, share):
+    path = run_dir / "cycles.npy"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    assert "cycles.npy: truncated or not a .npy file" in refused(run_dir)
+
+
+@pytest.mark.parametrize(
+    ("array", "found"),
+    [
+        (np.zeros((3, 99, 5), np.float32), "float32 [3, 99, 5]"),
+        (np.zeros((100, 3, 5), np.float32), "float32 [100, 3, 5]"),
+        (np.zeros((3, 100, 5), np.float64), "float64 [3, 100, 5]"),
+        (np.zeros((3, 100, 4), np.float32), "float32 [3, 100, 4]"),
+    ],
+)
+def test_cycles_of_another_shape_or_type(run_dir, array, found):
+    np.save(run_dir / "cycles.npy", array)
+    assert f"cycles.npy: holds {found}; record.json asks for float32 [3, 100, 5]" in refused(run_dir)
+
+
+@pytest.mark.parametrize("column", [c for c in RANK_COLUMNS if c != "external_events"])
+def test_missing_columns(run_dir, column):
+    drop_column(run_dir / "ranks.csv", column)
+    assert f"ranks.csv: missing column {column}" in refused(run_dir)
+
+
+def test_external_events_add_up(run_dir):
+    edit(run_dir, lambda r: r["totals"].update(external_events=5))
+    assert "external_events adds up to 0; record.json has totals.external_events=5" in refused(run_dir)
+
+
+def last(start: str):
+    """Puts `start` in the place of the rank and the neurons of the last line."""
+    return lambda lines: [*lines[:-1], start + lines[-1][lines[-1].index(",", 2) :]]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda lines: lines[:-1], "rank=[0, 1]; record.json has ranks 0 to 2"),
+        (lambda lines: [*lines[:-1], lines[-1].rsplit(",", 2)[0]], "truncated"),
+        (last("2,many"), "neurons=many: allowed is a whole number >= 0"),
+        (last("2,-5"), "neurons=-5: allowed is a whole number >= 0"),
+        (last("2,1"), "neurons adds up to"),
+        (lambda lines: [], "not a table"),
+    ],
+)
+def test_broken_rank_tables(run_dir, change, complaint):
+    path = run_dir / "ranks.csv"
+    path.write_text("\n".join(change(path.read_text().splitlines())) + "\n")
+    message = refused(run_dir)
+    assert "ranks.csv: " in message
+    assert complaint in message
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, True])
+def test_unknown_format_versions(tmp_path, version):
+    message = refused(write_run(tmp_path, format_version=version))
+    assert f"format_version={version!r}; this version of Spikemark reads 1" in message
+
+
+@pytest.mark.parametrize("status", ["running", "failed", None, 1])
+def test_unfinished_runs(tmp_path, status):
+    assert f"status={status!r}; only a run with status 'complete'" in refused(
+        write_run(tmp_path, status=status)
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        ({"ranks": "3"}, "ranks='3'"),
+        ({"ranks": 0}, "ranks=0"),
+        ({"checksum": "xyz"}, "checksum='xyz'"),
+        ({"totals__spikes": -1}, "totals.spikes=-1"),
+        ({"totals__spikes": 1.5}, "totals.spikes=1.5"),
+        ({"totals__messages": 1}, "messages adds up to"),
+        ({"timing__simulate_s": None}, "timing.simulate_s=None"),
+        ({"timing__model_s": 0}, "timing.model_s=0"),
+        ({"timing__real_time_factor": 1e6}, "real_time_factor=1000000.0: simulate_s / model_s is"),
+        ({"timing__phases__update": {"mean_s": None, "max_s": None}}, "a time of null needs a reason"),
+        ({"phases": ["deliver", "update"]}, "are not those of timing.phases"),
+        ({"phases": [*PHASES, "deliver"]}, "are not those of timing.phases"),
+        ({"lanes": []}, "lanes"),
+        ({"warnings": "none"}, "warnings='none'"),
+        ({"description": {}}, "description.schedule=None"),
+        ({"timing__cycles": 999}, "cycles.npy: holds float32"),
+        ({"timing__simulate_s": float("nan")}, "timing.simulate_s=nan"),
+    ],
+)
+def test_impossible_fields(run_dir, overrides, complaint):
+    def change(content):
+        for key, value in overrides.items():
+            *path, last = key.split("__")
+            for step in path:
+                content = content[step]
+            content[last] = value
+
+    edit(run_dir, change)
+    assert complaint in refused(run_dir)
+
+
+ADDED_LATER = ("energy_reason", "kernel", "kind")  # records from before lack them
+
+
+def test_every_field_of_the_format_is_needed(run_dir):
+    whole = json.loads((run_dir / "record.json").read_text())
+    for field in record.Record.model_fields:
+        (run_dir / "record.json").write_text(json.dumps({k: v for k, v in whole.items() if k != field}))
+        if field in ADDED_LATER:
+            assert record.load(run_dir)
+        else:
+            assert field in refused(run_dir)
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"complete"'])
+def test_other_json(run_dir, content):
+    (run_dir / "record.json").write_text(content)
+    assert "a run record is one JSON object" in refused(run_dir)
+
+
+def test_binary_record(run_dir):
+    (run_dir / "record.json").write_bytes(b"\xff\xfe\x00")
+    assert "record.json: not UTF-8" in refused(run_dir)

@@ -1,0 +1,66 @@
+"""What the record of a run must say about its ranks to be taken for what was asked."""
+
+import json
+
+import pytest
+from planned import LINE
+
+from spikemark.core.layout import BINDINGS, Spread
+from spikemark.records.plan import Planned
+from spikemark.running.carry_out import RunFailed, check_record
+
+SPREAD = Spread(4, 2, 2, "cyclic", ("a", "b"))
+PLACED = {
+    "as asked": ({"nodes": 2}, "0101", None),
+    "names": ({"nodes": 2, "node_names": ["a", "b"]}, "0101", None),
+    "an old record": ({}, "", None),
+    "one node": ({"nodes": 1}, "", "asked for nodes=2, the record says host.nodes=1"),
+    "block": (
+        {"nodes": 2, "node_names": ["a", "b"]},
+        "0011",
+        "asked for distribution=cyclic, ranks_per_node=2, the record says that rank 1 ran on a",
+    ),
+    "uneven": ({"nodes": 2}, "0111", "rank 2 ran on 1"),
+}
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_ranks_must_be_where_they_were_asked_for(case, tmp_path):
+    host, nodes, complaint = PLACED[case]
+    content = {"status": "complete", "ranks": 4, "threads": 1, "host": host}
+    (tmp_path / "record.json").write_text(json.dumps(content))
+    table = "".join(f"{rank},{node}\n" for rank, node in enumerate(nodes))
+    (tmp_path / "ranks.csv").write_text(f"rank,node\n{table}" if nodes else "rank\n0\n1\n2\n3\n")
+    planned = Planned.model_validate({**LINE, "ranks": 4})
+    check_record(tmp_path, planned)  # where nothing is known about the nodes
+    if complaint is None:
+        check_record(tmp_path, planned, SPREAD)
+    else:
+        with pytest.raises(RunFailed, match=complaint):
+            check_record(tmp_path, planned, SPREAD)
+
+
+BOUND = {
+    "a core each": ([[0], [1], [0], [1]], None),
+    "two hardware threads each": ([[0, 4], [1, 5], [0, 4], [1, 5]], None),
+    "unknown": (None, None),
+    "one unknown": ([[0], None, [0], [1]], None),
+    "shared": ([[0], [1], [0], [0]], "ranks 2 and 3 share hardware thread 0 of a node"),
+    "everywhere": ([[0, 1]] * 4, "ranks 0 and 1 share hardware thread 0 of a node"),
+    "nowhere": ([[], [1], [0], [1]], r"rank 0 may use only \[\]"),
+}
+
+
+@pytest.mark.parametrize("binding", [None, *BINDINGS])
+@pytest.mark.parametrize("case", BOUND)
+def test_ranks_must_be_bound_if_that_was_asked_for(case, binding, tmp_path):
+    bound, complaint = BOUND[case]
+    content = {"status": "complete", "ranks": 4, "threads": 1, "host": {"nodes": 2, "binding": bound}}
+    (tmp_path / "record.json").write_text(json.dumps(content))
+    (tmp_path / "ranks.csv").write_text("rank,node\n0,0\n1,0\n2,1\n3,1\n")
+    planned = Planned.model_validate({**LINE, "ranks": 4, "binding": binding})
+    if complaint is None or binding != "cores":
+        check_record(tmp_path, planned, Spread(4, 2, 2))
+    else:
+        with pytest.raises(RunFailed, match=f"asked for binding=cores, the record says that {complaint}"):
+            check_record(tmp_path, planned, Spread(4, 2, 2))

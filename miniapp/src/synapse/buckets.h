@@ -1,0 +1,81 @@
+/// \file
+/// The synapses of one lane on one thread while its table is made.
+///
+/// They are drawn twice: once to count them, and once to put them into buckets of 2^source_bits sources. A
+/// synapse needs no more room than later, since the bits of its source that the bucket does not tell stand
+/// above its place and class, where a word has bits to spare. synapse_table_open() then sorts each bucket.
+
+#ifndef SYNAPSE_BUCKETS_H
+#define SYNAPSE_BUCKETS_H
+
+#include "base/error.h"
+#include "synapse/format.h"
+#include <stdbool.h>
+
+enum { search_words = 16 }; ///< delivery may read so many words from any synapse on
+
+struct buckets {
+    struct synapse_format format;
+    unsigned source_bits;
+    uint32_t n;
+    uint32_t *end;      ///< [n] sizes while counting; then where the next synapse of a bucket goes, and so in
+                        ///< the end where it ends, which is where the next one begins
+    uint32_t *synapses; ///< in the order of buckets, with the low bits of their source on top
+};
+
+/// Returns the bits of the source that a bucket does not tell, for synapses of such a format from `sources`
+/// different neurons.
+unsigned buckets_source_bits(const struct synapse_format *format, uint32_t sources);
+
+/// Opens the buckets for sources below `sources`. First call buckets_count() for every synapse, then
+/// buckets_allocate() once, then buckets_put() or buckets_put_own() for every synapse. A thread must not have
+/// more than 2^32 - 1 synapses.
+void buckets_open(struct buckets *buckets, struct synapse_format format, unsigned source_bits,
+                  uint32_t sources);
+void buckets_allocate(struct buckets *buckets);
+void buckets_close(struct buckets *buckets);
+
+static inline void buckets_count(struct buckets *buckets, uint32_t source) {
+    buckets->end[source >> buckets->source_bits]++;
+}
+
+/// Returns the word with the low bits of its source on top.
+static inline uint32_t buckets_word(const struct buckets *buckets, uint32_t source, uint32_t packed) {
+    const uint32_t low = source & (((uint32_t)1 << buckets->source_bits) - 1);
+    return (uint32_t)((uint64_t)low << buckets->format.used_bits) | packed;
+}
+
+static inline void buckets_put(struct buckets *buckets, uint32_t source, uint32_t packed) {
+    buckets->synapses[buckets->end[source >> buckets->source_bits]++] = buckets_word(buckets, source, packed);
+}
+
+/// Puts a synapse of a format without classes, with its own weight.
+static inline void buckets_put_own(struct buckets *buckets, uint32_t source, uint32_t packed,
+                                   int32_t weight) {
+    uint32_t *synapse = buckets->synapses + 2 * (size_t)buckets->end[source >> buckets->source_bits]++;
+    synapse[0] = buckets_word(buckets, source, packed);
+    synapse[1] = (uint32_t)weight;
+}
+
+static inline uint32_t buckets_first(const struct buckets *buckets, uint32_t bucket) {
+    return bucket > 0 ? buckets->end[bucket - 1] : 0;
+}
+
+/// Returns the low bits of the source of synapse number i, once it has been put.
+static inline uint32_t buckets_source(const struct buckets *buckets, size_t i) {
+    const uint32_t word = buckets->synapses[i * synapse_words(&buckets->format)];
+    return (uint32_t)((uint64_t)word >> buckets->format.used_bits);
+}
+
+/// Returns the number of synapses, once all have been put.
+static inline uint32_t buckets_size(const struct buckets *buckets) {
+    return buckets->end[buckets->n - 1];
+}
+
+/// Marks in `present` the sources `first` ... first + n - 1, which whole buckets hold.
+void buckets_mark(const struct buckets *buckets, uint64_t first, uint64_t n, uint64_t *present);
+
+/// Returns the largest number of synapses in a bucket, once all have been put.
+uint32_t buckets_largest(const struct buckets *buckets);
+
+#endif
