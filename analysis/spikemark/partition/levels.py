@@ -7,6 +7,7 @@ is corrected first. With merging, a spike that several ranks behind a bridge nee
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,12 @@ def dimensions(text: str, ranks: int) -> tuple[int, ...]:
     return sizes
 
 
+def check_side(side: str) -> None:
+    """Raises BadInput for an unknown side."""
+    if side not in SIDES:
+        raise BadInput(f"side={side!r}: {' or '.join(SIDES)}")
+
+
 def messages(ranks: int, levels: int) -> float:
     """Messages of a rank with that many equal levels, k (N^(1/k) - 1); not whole where the root is not."""
     return levels * (ranks ** (1 / levels) - 1)
@@ -55,15 +62,20 @@ def most_equal(ranks: int, levels: int) -> tuple[int, ...]:
 
 
 def loads(
-    hits: Hits, pairs: np.ndarray, sizes: tuple[int, ...], side: str = "sender", merged: bool = False
+    hits: Hits,
+    pairs: np.ndarray,
+    sizes: tuple[int, ...],
+    side: str = "sender",
+    merged: bool = False,
+    weight: np.ndarray | None = None,
 ) -> list[Level]:
     """Loads of all levels, in the order of hops.
 
-    `pairs` is T of the same hits (Hits.between). Raises BadInput for an unknown side, and for sizes whose
+    `pairs` is T of the same hits and `weight` [U] (Hits.between). Without merging, nothing else of the hits
+    is asked. Raises BadInput for an unknown side, and for sizes whose
     product is another number of ranks.
     """
-    if side not in SIDES:
-        raise BadInput(f"side={side!r}: {' or '.join(SIDES)}")
+    check_side(side)
     if math.prod(sizes) != len(pairs):
         raise BadInput(
             f"levels={'x'.join(map(str, sizes))}: {math.prod(sizes)} ranks instead of {len(pairs)}"
@@ -72,7 +84,10 @@ def loads(
     order = list(range(len(sizes)))
     if side == "receiver":
         order.reverse()
-    return [_level(hits, pairs, sizes, coordinate, order, hop, merged) for hop in range(len(sizes))]
+    onto = (lambda key: hits.onto(key, weight)) if merged else None
+    return [
+        _level(onto, pairs, sizes, coordinate, order[: hop + 1], order[hop:]) for hop in range(len(sizes))
+    ]
 
 
 def _coordinates(sizes: tuple[int, ...]) -> np.ndarray:
@@ -80,21 +95,28 @@ def _coordinates(sizes: tuple[int, ...]) -> np.ndarray:
     return np.array(np.unravel_index(np.arange(math.prod(sizes)), sizes[::-1])[::-1])
 
 
-def _level(hits, pairs, sizes, coordinate, order, hop, merged) -> Level:
-    """The hop that corrects coordinate order[hop].
+def _level(
+    onto: Callable | None,
+    pairs: np.ndarray,
+    sizes: tuple[int, ...],
+    coordinate: np.ndarray,
+    done: list[int],
+    todo: list[int],
+) -> Level:
+    """The hop after which the coordinates `done` are corrected; it begins where `todo` are still to be.
 
     A word from s to r is then on the rank `at` that has r's coordinates where they were corrected before,
     and s's elsewhere. It goes on to `to`, which has r's in one place more.
     """
-    count, last = len(pairs), hop == len(sizes) - 1
-    before, axis = order[:hop], order[hop]
+    count, last = len(pairs), len(todo) == 1
+    before, axis = done[:-1], done[-1]
     strides = np.cumprod([1, *sizes[:-1]])
     parts = coordinate * strides[:, np.newaxis]
-    kept = sum(parts[d] for d in order[hop:])  # of the source, still in place
-    key_sizes = [sizes[d] for d in order[: hop + 1]]
-    key = np.ravel_multi_index([coordinate[d] for d in order[: hop + 1]], key_sizes)  # of the targets
-    if merged and not last:
-        flow = hits.onto(key)  # [source, key]
+    kept = sum(parts[d] for d in todo)  # of the source, still in place
+    key_sizes = [sizes[d] for d in done]
+    key = np.ravel_multi_index([coordinate[d] for d in done], key_sizes)  # of the targets
+    if onto is not None and not last:
+        flow = onto(key)  # [source, key]
     elif last:
         flow = np.empty_like(pairs)
         flow[:, key] = pairs
@@ -105,13 +127,13 @@ def _level(hits, pairs, sizes, coordinate, order, hop, merged) -> Level:
     corrected = np.array(np.unravel_index(np.arange(flow.shape[1]), key_sizes))
     reached = sum((corrected[i] * strides[d] for i, d in enumerate(before)), np.zeros(flow.shape[1], int))
     at = kept[:, np.newaxis] + reached  # [source, key] rank that sends
-    to = at + (corrected[hop] - coordinate[axis][:, np.newaxis]) * strides[axis]
+    to = at + (corrected[-1] - coordinate[axis][:, np.newaxis]) * strides[axis]
     flow = np.where(at != to, flow, 0)
     own = at == np.arange(count)[:, np.newaxis]
     sent = np.bincount(at.ravel(), flow.ravel(), count)
     received = np.bincount(to.ravel(), flow.ravel(), count)
     forwarded = np.bincount(at.ravel(), np.where(own, 0, flow).ravel(), count)
-    link = at * sizes[axis] + corrected[hop]  # [source, key] number of a link: sender and coordinate
+    link = at * sizes[axis] + corrected[-1]  # [source, key] number of a link: sender and coordinate
     used = np.bincount(link.ravel(), flow.ravel(), count * sizes[axis]).reshape(count, -1) > 0
     return Level(sent, received, forwarded, used.sum(axis=1))
 

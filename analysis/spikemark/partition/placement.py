@@ -19,11 +19,12 @@ from spikemark.core.errors import BadInput, shown
 from spikemark.core.files import write_atomically
 from spikemark.core.reading import read_json
 from spikemark.network.description import Description
-from spikemark.network.placement import residues, spans
+from spikemark.network.placement import PLACEMENTS, residues, spans
 
 from .graph import Graph
 
 KIND, VERSION = "placement", 1
+ENDINGS = (".json", ".npz")
 COLUMNS = ("first", "end", "rank", "over", "origin")
 MOST_RANKS = 1_000_000
 MOST_COUNTED = 5_000_000  # dealt (unit, rank) pairs up to which neurons are counted one by one
@@ -168,19 +169,45 @@ def of_rule(described: Description, rule: str, ranks: int) -> Placement:
     return Placement.of(ranks, end, *np.array([of_area[a] for a in area]).T, origin, rule)
 
 
+def named(graph: Graph, name: str, ranks: int | None) -> Placement:
+    """The placement that a command line names: a file, or a rule of the mini-app with a number of ranks.
+
+    Raises BadInput for neither, for a file of another number of ranks, and for a rule without areas.
+    """
+    if name not in PLACEMENTS:
+        if not name.endswith(ENDINGS):
+            raise BadInput(f"placement={name!r}: a file (.json, .npz) or one of {', '.join(PLACEMENTS)}")
+        found = read(Path(name), graph.neurons)
+        if ranks not in (None, found.ranks):
+            raise BadInput(f"ranks={ranks}: {name} is for {found.ranks}")
+        return found
+    if ranks is None:
+        raise BadInput(f"ranks: missing; placement {name!r} needs their number")
+    if graph.described is not None:
+        return of_rule(graph.described, name, ranks)
+    if name == "round_robin":
+        return Placement.of(ranks, [graph.neurons], [0], [ranks], [0], name)
+    raise BadInput(f"placement={name!r}: a coarse graph has round_robin, or a file of `spikemark partition`")
+
+
+def check_ending(path: Path) -> None:
+    """Raises BadInput for a file that is neither .json nor .npz."""
+    if path.suffix not in ENDINGS:
+        raise BadInput(f"{path}: a placement is written as .json or .npz")
+
+
 def write(path: Path, placement: Placement) -> None:
     """Write FILE.json, which the mini-app reads, too, or FILE.npz. Raises BadInput for another ending."""
+    check_ending(path)
     columns = dict(zip(COLUMNS, placement._parts, strict=True))
     about = {"kind": KIND, "format_version": VERSION, "ranks": placement.ranks, "method": placement.method}
     if path.suffix == ".json":
         lists = ",\n ".join(f'"{name}": {json.dumps(part.tolist())}' for name, part in columns.items())
         write_atomically(path, f"{json.dumps(about)[:-1]},\n {lists}}}\n")
-    elif path.suffix == ".npz":
+    else:
         stream = io.BytesIO()
         np.savez_compressed(stream, about=json.dumps(about), **columns)
         write_atomically(path, stream.getvalue())
-    else:
-        raise BadInput(f"{path}: a placement is written as .json or .npz")
 
 
 def read(path: Path, neurons: int) -> Placement:
@@ -201,9 +228,8 @@ def read(path: Path, neurons: int) -> Placement:
     columns = {name: _whole(path, name, columns) for name in COLUMNS}
     lengths = {name: len(part) for name, part in columns.items()}
     if len(set(lengths.values())) > 1 or not lengths["first"]:
-        raise BadInput(
-            f"{path}: {', '.join(f'{k}: {n} values' for k, n in lengths.items())}; as many are needed"
-        )
+        counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        raise BadInput(f"{path}: values of columns: {counts}; all must have as many, at least one")
     method = about.get("method", "")
     return Placement(ranks, *columns.values(), str(method)).check(neurons, str(path))
 
