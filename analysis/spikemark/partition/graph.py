@@ -67,7 +67,7 @@ def load(path: Path) -> Graph:
     """The graph of a file: a run description or a voxel graph. Raises BadInput naming file and field."""
     given = read_json(path, "`spikemark preset voxels` writes one")
     if isinstance(given, dict) and given.get("kind") == voxels.KIND:
-        return _of_voxels(_options(given, path))
+        return of_voxels(_options(given, path))
     return of_description(description.read(given, f"{path}: "))
 
 
@@ -101,7 +101,8 @@ def check_memory(pairs: float, what: str) -> None:
         )
 
 
-def _of_voxels(options: voxels.Options) -> Graph:
+def of_voxels(options: voxels.Options) -> Graph:
+    """The coarse graph of these options. Raises BadInput where it does not fit into memory."""
     count = options.voxels
     check_memory(
         count * max(1, options.connected * count),
