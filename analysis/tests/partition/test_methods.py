@@ -129,7 +129,8 @@ def test_the_local_search_knows_the_exact_traffic_and_lowers_its_peak(voxel_grap
     assert search.received == pytest.approx(exact.received, rel=1e-4)
     assert search.load == pytest.approx(exact.neurons)
 
-    states = list(METHODS["peak_search"].place(problem, {"rank": start, "done": np.array(0)}))
+    begun = {"rank": start, "at": start, "peak": np.array(np.inf), "done": np.array(0)}
+    states = list(METHODS["peak_search"].place(problem, begun))
     peaks = [
         traffic.peak(traffic.expected(voxel_graph, problem.placement(s["rank"], "")).sent) for s in states
     ]

@@ -1,8 +1,9 @@
 """Our own local search: moves and swaps that lower the peak of the exact traffic.
 
-It begins with the best of `STARTS` and changes one piece or pair of pieces after another. A change is kept
-if it lowers sum_r (sent_r / scale)^P + (received_r / scale)^P over all ranks, which nearly is the peak, and
-leaves the neurons of a rank within `ROOM`. Traffic is that of `traffic.py`, not that of single voxels.
+It begins along a space-filling curve, or in sequence, cut anew by exact traffic, and changes one piece or
+two after another. A change is kept if it lowers sum_r (sent_r / scale)^P + (w received_r / scale)^P, which
+nearly is the peak, and leaves the neurons of a rank within `ROOM`. Until it is better than the best of
+`STARTS`, that one is the result. Traffic is that of `traffic.py`, not that of single voxels.
 """
 
 from collections.abc import Iterator
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from spikemark.partition.problem import Method, Problem, State
+from spikemark.partition.problem import Method, Problem, State, in_sequence
 from spikemark.partition.traffic import expected
 
 from . import greedy_swap, largest_first, sequential, space_filling
 
-STARTS = (largest_first.METHOD, greedy_swap.METHOD, sequential.METHOD, space_filling.METHOD)
+STARTS = (largest_first.METHOD, greedy_swap.METHOD, sequential.METHOD)
+RECUTS = 5
+WEIGHT = 0.9  # of what is received in the score, so that what is sent decides
 ROOM = 1.1  # neurons of a rank, by the mean
 DOUBLINGS = 6  # P = 64
 SHOWN, MOST, STALE = 250, 400_000, 20_000  # tries: between two states, at most, and without success
@@ -41,6 +44,7 @@ class Search:
     sent: np.ndarray  # [ranks]
     received: np.ndarray  # [ranks]
     load: np.ndarray  # [ranks] neurons
+    room: float  # the most neurons of a rank
 
     def move(self, v: int, to: int) -> None:
         """Put piece v on another rank; all sums follow."""
@@ -73,10 +77,15 @@ class Search:
 
     def score(self, scale: float) -> float:
         """The sum that the search lowers."""
-        loads = np.concatenate([self.sent, self.received]) / scale
+        loads = self.loads() / scale
         for _ in range(DOUBLINGS):
             loads *= loads
         return float(loads.sum())
+
+    def loads(self) -> np.ndarray:
+        """[3 ranks] what is sent, received, and neurons, which are scaled so that the limit is the peak."""
+        full = self.sent.max() / self.room * self.load
+        return np.concatenate([self.sent, WEIGHT * self.received, full])
 
 
 def begin(problem: Problem, rank: np.ndarray) -> Search:
@@ -113,42 +122,81 @@ def begin(problem: Problem, rank: np.ndarray) -> Search:
         sent += np.bincount(owner, away, ranks)
         received[r] = away.sum()
     load = np.bincount(rank, problem.sizes, ranks)
-    return Search(neurons, piece, first, d, problem.sizes, rank.copy(), m, reach, sent, received, load)
+    return Search(
+        neurons, piece, first, d, problem.sizes, rank.copy(), m, reach, sent, received, load, _room(problem)
+    )
 
 
 def place(problem: Problem, earlier: State | None) -> Iterator[State]:
-    """States after every few tries; `done` counts them."""
-    state = {"rank": _start(problem), "done": np.array(0)} if earlier is None else earlier
+    """States after every few tries: `rank` has the lowest peak so far, `at` is where the search is.
+
+    `peak` is that of `rank`, and `done` counts tries.
+    """
+    state = earlier
+    if state is None:
+        rank, peak = _best_start(problem)
+        yield {"rank": rank, "at": rank, "peak": np.array(peak), "done": np.array(0)}
+        state = {"rank": rank, "at": _recut(problem), "peak": np.array(peak), "done": np.array(0)}
     yield state
     if problem.ranks == 1 or len(problem.sizes) < 2:
         return
-    search, done, since = begin(problem, state["rank"]), int(state["done"]), 0
+    search, done, since = begin(problem, state["at"]), int(state["done"]), 0
+    best, peak = state["rank"], float(state["peak"])
     while done < MOST and since < STALE:
         rng = problem.rng(done)
         for _ in range(SHOWN):
-            since = 0 if _try(search, rng, problem) else since + 1
+            since = 0 if _try(search, rng) else since + 1
         done += SHOWN
-        yield {"rank": search.rank.copy(), "done": np.array(done)}
+        if search.sent.max() < peak and search.load.max() <= search.room:
+            best, peak = search.rank.copy(), float(search.sent.max())
+        yield {"rank": best, "at": search.rank.copy(), "peak": np.array(peak), "done": np.array(done)}
 
 
-def _start(problem: Problem) -> np.ndarray:
-    """[Q] ranks: the start with the lowest peak whose ranks have room."""
+def _room(problem: Problem) -> float:
+    """The most neurons of a rank: as `ROOM` allows, and one piece where pieces are that large."""
+    return max(ROOM * problem.graph.neurons / problem.ranks, float(problem.sizes.max()))
+
+
+def _best_start(problem: Problem) -> tuple[np.ndarray, float]:
+    """[Q] ranks: the start with the lowest peak among those whose ranks have room; and its peak."""
     found = []
-    most = ROOM * problem.graph.neurons / problem.ranks
     for method in STARTS:
-        if method is space_filling.METHOD and problem.graph.places is None:
-            continue
         for state in method.place(problem, None):
             rank = state["rank"]
-        fits = np.bincount(rank, problem.sizes, problem.ranks).max() <= most
+        fits = np.bincount(rank, problem.sizes, problem.ranks).max() <= _room(problem)
         sent = expected(problem.graph, problem.placement(rank, method.name)).sent
-        found.append((not fits, sent.max(), rank))
-    return min(found, key=lambda start: start[:2])[2]
+        found.append((not fits, float(sent.max()), rank))
+    _, peak, rank = min(found, key=lambda start: start[:2])
+    return rank, peak
 
 
-def _try(search: Search, rng: np.random.Generator, problem: Problem) -> bool:
+def _recut(problem: Problem) -> np.ndarray:
+    """[Q] ranks along the space-filling curve, or in sequence, cut anew by exact traffic a few times.
+
+    Neighbours share ranks, so that there is less traffic than where pieces are spread to even it out.
+    """
+    count, places = len(problem.sizes), problem.graph.places
+    order = np.arange(count)
+    if places is not None:
+        order = np.argsort(space_filling.morton(places)[problem.pieces.atom], kind="stable")
+    mean = problem.graph.neurons / problem.ranks
+    loads, best = problem.loads.max(axis=1), None
+    for _ in range(RECUTS):
+        rank = np.empty(count, np.int64)
+        rank[order] = in_sequence(loads[order], problem.ranks)
+        search = begin(problem, rank)
+        over = max(0.0, search.load.max() - _room(problem))
+        if best is None or (over, search.sent.max()) < best[:2]:
+            best = over, search.sent.max(), rank
+        own = search.m[rank[search.piece], np.arange(len(search.piece))]
+        out = np.bincount(search.piece, search.neurons * (search.reach + np.expm1(-own)), count)
+        loads = np.maximum(out * problem.ranks / max(out.sum(), 1e-300), problem.sizes / (ROOM * mean))
+    return best[2]
+
+
+def _try(search: Search, rng: np.random.Generator) -> bool:
     """Try one move or swap; undo it unless it lowers the score. Says whether it did."""
-    loads = np.maximum(search.sent, search.received)
+    loads = search.loads().reshape(3, -1).max(axis=0)
     scale = loads.max()
     if scale == 0:
         return False
@@ -162,14 +210,9 @@ def _try(search: Search, rng: np.random.Generator, problem: Problem) -> bool:
     if to == full:
         return False
     there = np.flatnonzero(search.rank == to)
-    most = ROOM * problem.graph.neurons / problem.ranks
-    grown = search.load[to] + search.sizes[v]
     w = None
-    if len(there) and (grown > most or rng.random() < 0.7):
+    if len(there) and (search.load[to] + search.sizes[v] > search.room or rng.random() < 0.7):
         w = int(there[rng.integers(len(there))])
-        grown -= search.sizes[w]
-    if max(grown, search.load[full] - search.sizes[v] + (0 if w is None else search.sizes[w])) > most:
-        return False
     before = search.score(scale)
     search.move(v, to)
     if w is not None:

@@ -24,6 +24,7 @@ from spikemark.records.gather import Sweep
 FILE = "partitions.json"
 RANKS = (2000, 4000)
 NEURONS_PER_RANK = 5_000_000
+SHORT_S, LONG_S = 60.0, 300.0  # limits of searches
 POINTS = 100  # of a curve over ranks
 #: Ways through two levels: side of the bridge, merged, and whether ranks are grouped by traffic.
 WAYS = {
@@ -82,11 +83,10 @@ def items() -> list[Item]:
         found += [Item("brain", ranks, "random", seed) for seed in (1, 2, 3, 4, 5)]
         found += [Item("brain", ranks, m) for m in ("sequential", "space_filling", "largest_first")]
         found += [Item("brain", ranks, m) for m in ("greedy_swap", "greedy_affinity", "round_robin")]
-        found += [Item("brain", ranks, "genetic", seed, 60.0) for seed in (1, 2, 3)]
-        found += [Item("brain", ranks, "peak_search", 1, 60.0)]
-        found += [Item("brain", ranks, m) for m in ("metis",)]
+        found += [Item("brain", ranks, "genetic", seed, SHORT_S) for seed in (1, 2, 3)]
+        found += [Item("brain", ranks, m, 1, LONG_S) for m in ("peak_search", "genetic")]
+        found += [Item("brain", ranks, m) for m in METHODS if METHODS[m].library]
     found += [Item(v, RANKS[0], m) for v in VARIANTS if v != "brain" for m in SENSITIVE]
-    found += [Item("brain", RANKS[0], "peak_search", 1, 600.0)]
     return [*found, Item("brain", RANKS[0], "genetic", 1)]
 
 
