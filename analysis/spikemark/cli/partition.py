@@ -29,6 +29,10 @@ def partition(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the placement: .json or .npz.")
     ] = None,
+    group: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number ranks so that groups of so many exchange most within themselves."),
+    ] = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
@@ -39,7 +43,7 @@ def partition(
     Without a method, lists the methods.
     """
     from spikemark.core.errors import BadInput
-    from spikemark.partition import divide, placement, show
+    from spikemark.partition import divide, grouping, placement, show
     from spikemark.partition.graph import load
     from spikemark.partition.methods import METHODS, find
 
@@ -50,14 +54,16 @@ def partition(
         if value is None:
             raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
     placement.check_ending(out)
+    grouping.check(ranks, group)
     found = load(graph)
     kept = out.with_name(f".{out.name}.state")
     made = divide.divide(found, ranks, chosen, seed, time_limit, kept, _say)
-    placement.write(out, made.placement.check(found.neurons, str(out)))
-    _, rows = show.loads(found, made.placement, show.Asked())
+    placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
+    placement.write(out, placed.check(found.neurons, str(out)))
+    _, rows = show.loads(found, placed, show.Asked())
     if as_json:
         about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
-        return print_json(about | show.content(rows, made.placement, show.Asked(), found))
+        return print_json(about | show.content(rows, placed, show.Asked(), found))
     print_tables(show.table(rows, show.Asked(), method))
     ended = "finished" if made.finished else "ended by the time limit"
     print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])

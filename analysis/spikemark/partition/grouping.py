@@ -9,7 +9,9 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
+from .graph import Graph
 from .placement import Placement
+from .traffic import expected
 
 
 def by_traffic(pairs: np.ndarray, group: int) -> np.ndarray:
@@ -34,6 +36,18 @@ def by_traffic(pairs: np.ndarray, group: int) -> np.ndarray:
         left[at] = False
         number[at] = place
     return number
+
+
+def check(ranks: int, group: int | None) -> None:
+    """Raises BadInput for a size of groups that does not divide the number of ranks; None is no size."""
+    if group is not None and ranks % group:
+        raise BadInput(f"group={group}: {ranks} ranks are to be divided into groups of equal size")
+
+
+def grouped(graph: Graph, placement: Placement, group: int) -> Placement:
+    """The placement with groups by traffic. Raises BadInput as `renumbered` and `check`."""
+    check(placement.ranks, group)
+    return renumbered(placement, by_traffic(expected(graph, placement).pairs, group))
 
 
 def renumbered(placement: Placement, number: np.ndarray) -> Placement:

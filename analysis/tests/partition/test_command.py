@@ -56,6 +56,19 @@ def test_a_placement_and_its_traffic(spikemark, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if "state" in path.name] == []
 
 
+def test_groups_hold_ranks_that_exchange_much(spikemark, coarse, tmp_path):
+    second = []
+    for number, more in enumerate(((), ("--group", 10))):
+        out = tmp_path / f"{number}.npz"
+        asked = ("--ranks", 100, "--method", "greedy_affinity", "--out", out, *more)
+        assert spikemark("partition", coarse, *asked)[0] == 0
+        _, output, _ = spikemark("traffic", coarse, "--placement", out, "--levels", "10x10", "--json")
+        loads = json.loads(output)["loads"]
+        second.append((loads["level_2_sent"]["mean"], loads["sent"]["peak"]))
+    assert second[1][0] < 0.98 * second[0][0]  # fewer words leave their group
+    assert second[1][1] == pytest.approx(second[0][1])  # ranks have only other numbers
+
+
 def test_a_coarse_graph_is_dealt_or_divided(spikemark, coarse, tmp_path):
     status, output, errors = spikemark("traffic", coarse, "--ranks", 8, "--json")
     assert status == 0, errors
@@ -75,6 +88,14 @@ BAD = [
     (("partition", "RUN", "--method", "random", "--ranks", 2, "--out", "p.txt"), "written as .json or .npz"),
     (("partition", "RUN", "--method", "random", "--ranks", 5000, "--out", "p.json"), "ranks=5000: 1 to 1200"),
     (("partition", "nowhere.json", "--method", "random", "--ranks", 2, "--out", "p.json"), "not found"),
+    (
+        ("partition", "RUN", "--method", "random", "--ranks", 4, "--out", "p.json", "--group", 3),
+        "group=3: 4 ranks are to be divided into groups of equal size",
+    ),
+    (
+        ("partition", "RUN", "--method", "round_robin", "--ranks", 4, "--out", "p.json", "--group", 2),
+        "placement='round_robin': neurons that are dealt to ranks cannot be grouped",
+    ),
     (("traffic", "RUN"), "ranks: missing; placement 'round_robin' needs their number"),
     (("traffic", "RUN", "--placement", "alphabetic"), "placement='alphabetic': a file"),
     (("traffic", "RUN", "--ranks", 4, "--levels", "3x2"), "levels='3x2': 6 ranks; the placement has 4"),

@@ -13,11 +13,12 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.network.description import read
 from spikemark.partition import graph, grouping, levels, traffic
 from spikemark.partition.divide import divide
 from spikemark.partition.methods import METHODS
 from spikemark.partition.placement import Placement
-from spikemark.presets import voxels
+from spikemark.presets import mam, voxels
 from spikemark.presets.options import choose
 from spikemark.records.gather import Sweep
 
@@ -34,6 +35,7 @@ WAYS = {
     "sender, grouped": ("sender", False, True),
     "receiver, merged, grouped": ("receiver", True, True),
 }
+MULTI_AREA = "multi-area model"  # the preset mam at full size
 #: Other brains at 2000 ranks: how much the numbers depend on what is assumed.
 VARIANTS: dict[str, dict[str, Any]] = {
     "brain": {},
@@ -44,6 +46,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "in-degree 556": {"indegree": 556},
     "in-degree 1000": {"indegree": 1000},
     "sheet": {"geometry": "sheet", "unevenness": 0, "size_cv": 0, "weight_sd": 0},
+    MULTI_AREA: {},
 }
 SENSITIVE = ("random", "sequential", "space_filling", "largest_first")
 
@@ -66,6 +69,8 @@ class Item:
     @property
     def options(self) -> dict[str, Any]:
         """Options of the preset; 4000 ranks have twice the neurons of 2000."""
+        if self.variant == MULTI_AREA:
+            return {}
         return {**voxels.FULL, **VARIANTS[self.variant], "neurons": NEURONS_PER_RANK * self.ranks}
 
     @property
@@ -74,6 +79,12 @@ class Item:
         chosen = choose(voxels.Options, self.options, False, {}).model_dump()
         text = json.dumps([chosen, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def drawn(self) -> graph.Graph:
+        """The brain, drawn anew."""
+        if self.variant == MULTI_AREA:
+            return graph.of_description(read(mam.describe(full=True)))
+        return graph.of_voxels(choose(voxels.Options, self.options, False, {}))
 
 
 def items() -> list[Item]:
@@ -85,8 +96,10 @@ def items() -> list[Item]:
         found += [Item("brain", ranks, m) for m in ("greedy_swap", "greedy_affinity", "round_robin")]
         found += [Item("brain", ranks, "genetic", seed, SHORT_S) for seed in (1, 2, 3)]
         found += [Item("brain", ranks, m, 1, LONG_S) for m in ("peak_search", "genetic")]
-        found += [Item("brain", ranks, m) for m in METHODS if METHODS[m].library]
-    found += [Item(v, RANKS[0], m) for v in VARIANTS if v != "brain" for m in SENSITIVE]
+        found += [Item("brain", ranks, m) for m in ("metis",)]
+    for variant in (v for v in VARIANTS if v != "brain"):
+        curve = variant != MULTI_AREA  # it has no places
+        found += [Item(variant, RANKS[0], m) for m in SENSITIVE if curve or m != "space_filling"]
     return [*found, Item("brain", RANKS[0], "genetic", 1)]
 
 
@@ -113,7 +126,7 @@ def _compute(folder: Path, wanted: list[Item]) -> Iterator[str]:
         options = json.dumps(item.options)
         if brain is None or brain[0] != options:
             brain = None  # two do not fit side by side everywhere
-            brain = options, graph.of_voxels(choose(voxels.Options, item.options, False, {}))
+            brain = options, item.drawn()
         print(f"partition-du: {item.key}", flush=True)
         try:
             found[item.key] = result(item, brain[1], folder)

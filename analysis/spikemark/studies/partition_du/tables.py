@@ -11,7 +11,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
 
-from .placements import RANKS, VARIANTS
+from .placements import MULTI_AREA, RANKS, VARIANTS
 
 Results = list[dict[str, Any]]
 MILLION = 1e6
@@ -145,6 +145,8 @@ def sensitivity(results: Results) -> Table:
         row["mean"] = band([r["mean"] for r in own["random"]], MILLION)
         for method in ("sequential", "space_filling", "largest_first"):
             row[method] = against(own[method], own["random"])
+        if variant == MULTI_AREA:
+            row["space_filling"] = missing("the areas of the model have no places here", mark="–")
         row["connections"] = band([r["connections"] for r in own["sequential"]])
         rows.append(row)
     columns = [
@@ -157,7 +159,10 @@ def sensitivity(results: Results) -> Table:
         ),
         Column("connections", "sequential: connections", "modelled", 4),
     ]
-    note = f"{RANKS[0]} ranks. Each row changes the named options of `preset voxels --full` and no others."
+    note = (
+        f"{RANKS[0]} ranks. Each row changes the named options of `preset voxels --full` and no others. The"
+        " multi-area model is `preset mam --full`, whose areas are cut into parts of a quarter of a rank."
+    )
     return Table(columns, rows, "Other brains", "sensitivity", [note])
 
 
