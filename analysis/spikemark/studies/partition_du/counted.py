@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from spikemark.core.errors import BadInput
 from spikemark.partition import graph, levels, traffic
 from spikemark.partition.placement import of_rule
@@ -10,8 +12,9 @@ from spikemark.quantities.table import Column, Table
 from spikemark.records.gather import Measured
 
 NOTE = (
-    "Words after the warm-up, all ranks together. The expectation is over all networks of the description;"
-    " a run has one of them. Connections: the most of any rank. In two levels, a word counts once."
+    "Words after the warm-up, all ranks together, with those that a rank keeps for itself. The expectation"
+    " is over all networks of the description; a run has one of them. Connections: the most of any rank. In"
+    " two levels, a word counts once."
 )
 
 
@@ -23,7 +26,7 @@ def table(runs: list[Measured]) -> Table:
         Column("ranks", "ranks", "given"),
         Column("words", "words", "counted", 6),
         Column("expected_words", "expected", "modelled", 6),
-        Column("off", "counted / expected - 1 (%)", "modelled", 2),
+        Column("off", "counted / expected - 1 (%)", "modelled", words=lambda x: f"{x:.2f}"),
         Column("connections", "connections", "counted"),
         Column("expected_connections", "expected", "modelled"),
     ]
@@ -58,8 +61,8 @@ def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
         return (missing(str(reason)),) * 2
     hits = traffic.Hits(network, placement)
     found = traffic.of_hits(hits, placement)
-    cycles = record.described.time.cycles
-    words = float(found.words.sum() * cycles)
+    per_run = 1e-3 * record.described.time.simulate_ms * network.rates_hz
+    words = float(hits.onto(np.arange(record.ranks), per_run).sum())
     composed = record.lanes[-1].composed
     if composed is None:
         return words, int(found.partners().max())

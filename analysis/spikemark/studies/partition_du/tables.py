@@ -69,9 +69,9 @@ def peaks(results: Results) -> Table:
                 "change": against(own, random),
                 "uneven": band([r["uneven"] for r in own]),
                 "mean": band([r["mean"] for r in own], MILLION),
-                "received": band([r["peak_received"] for r in own], MILLION),
                 "size": band([r["uneven_size"] for r in own]),
                 "connections": band([r["connections"] for r in own]),
+                "received": band([r["peak_received"] for r in own], MILLION),
                 "busy": band([r["connections_busy"] for r in own]),
             })  # fmt: skip
     columns = [
@@ -83,16 +83,24 @@ def peaks(results: Results) -> Table:
         Column("change", "peak, against random (%)", "modelled"),
         Column("uneven", "peak / mean", "modelled"),
         Column("mean", "mean (million routes)", "modelled", 4),
-        Column("received", "peak received (million routes)", "modelled", 4),
         Column("size", "neurons, largest / mean", "modelled"),
         Column("connections", "connections (mean)", "modelled", 4),
-        Column("busy", "with a word per cycle", "modelled", 4),
     ]
     note = (
         "A route is a neuron and another rank with a synapse of it: the traffic of Du et al. In parentheses:"
         " lowest and highest of all seeds. Searches end by a limit of time, so they depend on the machine."
     )
     return Table(columns, rows, "Peak traffic by method", "peaks", [note])
+
+
+def others(main: Table) -> Table:
+    """More columns of the rows of `peaks`."""
+    columns = [
+        *main.columns[:4],
+        Column("received", "peak received (million routes)", "modelled", 4),
+        Column("busy", "connections with a word per cycle", "modelled", 4),
+    ]
+    return Table(columns, main.rows, "What ranks receive", "received")
 
 
 def two_levels(results: Results) -> Table:
@@ -107,7 +115,7 @@ def two_levels(results: Results) -> Table:
                 "peak": loads["peak"] / MILLION,
                 "change": 100 * (loads["peak"] / r["peak"] - 1),
                 "left_out": 100 * (mean_left - 1),
-                "evened": 100 * (evened - 1),
+                "evened": round(100 * (evened - 1), 6),
                 "first": loads["first_peak"] / MILLION,
                 "total": loads["total_peak"] / (2 * r["peak"]),
                 "connections": loads["connections"],
