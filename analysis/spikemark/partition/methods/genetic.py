@@ -15,41 +15,42 @@ PERMUTATIONS, GENERATIONS, EXCHANGES = 100, 20_000, 2
 SHOWN = 50  # generations between two states
 
 
-def _fitness(sizes: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """[permutations] largest number of neurons of a rank."""
-    return np.add.reduceat(sizes[order], starts, axis=1).max(axis=1)
+def _sums(sizes: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """[permutations, ranks] neurons."""
+    return np.array([np.add.reduceat(sizes[row], starts) for row in order])
 
 
 def place(problem: Problem, earlier: State | None) -> Iterator[State]:
     """States after every few generations; `order` [permutations, Q] and `done` are kept to go on from."""
-    sizes = problem.sizes.astype(float)
+    sizes, ranks = problem.sizes, problem.ranks
     count = len(sizes)
-    rank_at = np.arange(count) * problem.ranks // count  # rank of each place in a permutation
-    starts = np.searchsorted(rank_at, np.arange(problem.ranks))
+    rank_at = np.arange(count) * ranks // count  # rank of each place in a permutation
+    starts = np.searchsorted(rank_at, np.arange(ranks))
     if earlier is None:
         rng = problem.rng()
         order = np.array([rng.permutation(count) for _ in range(PERMUTATIONS)]).astype(np.int32)
         done = 0
     else:
         order, done = earlier["order"].copy(), int(earlier["done"])
-    fitness = _fitness(sizes, order, starts)
+    sums = _sums(sizes, order, starts)
     half = PERMUTATIONS // 2
     while True:
-        best = order[fitness.argmin()]
         rank = np.empty(count, np.int64)
-        rank[best] = rank_at
-        yield {"rank": rank, "order": order.copy(), "done": np.array(done)}
+        rank[order[sums.max(axis=1).argmin()]] = rank_at
+        yield {"rank": rank, "order": order, "done": np.array(done)}
         if done >= GENERATIONS:
             return
         rng = problem.rng(done)
         for _ in range(min(SHOWN, GENERATIONS - done)):
-            ranked = np.argsort(fitness, kind="stable")
-            kept, lost = ranked[:half], ranked[half:]
-            order[lost] = order[rng.permutation(kept)[: len(lost)]]
-            rows = lost[:, np.newaxis]
-            for a, b in rng.integers(count, size=(EXCHANGES, 2, len(lost), 1)):
-                order[rows, a], order[rows, b] = order[rows, b], order[rows, a]
-            fitness[lost] = _fitness(sizes, order[lost], starts)
+            ranked = np.argsort(sums.max(axis=1), kind="stable")
+            kept, lost = rng.permutation(ranked[:half]), ranked[half:]
+            order[lost], sums[lost] = order[kept[: len(lost)]], sums[kept[: len(lost)]]
+            for a, b in rng.integers(count, size=(EXCHANGES, 2, len(lost))):
+                first, second = order[lost, a], order[lost, b]
+                order[lost, a], order[lost, b] = second, first
+                gained = sizes[second] - sizes[first]
+                sums[lost, rank_at[a]] += gained
+                sums[lost, rank_at[b]] -= gained
             done += 1
 
 
