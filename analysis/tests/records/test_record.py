@@ -55,7 +55,8 @@ def test_waiting_without_a_barrier_holds_transport_and_says_so(tmp_path):
     set_times(tmp_path, times)
     assert record.load(tmp_path).spent_s("exchange", "waiting") is None
     edit(tmp_path, lambda r: r["lanes"][0].update(ranks=1))
-    assert record.load(tmp_path).spent_s("waiting") == pytest.approx(waited)  # no lane has a barrier that was not timed
+    # no lane has a barrier that was not timed
+    assert record.load(tmp_path).spent_s("waiting") == pytest.approx(waited)
 
 
 def test_delay_ratio_auto_is_read_from_the_lanes(run_dir):

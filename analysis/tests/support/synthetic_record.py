@@ -113,7 +113,7 @@ def _lanes(run, ranks, cycles, window, totals) -> list[dict]:
             "slack": None if least is None else round(least - period * cycle_ms, 9),
             "shortest_delay_ms": least,
             "synapses": synapses,
-            "windows": cycles // period,
+            "windows": -(-cycles // period),
             "messages": totals["messages"] if spans else 0,
             "bytes_sent": totals["bytes_sent"] if spans else 0,
             "spikes_sent": totals["spikes"] * (sharing - 1),
