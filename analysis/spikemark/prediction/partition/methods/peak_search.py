@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from spikemark.partition.problem import Method, Problem, State, in_sequence
-from spikemark.partition.traffic import expected
+from spikemark.prediction.partition.problem import Method, Problem, State, in_sequence
+from spikemark.prediction.partition.traffic import expected
 
 from . import greedy_swap, largest_first, sequential, space_filling
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.partition import divide as divide_module
-from spikemark.partition import graph, traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.methods import METHODS, find, genetic, peak_search
-from spikemark.partition.problem import Pieces, Problem, in_sequence, large_ones
+from spikemark.prediction.partition import divide as divide_module
+from spikemark.prediction.partition import graph, traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.methods import METHODS, find, genetic, peak_search
+from spikemark.prediction.partition.problem import Pieces, Problem, in_sequence, large_ones
 
 OWN = [name for name, method in METHODS.items() if not method.library]
 LIBRARIES = [name for name, method in METHODS.items() if method.library]

@@ -6,10 +6,10 @@ from drawn_network import hops, needs, pairs, rank_of_neurons
 
 from spikemark.core.errors import BadInput
 from spikemark.network import description
-from spikemark.partition import graph, levels, traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.methods import METHODS
-from spikemark.partition.placement import Placement, of_rule
+from spikemark.prediction.partition import graph, levels, traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.methods import METHODS
+from spikemark.prediction.partition.placement import Placement, of_rule
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
@@ -150,7 +150,7 @@ def test_unknown_side_and_wrong_sizes(brain):
 def test_dealt_neurons_of_a_large_graph_are_shared_evenly(coarse, monkeypatch):
     g = graph.load(coarse)
     exact = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
-    monkeypatch.setattr("spikemark.partition.placement.MOST_COUNTED", 10)
+    monkeypatch.setattr("spikemark.prediction.partition.placement.MOST_COUNTED", 10)
     shared = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
     assert shared.pairs == pytest.approx(exact.pairs, rel=1e-4)
 
@@ -160,7 +160,7 @@ def test_mixed_placements_are_shared_alike(coarse, monkeypatch):
     half = g.neurons // 2
     placement = Placement.of(10, [half, half + 1000, g.neurons], [0, 4, 5], [4, 1, 5], method="mixed")
     exact = traffic.expected(g, placement).pairs
-    monkeypatch.setattr("spikemark.partition.placement.MOST_COUNTED", 1)
+    monkeypatch.setattr("spikemark.prediction.partition.placement.MOST_COUNTED", 1)
     assert traffic.expected(g, placement).pairs == pytest.approx(exact, rel=1e-3, abs=1)
 
 
