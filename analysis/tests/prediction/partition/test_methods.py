@@ -6,6 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.prediction.partition import divide as divide_module
 from spikemark.prediction.partition import graph, traffic
@@ -98,6 +99,14 @@ def test_unknown_method():
 def test_impossible_numbers_of_ranks(ranks, brain):
     with pytest.raises(BadInput, match=f"ranks={ranks}: 1 to 600, the number of neurons"):
         divide(brain, ranks, METHODS["sequential"])
+
+
+def test_memory_is_asked_for_before_anything_is_placed(brain, voxel_graph, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 20_000)
+    with pytest.raises(BadInput, match=r"^ranks=600: a matrix of all pairs of ranks needs 0.0115 GB"):
+        divide(brain, 600, METHODS["random"])
+    with pytest.raises(BadInput, match=r"^ranks=7: method='peak_search' with 300 units needs 2.1e-05 GB"):
+        divide(voxel_graph, 7, METHODS["peak_search"])
 
 
 def test_balance_that_methods_promise(voxel_graph):

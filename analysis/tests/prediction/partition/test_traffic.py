@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from drawn_network import hops, needs, pairs, rank_of_neurons
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
 from spikemark.prediction.partition import graph, levels, traffic
@@ -165,14 +166,11 @@ def test_mixed_placements_are_shared_alike(coarse, monkeypatch):
 
 
 def test_memory_is_asked_for_first(brain, monkeypatch, tmp_path):
-    class Little:
-        available = 1e6
-
-    monkeypatch.setattr(traffic.psutil, "virtual_memory", lambda: Little)
+    monkeypatch.setattr(memory, "available", lambda: 1_000_000)
     with pytest.raises(BadInput, match="ranks=4000: a matrix of all pairs"):
         traffic.Hits(brain, Placement.of(4000, [brain.neurons], [0]))
     path = tmp_path / "graph.json"
     path.write_text('{"kind": "voxel graph", "format_version": 1, "options": '
                     '{"form": "graph", "voxels": 20000, "neurons": 100000000}}')  # fmt: skip
-    with pytest.raises(BadInput, match=r"options.voxels=20000, .* need .* GB of memory; 0.001 GB"):
+    with pytest.raises(BadInput, match=r"options.voxels=20000, .* pairs needs 6 GB of memory; 0.001 GB"):
         graph.load(path)
