@@ -168,7 +168,7 @@ def sensitivity(results: Results) -> Table:
         Column("connections", "sequential: connections", "modelled", 4),
     ]
     note = (
-        f"{RANKS[0]} ranks, seed 1. Each row changes the named options of `preset voxels --full` and no others."
+        f"{RANKS[0]} ranks, seed 1. Each row changes the named options of `preset voxels --full`."
         " The multi-area model is `preset mam --full`, whose areas are cut into parts of a quarter of a rank."
     )
     return Table(columns, rows, "Other brains", "sensitivity", [note])
