@@ -11,7 +11,7 @@ double foreign_load(const struct results *results) {
     const double shortest_s = 0.2; // the system counts in ticks of 10 ms
     if (!(first->simulate_s >= shortest_s) || isnan(first->node_busy_s)) return NAN;
     double own_s = 0;
-    for (int r = 0; r < results->model->ranks; r++)
+    for (int r = 0; r < results->model->processes; r++)
         if (results->nodes->of_rank[r] == 0) own_s += results->ranks[r].process_s;
     return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
 }
@@ -49,14 +49,15 @@ static void warn_of_rate(json_t *list, const struct results *results) {
     const double many_hz = 200, by_chance = 1.05;
     const struct description *d = results->description;
     uint64_t spikes = 0, neurons = 0;
-    double asked = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    double asked = 0; // of all ranks, also in a dry run of one
+    for (int r = 0; r < results->model->processes; r++) {
         spikes += results->ranks[r].counts.spikes;
         neurons += results->ranks[r].neurons;
     }
     for (uint32_t p = 0; p < d->network.n_populations; p++)
         asked += d->network.populations[p].size *
-                 asked_hz(&d->network.populations[p], &results->model->neuron_models[p], d) / (double)neurons;
+                 asked_hz(&d->network.populations[p], &results->model->neuron_models[p], d) /
+                 d->network.n_neurons;
     double rate_hz = (double)spikes / (double)neurons / (1e-3 * d->given.cycle_ms * d->cycles);
     if (spikes == 0) json_array_append_new(list, json_string("silent: no neuron fired in the measured part"));
     if (rate_hz > many_hz && rate_hz > by_chance * asked)
@@ -132,7 +133,7 @@ static void warn_of_tight_binding(json_t *list, const struct results *results) {
     const int threads = results->model->threads;
     const struct rank_tally *first = NULL;
     int rank = 0, tight = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->processes; r++) {
         const struct rank_tally *t = &results->ranks[r];
         const int cores = results->nodes->node[results->nodes->of_rank[r]].host.cores;
         if (t->usable_cores == 0 || threads <= t->usable_cores) continue;
@@ -149,7 +150,7 @@ static void warn_of_tight_binding(json_t *list, const struct results *results) {
                          "--hint=nomultithread, or mpirun --bind-to none",
                          rank, results->nodes->node[results->nodes->of_rank[rank]].host.name, threads,
                          first->usable_cores, first->usable_cores > 1 ? "s" : "", first->binding, tight,
-                         results->model->ranks, threads));
+                         results->model->processes, threads));
 }
 
 /// Warns of ranks that must share cores although their node has enough.
@@ -161,7 +162,7 @@ static void warn_of_shared_cores(json_t *list, const struct results *results) {
     char words[64];
     for (int n = 0; n < nodes->count; n++) {
         if (is_crowded(&nodes->node[n], threads)) continue; // they share cores in any case
-        if (!sharing_find(&found, nodes, n, results->ranks, results->model->ranks, threads)) continue;
+        if (!sharing_find(&found, nodes, n, results->ranks, results->model->processes, threads)) continue;
         if (nodes_found++ > 0) continue;
         first = found;
         node = n;
