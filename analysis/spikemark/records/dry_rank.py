@@ -29,8 +29,18 @@ class Alone(Fields):
     of: Positive
     spikes: Literal["exact", "drawn"]
     rate_hz: Seconds | None
+    routes: Literal["exact", "drawn"]  #: which ranks its own spikes go to
+    compute_s: Seconds  #: of the measured part
     inbox_s: Seconds  #: time in which the spikes of all ranks were copied into the inbox
+    prepare_s: Seconds  #: time in which these spikes were made up
     words: Count  #: that were copied
+
+
+class DryTiming(Timing):
+    """A rank that ran alone has no time of the whole run."""
+
+    simulate_s: None
+    real_time_factor: None
 
 
 class DryRecord(Fields):
@@ -45,7 +55,7 @@ class DryRecord(Fields):
     warnings: list[str]
     ranks: Positive
     threads: Positive
-    timing: Timing
+    timing: DryTiming
     memory: Memory
     phases: Annotated[list[str], Field(min_length=1)]
     dry_run: Alone

@@ -245,7 +245,7 @@ def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarra
 
 def _table(path: Path, columns: list[str]) -> pd.DataFrame:
     try:
-        table = pd.read_csv(io.StringIO(read_text(path)))
+        table = pd.read_csv(io.StringIO(read_text(path)), dtype={"checksum": str})
     except ValueError as error:
         raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
     if lacking := [name for name in columns if name not in table]:

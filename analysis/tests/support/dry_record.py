@@ -11,7 +11,7 @@ import synthetic
 
 NULLED = "alone: the other ranks are made up"
 UNMEASURED = ("synchronise", "exchange")
-OF_OTHERS = ("messages", "bytes_sent")
+OF_OTHERS = ("messages", "bytes_sent", "simulate_s")
 
 
 def write_rank(
@@ -42,11 +42,13 @@ def write_rank(
         writer.writerow(row)
     seconds = float(np.nansum(times))
     record["timing"] |= {"simulate_started_s": began_s, "simulate_ended_s": began_s + seconds}
+    record["timing"] |= {"simulate_s": None, "real_time_factor": None}
     record |= {
-        "kind": "dry_run",
+        "kind": "dry_run", "checksum": None, "spike_checksum": None,
         "description": description,
         "dry_run": {
-            "rank": rank, "of": of, "spikes": "exact", "rate_hz": None, "inbox_s": 1e-3, "words": 1000,
+            "rank": rank, "of": of, "spikes": "exact", "rate_hz": None, "routes": "exact",
+            "compute_s": seconds, "inbox_s": 1e-3, "prepare_s": 1e-3, "words": 1000,
         },
     }  # fmt: skip
     (folder / "record.json").write_text(json.dumps(record))

@@ -157,9 +157,10 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
 
 
 def _line(rank: DryRank, done: int, wanted: Plan) -> str:
-    timing, ranks = rank.record.timing, wanted.sample.ranks
+    record, ranks = rank.record, wanted.sample.ranks
     words = f"rank {rank.rank} of {wanted.ranks}, {wanted.sample.why[rank.rank]}"
-    return f"[{done}/{len(ranks)}] {words}: built in {timing.build_s:.3g} s, ran {timing.simulate_s:.3g} s"
+    took = f"built in {record.timing.build_s:.3g} s, computed for {record.dry_run.compute_s:.3g} s"
+    return f"[{done}/{len(ranks)}] {words}: {took}"
 
 
 def beside(ranks: list[DryRank], side_by_side: int) -> list[float | None]:

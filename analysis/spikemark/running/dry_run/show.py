@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
@@ -19,6 +21,7 @@ COLUMNS = (
     Column("synaptic_events", "synaptic events", "counted"),
     *(Column(f"{part}_us", f"{PARTS[part]} (µs per cycle)", "measured") for part in COMPUTE),
     Column("compute_us", "computing (µs per cycle)", "measured", digits=4),
+    Column("median_us", "computing, median cycle (µs)", "measured", digits=4),
     Column("cv", "SD of a cycle over its mean", "measured"),
     Column("longest_us", "longest cycle (µs)", "measured"),
     Column("waiting_us", "waiting (µs per cycle)"),
@@ -44,6 +47,7 @@ def table(found: DryRun) -> Table:
             **{name: _number(counts, name, whole=True) for name in COUNTS},
             **{f"{part}_us": 1e6 * float(times[:, i].mean()) for i, part in enumerate(COMPUTE)},
             "compute_us": 1e6 * float(total.mean()),
+            "median_us": 1e6 * float(np.median(total)),
             "cv": float(total.std() / total.mean()) if total.mean() > 0 else missing("nothing was computed"),
             "longest_us": 1e6 * float(total.max()),
             "waiting_us": missing(about.null["waiting"], mark="null"),
