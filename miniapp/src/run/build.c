@@ -181,7 +181,7 @@ static void open_lanes_alone(struct model *model, struct lists *lists, const uin
         struct lane *lane = &model->lanes[l];
         uint32_t *per_owner = lists->wanted[l].per_owner;
         lists->wanted[l].per_owner = NULL;
-        if (lane->ranks > 1) lane->foreign = foreign_open(model, l, &lists->wanted[l], model->dry->rate_hz);
+        if (lane->ranks > 1) lane->foreign = foreign_open(model, l, &lists->wanted[l]);
         lane_open_alone(lane, per_owner);
         free(per_owner);
     }

@@ -16,10 +16,13 @@ enum dry_routing { routing_by_size, routing_exact, routing_drawn };
 
 static const double dry_draws_most = 4e9;
 
+enum { dry_spikes_ahead = 1 << 23 };
+
 struct dry {
     int rank, of;   ///< which rank of how many
     double rate_hz; ///< of neurons whose spikes are not known; NAN: not given
     enum dry_routing routing;
+    uint32_t spikes_ahead; ///< made up at a time for a lane, unless a window has more: dry_spikes_ahead
     bool exact_spikes;  ///< no rate was needed
     bool exact_routes;  ///< how it was done
     double prepare_s;   ///< of making up spikes, in the measured part; in no phase

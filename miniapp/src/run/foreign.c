@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    spikes_ahead = 1 << 23, ///< prepared at a time, unless a single window has more
-    runs_ahead = 1 << 22,   ///< of words, likewise
-};
-
 /// A spike while it is sorted.
 struct made_spike {
     uint32_t order; ///< when its rank would send it: by cycle of the window, thread and step
@@ -20,7 +15,6 @@ struct foreign {
     const struct model *model;
     const struct lane *lane;
     struct wanted wanted;
-    double rate_hz;
     double spikes_per_step;        ///< expected
     uint32_t steps;                ///< of a window
     uint32_t warmup, end;          ///< steps at which the warm-up and the run end, and with them a window
@@ -42,7 +36,7 @@ static uint32_t window_end(const struct foreign *f, uint32_t first) {
 /// the two next to it is drawn, so that the mean is right.
 static struct train drawn_train(const struct foreign *f, uint32_t population, uint32_t gid) {
     const struct network *network = &f->model->description->network;
-    const double steps = 1000 / (f->rate_hz * f->model->description->given.resolution_ms);
+    const double steps = 1000 / (f->model->dry->rate_hz * f->model->description->given.resolution_ms);
     const struct rng_words drawn = rng_draw(network->seed, rng_dry_run, population, gid, 0);
     if (!(steps < train_silent - 1)) return (struct train){train_silent, 0};
     const uint32_t interval = (uint32_t)fmax(1, steps + rng_uniform(drawn.word[0]));
@@ -54,11 +48,11 @@ static struct train train_of(const struct foreign *f, uint32_t population, uint3
     return model->train ? model->train(&f->setup[population], gid) : drawn_train(f, population, gid);
 }
 
-struct foreign *foreign_open(const struct model *model, int lane, struct wanted *wanted, double rate_hz) {
+struct foreign *foreign_open(const struct model *model, int lane, struct wanted *wanted) {
     const struct description *d = model->description;
     const struct network *network = &d->network;
     struct foreign *f = ALLOC(struct foreign, 1);
-    *f = (struct foreign){.model = model, .lane = &model->lanes[lane], .wanted = *wanted, .rate_hz = rate_hz};
+    *f = (struct foreign){.model = model, .lane = &model->lanes[lane], .wanted = *wanted};
     *wanted = (struct wanted){0};
     f->warmup = d->warmup_cycles * d->steps_per_cycle;
     f->end = f->warmup + d->cycles * d->steps_per_cycle;
@@ -163,7 +157,8 @@ static void pack(struct foreign *f, struct made_spike *spikes, uint64_t n, uint3
 /// Prepares windows from step `first` on.
 static void prepare(struct foreign *f, uint32_t first) {
     const uint32_t ranks = (uint32_t)f->lane->ranks, last = first < f->warmup ? f->warmup : f->end;
-    const double most = fmin(spikes_ahead / (f->spikes_per_step * f->steps), (double)runs_ahead / ranks);
+    const double ahead = f->model->dry->spikes_ahead; // and half as many runs of words
+    const double most = fmin(ahead / (f->spikes_per_step * f->steps), ahead / 2 / ranks);
     f->first_step = first;
     f->end_step = window_end(f, first);
     f->windows = 1;
@@ -201,7 +196,7 @@ const struct inbox_run *foreign_window(struct foreign *f, uint32_t first, uint32
 }
 
 double foreign_bytes(double lists, int wire_words) {
-    return 2 * lists + (sizeof(struct made_spike) + 4.0 * wire_words) * spikes_ahead + 8.0 * runs_ahead;
+    return 2 * lists + (sizeof(struct made_spike) + 4.0 * wire_words + 8.0 / 2) * dry_spikes_ahead;
 }
 
 void foreign_close(struct foreign *f) {

@@ -14,8 +14,8 @@
 #include "run/build.h"
 
 /// Opens the spikes of lane `lane` of the model, which is built by then. Takes over `wanted`, which it leaves
-/// empty. `rate_hz` is that of the neurons whose spikes are not known.
-struct foreign *foreign_open(const struct model *model, int lane, struct wanted *wanted, double rate_hz);
+/// empty. model->dry has the rate of neurons whose spikes are not known.
+struct foreign *foreign_open(const struct model *model, int lane, struct wanted *wanted);
 
 /// Returns the words of the window from step `first` up to step `end`, one run for each rank of the lane and
 /// none from this one. They are valid until the next call. Windows must follow each other.
