@@ -35,6 +35,12 @@ def dryrun(
         typer.Option(min=0, help="Rate in Hz of neurons whose spikes are not known beforehand."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed by which ranks are drawn.")] = 1,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            help="Also print what this profile predicts of these ranks, and measured over predicted."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,14 +56,19 @@ def dryrun(
     --compute-from` and `simulate --compute` take the folder and add them. The same command goes on where it
     was interrupted.
     """
+    from spikemark import machines
     from spikemark.core.launch import available_cores
+    from spikemark.machines.node import Node
     from spikemark.running.carry_out import RunFailed
     from spikemark.running.dry_run import show
     from spikemark.running.dry_run.carry_out import carry_out
     from spikemark.running.dry_run.plan import plan
 
     read = read_description(description, settings or [])
+    profile = None if machine is None else machines.filled(machines.load(machine))
     threads = threads or max(1, available_cores() // ranks_here)
+    if profile is not None:
+        Node.of(profile, of, threads, ranks_here)
     wanted = plan(read, of, threads, ranks_here, sample, seed, rate)
     warn(wanted.warnings)
     out = out or Path("out") / f"{description.stem}-of-{of}"
@@ -72,8 +83,9 @@ def dryrun(
             found = carry_out(wanted, out, told)
     except RunFailed as reason:
         fail(f"dry run failed: {reason}; the same command goes on")
+    modelled = None if profile is None else show.Modelled.of(found, profile)
     if as_json:
-        return print_json(show.content(found))
-    print_tables(*show.table(found).turned(show.ABREAST))
+        return print_json(show.content(found, modelled))
+    print_tables(*show.table(found, modelled).turned(show.ABREAST))
     print_lines([*show.lines(found), f"folder: {short(found.path)}"])
     return None

@@ -4,6 +4,7 @@ import json
 
 import dry_folder
 import machine_file
+import numpy as np
 import pytest
 
 from spikemark.prediction.predict import FIGURES
@@ -61,6 +62,25 @@ def test_more_ranks_than_cores_are_warned_of(spikemark, files, monkeypatch):
     said = "oversubscribed: 3 ranks with 2 threads each share 1 core; times are too long"
     assert f"warning: {said}" in errors and said in output
     assert said in spikemark("fit", files["out"])[2], "whoever uses the times hears of it"
+
+
+def test_a_profile_is_set_beside_what_was_measured(spikemark, files, refusal):
+    words = ("dryrun", files["run"], "--of", 8, "--sample", 2, "--out", files["out"])
+    words += ("--machine", files["machine"])
+    status, output, errors = spikemark(*words)
+    assert status == 0, errors
+    assert "delivery by made-up (µs per cycle) (modelled)" in output
+    assert "update, measured (median cycle) over modelled" in output
+    content = json.loads(spikemark(*words, "--json")[1])
+    assert content["modelled_by"] == "made-up"
+    one, run = content["ranks"][0], dry_run.load(files["out"])
+    median = 1e6 * np.median(run.rows[0, :, 0])
+    assert one["deliver_ratio"] == pytest.approx(median / one["deliver_modelled_us"])
+    other = json.loads(spikemark("predict", files["run"], "--machine", files["machine"], "--ranks", 8,
+                                 "--threads", 1, "--ranks-per-node", 1, "--json")[1])  # fmt: skip
+    mean = other["predictions"][0]["figures"]["update"]["value"] * 1e-4
+    assert one["update_modelled_us"] == pytest.approx(1e6 * mean, rel=0.01)
+    assert "threads=17: a node of made-up has 16 cores" in refusal(*words, "--threads", 17)
 
 
 BAD = {

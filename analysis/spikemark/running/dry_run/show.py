@@ -1,9 +1,11 @@
 """What a dry run found, as a table, lines and JSON."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spikemark.prediction import phases
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
@@ -32,10 +34,52 @@ COLUMNS = (
     Column("beside", "neighbours at work", "measured", words=percent),
 )
 NO_SYNAPSES = missing("the rank has no synapses", mark="null")
+NOTHING = missing("the model has nothing to do in this part", mark="null")
 ALONE = "the rank had no neighbour"
 
 
-def table(found: DryRun) -> Table:
+@dataclass(frozen=True)
+class Modelled:
+    """What the kernel times of a machine predict: `mean_s` [rank, part of COMPUTE], s per cycle."""
+
+    machine: str
+    mean_s: np.ndarray
+
+    @classmethod
+    def of(cls, found: DryRun, profile: Any) -> "Modelled":
+        """The prediction for ranks that lie on nodes of the profile as they lay on this one."""
+        about = found.about
+        times = phases.phase_times(
+            about.description, profile, found.ranks, about.threads, ranks_per_node=about.ranks_here,
+            hz=about.rate_hz,
+        )  # fmt: skip
+        parts = {"deliver": times.deliver_s, "update": times.update_s, "collocate": times.collocate_s}
+        return cls(profile.name, np.stack([parts[part] for part in COMPUTE], axis=1))
+
+    def cells(self, rank: int, times: np.ndarray) -> dict[str, Any]:
+        """Of one rank with these times [cycle, part]: the prediction, and measured over predicted."""
+        medians, own = np.median(times, axis=0), self.mean_s[rank]
+        ratios = {
+            f"{part}_ratio": float(medians[i] / own[i]) if own[i] > 0 else NOTHING
+            for i, part in enumerate(COMPUTE)
+        }
+        return {f"{part}_modelled_us": 1e6 * float(own[i]) for i, part in enumerate(COMPUTE)} | ratios
+
+    @property
+    def columns(self) -> list[Column]:
+        """Columns for `cells`."""
+        of = f"by {self.machine}"
+        each = (
+            (
+                Column(f"{part}_modelled_us", f"{PARTS[part]} {of} (µs per cycle)", "modelled"),
+                Column(f"{part}_ratio", f"{PARTS[part]}, measured (median cycle) over modelled"),
+            )
+            for part in COMPUTE
+        )
+        return [column for pair in each for column in pair]
+
+
+def table(found: DryRun, modelled: Modelled | None = None) -> Table:
     """One row per rank that ran."""
     about, rows = found.about, []
     for row, one in enumerate(found.about.sampled):
@@ -56,10 +100,12 @@ def table(found: DryRun) -> Table:
             "bytes_per_synapse": peak / synapses if peak and synapses else NO_SYNAPSES,
             "build_s": _number(counts, "build_s"),
             "beside": missing(ALONE, mark="null") if one.beside is None else one.beside,
+            **({} if modelled is None else modelled.cells(one.rank, times)),
         })  # fmt: skip
     how = f"{counted(about.threads, 'thread')} per rank, {about.ranks_here} side by side"
     sampled = f"{len(rows)} of {counted(found.ranks, 'rank')}"
-    return Table([*COLUMNS], rows, f"Dry run of {sampled} ({how}, {about.host.get('name')})")
+    more = [] if modelled is None else modelled.columns
+    return Table([*COLUMNS, *more], rows, f"Dry run of {sampled} ({how}, {about.host.get('name')})")
 
 
 def _number(row: Any, name: str, whole: bool = False) -> float | int | None:
@@ -109,13 +155,13 @@ def lines(found: DryRun) -> list[str]:
 COMPUTING = Column("compute", "computing", digits=4)
 
 
-def content(found: DryRun) -> dict[str, Any]:
+def content(found: DryRun, modelled: Modelled | None = None) -> dict[str, Any]:
     """For JSON: a number that is not known is null, and `null` has the reasons."""
     about = found.about
     ranks = [
         {name: None if isinstance(cell, Quantity) and not cell else cell for name, cell in row.items()}
         | {"rank": int(row["rank"])}
-        for row in table(found).rows
+        for row in table(found, modelled).rows
     ]
     return {
         "kind": "dry_run", "folder": str(found.path), "of": found.ranks, "threads": about.threads,
@@ -123,5 +169,5 @@ def content(found: DryRun) -> dict[str, Any]:
         "cycles": about.cycles, "spikes": about.spikes, "rates": about.rates, "kinds": about.kinds,
         "null": about.null, "ranks": ranks, "waiting_us": None, "exchange_us": None,
         "mean_over_all_ranks_us": {name: figure.content() for name, figure in mean(found).items()},
-        "warnings": found.warnings,
+        "warnings": found.warnings, "modelled_by": None if modelled is None else modelled.machine,
     }  # fmt: skip
