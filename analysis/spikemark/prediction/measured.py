@@ -47,27 +47,29 @@ class Measured:
         return cls(run)
 
     @cached_property
-    def times(self) -> np.ndarray:
-        """[rank, cycle, part of COMPUTE] in s, of all ranks."""
-        return self.run.times()
+    def means(self) -> np.ndarray:
+        """[rank, part of COMPUTE] in s, of all ranks."""
+        return self.run.means()
 
     @cached_property
     def compute(self) -> dict[str, np.ndarray]:
         """[rank, cycle] in s, by how the sample might have come out: value, low and high.
 
-        low and high are the bootstrap samples with the least and the most waiting for the slowest rank.
+        low and high are the bootstrap samples with the least and the most waiting for the slowest rank. Of
+        long runs, these are the first cycles.
         """
-        found = {"value": self.times.sum(axis=2)}
+        longest = max((lane.period * (lane.lag + 1) for lane in self.run.lanes), default=1)
+        cycles = max(20 * longest, MOST // self.run.ranks)
+        found = {"value": self.run.times(cycles=cycles).sum(axis=2)}
         if not (pools := self.run.pools()):
             return found
-        window = self.run.window
-        drawn = [self.run.times(seed, pool).sum(axis=2) for seed, pool in enumerate(pools)]
-        ordered = sorted(drawn, key=lambda times: _waiting(times, window))
+        drawn = (self.run.times(seed, pool, cycles).sum(axis=2) for seed, pool in enumerate(pools))
+        ordered = sorted(drawn, key=lambda times: _waiting(times, self.run.window))
         return found | {"low": ordered[0], "high": ordered[-1]}
 
     def mean_s(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
-        means = self.times.mean(axis=1, dtype=np.float64) * self._factor(inputs)
+        means = self.means * self._factor(inputs)
         return means[:, 0], means[:, 1], means[:, 2]
 
     def waited_s(self, meetings: list[recursion.Lane], inputs: Inputs, ranks_per_node: int) -> float:
@@ -77,7 +79,7 @@ class Measured:
         period = max(lane.period for lane in meetings)
         longest = max(lane.period * (lane.lag + 1) for lane in meetings)
         compute = self.compute[which]
-        cycles = min(compute.shape[1], max(20 * longest, MOST // len(compute))) // period * period
+        cycles = compute.shape[1] // period * period
         if cycles <= longest:
             raise BadInput(
                 f"compute_from={self.run.path}: {compute.shape[1]} cycles; allowed with this schedule: more"

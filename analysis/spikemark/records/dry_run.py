@@ -39,6 +39,7 @@ FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS
 WORK_OF = {"deliver": "synaptic_events", "update": "neurons", "collocate": "spikes_sent"}
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
+MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
 
 
@@ -68,6 +69,7 @@ class About(BaseModel):
     sampled: Annotated[list[Sampled], Field(min_length=1)]
     seed: Annotated[int, Field(ge=0)]
     spikes: Literal["exact", "drawn"]
+    routes: Literal["exact", "drawn"]  #: which ranks a rank's own spikes go to, which collocation depends on
     rates: str  #: where the rates come from
     rate_hz: Annotated[float, Field(ge=0)] | None
     cycles: Annotated[int, Field(ge=1)]
@@ -146,14 +148,31 @@ class DryRun:
             )
         return self.window
 
-    def times(self, seed: int | None = None, pool: Sequence[int] | None = None) -> np.ndarray:
+    def times(
+        self, seed: int | None = None, pool: Sequence[int] | None = None, cycles: int | None = None
+    ) -> np.ndarray:
         """Times of all R ranks, float32 [rank, cycle, part]; those that did not run are resampled.
 
-        `pool`: the rows to draw from, instead of all.
+        `pool`: the rows to draw from, instead of all. `cycles`: only so many. Raises BadInput for more times
+        than fit into memory.
         """
+        rows = self.rows[:, :cycles]
+        if self.ranks * rows.shape[1] > MOST_TIMES:
+            raise BadInput(
+                f"{self.path}: {self.ranks} ranks x {rows.shape[1]} cycles; allowed are {MOST_TIMES} compute"
+                " times in all: make a shorter dry run"
+            )
+        return resampling.resampled(rows, self.timed, self.work, self._donors(seed, pool, rows.shape[1]))
+
+    def means(self) -> np.ndarray:
+        """Mean times of all R ranks, float64 [rank, part] in s, as `times` has them."""
+        row = self._donors(None, None, self.rows.shape[1]).row
+        means = self.rows.mean(axis=1, dtype=np.float64)
+        return means[row] * resampling.factors(self.work, self.timed, row)
+
+    def _donors(self, seed: int | None, pool: Sequence[int] | None, cycles: int) -> resampling.Donors:
         rng = np.random.default_rng(self.about.seed if seed is None else seed)
-        chosen = resampling.donors(self.timed, self.ranks, self.rows.shape[1], rng, pool)
-        return resampling.resampled(self.rows, self.timed, self.work, chosen)
+        return resampling.donors(self.timed, self.ranks, cycles, rng, pool)
 
     def pools(self) -> list[np.ndarray]:
         """Bootstrap samples of the rows; none where nothing is drawn, or there is only one row."""
@@ -202,6 +221,8 @@ class DryRun:
             )
         if about.spikes == "drawn":
             found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
+        if about.routes == "drawn":
+            found.append("the ranks that a spike goes to were drawn, with their true probabilities")
         return [*found, *self.warnings]
 
 

@@ -174,11 +174,33 @@ def test_modelled_waiting_is_that_of_the_measured_cycles(spikemark, done):
     total = run.times().sum(axis=2)
     expected = float(total.max(axis=0).mean() - total.mean()) / 1e-4
     found = predicted(spikemark, done, "--compute-from", done["out"], "--ranks-per-node", 8)
-    barrier = predicted(spikemark, done, "--compute-from", done["out"], "--ranks-per-node", 8)["figures"]
-    assert set(barrier) == set(FIGURES)
+    assert set(found["figures"]) == set(FIGURES)
     # a barrier takes about three latencies within the node, 1.2 us of a cycle of 100 us
     assert found["figures"]["waiting"]["value"] == pytest.approx(expected, rel=0.25)
     assert found["figures"]["waiting"]["value"] > expected
+
+
+@pytest.mark.parametrize("schedule", ["structure_aware", "overlapped", "hierarchical"])
+def test_every_schedule_takes_its_own_dry_run(spikemark, files, schedule):
+    """Waiting at every tenth cycle is less than at each one; with a lag, exchange is hidden."""
+    out, way = files["out"], ("--set", f"schedule={schedule}", "--set", "placement=area")
+    together = ("--ranks-per-node", 8)
+    assert spikemark("dryrun", files["run"], "--of", 8, "--sample", 8, "--out", out)[0] == 0
+    usual = predicted(spikemark, files, "--compute-from", out, *together)["figures"]
+    other = out.with_name(schedule)
+    assert spikemark("dryrun", files["run"], "--of", 8, "--sample", 3, "--out", other, *way)[0] == 0
+    found = predicted(spikemark, files, "--compute-from", other, *together)
+    assert found["schedule"] == schedule and found["delay_ratio"] == 10
+    assert 0 < found["figures"]["waiting"]["value"] < usual["waiting"]["value"]
+    assert (found["figures"]["exchange"]["value"] == 0) is (schedule == "overlapped")
+    assert found["figures"]["deliver"]["value"] == pytest.approx(usual["deliver"]["value"], rel=0.05)
+
+
+def test_one_rank_alone_neither_waits_nor_is_uncertain_by_sampling(spikemark, files):
+    assert spikemark("dryrun", files["run"], "--of", 1, "--out", files["out"])[0] == 0
+    found = predicted(spikemark, files, "--compute-from", files["out"])["figures"]
+    assert found["waiting"]["value"] == found["exchange"]["value"] == 0
+    assert found["deliver"]["kind"] == "measured"
 
 
 def test_fewer_sampled_ranks_widen_the_interval(spikemark, files):

@@ -28,6 +28,14 @@ def test_rows_are_those_of_the_ranks_that_ran(folder):
     times = found.times()
     assert times.shape == (dry_folder.AREAS, dry_folder.CYCLES, 3)
     assert np.array_equal(times[found.timed], found.rows)
+    assert found.means() == pytest.approx(times.mean(axis=1, dtype=float), rel=1e-5)
+    assert np.array_equal(found.times(cycles=50)[found.timed], found.rows[:, :50])
+
+
+def test_more_times_than_fit_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(dry_run, "MOST_TIMES", dry_folder.AREAS * dry_folder.CYCLES - 1)
+    with pytest.raises(BadInput, match="8 ranks x 400 cycles; allowed are 3199 compute times"):
+        dry_run.load(folder).times()
 
 
 def test_as_cycle_times_it_is_one_of_all_ranks_that_says_what_it_is(folder):

@@ -196,7 +196,7 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     return {
         "ranks": wanted.ranks, "threads": wanted.threads, "ranks_here": wanted.side_by_side,
         "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,
-        "alike": sample.alike(wanted.counts), "spikes": first.dry_run.spikes,
+        "alike": sample.alike(wanted.counts), "spikes": first.dry_run.spikes, "routes": first.dry_run.routes,
         "rates": wanted.rates.source, "rate_hz": wanted.rate_hz, "cycles": first.timing.cycles,
         "phases": first.phases, "description": wanted.description,
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},

@@ -117,7 +117,7 @@ def _number(row: Any, name: str, whole: bool = False) -> float | int | None:
 
 def mean(found: DryRun) -> dict[str, Quantity]:
     """Computing in µs per cycle, by part and in all, as means over all R ranks."""
-    times = 1e6 * found.times().mean(axis=(0, 1), dtype="f8")
+    times = 1e6 * found.means().mean(axis=0)
     parts = {**dict(zip(COMPUTE, times.tolist(), strict=True)), "compute": float(times.sum())}
     doubt = found.doubt
     if doubt is None:
@@ -166,7 +166,8 @@ def content(found: DryRun, modelled: Modelled | None = None) -> dict[str, Any]:
     return {
         "kind": "dry_run", "folder": str(found.path), "of": found.ranks, "threads": about.threads,
         "ranks_here": about.ranks_here, "cores": about.cores, "bound": about.bound, "host": about.host,
-        "cycles": about.cycles, "spikes": about.spikes, "rates": about.rates, "kinds": about.kinds,
+        "cycles": about.cycles, "spikes": about.spikes,
+        "routes": about.routes, "rates": about.rates, "kinds": about.kinds,
         "null": about.null, "ranks": ranks, "waiting_us": None, "exchange_us": None,
         "mean_over_all_ranks_us": {name: figure.content() for name, figure in mean(found).items()},
         "warnings": found.warnings, "modelled_by": None if modelled is None else modelled.machine,
