@@ -92,8 +92,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
     static const char *const with_value[] = {"--out",           "--set",      "--ranks",   "--threads",
                                              "--compute-times", "--progress", "--as-rank", "--of",
                                              "--rate",          "--routes"};
-    *options =
-        (struct options){.overrides = ALLOC(const char *, (size_t)argc), .dry = {.rank = -1, .rate_hz = NAN, .spikes_ahead = dry_spikes_ahead}};
+    *options = (struct options){.overrides = ALLOC(const char *, (size_t)argc),
+                                .dry = {.rank = -1, .rate_hz = NAN, .spikes_ahead = dry_spikes_ahead}};
     for (int i = 1; i < argc; i++) {
         bool valued = false;
         for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++)

@@ -212,6 +212,17 @@ void warnings_print(const struct results *results) {
     json_decref(list);
 }
 
+/// Warns of what a dry run could not know.
+static void warn_of_dry_run(json_t *list, const struct dry *dry) {
+    if (dry && !dry->exact_spikes)
+        json_array_append_new(list, json_sprintf("dry run: neurons of other ranks whose spikes are not known "
+                                                 "fire at equal intervals, %.10g spikes/s, by chance",
+                                                 dry->rate_hz));
+    if (dry && !dry->exact_routes)
+        json_array_append_new(list, json_string("dry run: where the spikes of this rank go was drawn at "
+                                                "random, with the right probabilities"));
+}
+
 json_t *warnings(const struct results *results) {
     json_t *list = of_network(results);
     const struct model *model = results->model;
@@ -221,6 +232,7 @@ json_t *warnings(const struct results *results) {
             list, json_sprintf("SPIKEMARK_SYSFS: energy meters were looked for in %s, not in /sys",
                                results->sysfs));
     warn_of_failed_readings(list, results->energy);
+    warn_of_dry_run(list, model->dry);
     if (results->counters->by_phase)
         json_array_append_new(list,
                               json_string("counters were read at the seams of every cycle: times are longer "

@@ -23,12 +23,12 @@ struct dry {
     double rate_hz; ///< of neurons whose spikes are not known; NAN: not given
     enum dry_routing routing;
     uint32_t spikes_ahead; ///< made up at a time for a lane, unless a window has more: dry_spikes_ahead
-    bool exact_spikes;  ///< no rate was needed
-    bool exact_routes;  ///< how it was done
-    double prepare_s;   ///< of making up spikes, in the measured part; in no phase
-    double inbox_s;     ///< of copying words into the inboxes, likewise
-    uint64_t words;     ///< copied, likewise
-    uint64_t reference; ///< copied in the warm-up
+    bool exact_spikes;     ///< no rate was needed
+    bool exact_routes;     ///< how it was done
+    double prepare_s;      ///< of making up spikes, in the measured part; in no phase
+    double inbox_s;        ///< of copying words into the inboxes, likewise
+    uint64_t words;        ///< copied, likewise
+    uint64_t reference;    ///< copied in the warm-up
 };
 
 /// Refuses a rate where none is needed, and none where one is. Finds out how routes are to be made.
