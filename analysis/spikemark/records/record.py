@@ -43,6 +43,7 @@ COUNT_COLUMNS = (
     "bytes_sent",
 )
 SECONDS_COLUMNS = ("build_s", "simulate_s")
+DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_rank.py)
 WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
 
 
@@ -216,6 +217,11 @@ def _read_record(path: Path) -> Record:
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise BadInput(
             f"{path}: format_version={version!r}; this version of Spikemark reads {FORMAT_VERSION}"
+        )
+    if content.get("kind") == DRY_RUN:
+        raise BadInput(
+            f"{path}: kind='dry_run': one rank that ran alone; allowed: a run of all ranks, or the folder"
+            " that `spikemark dryrun` wrote"
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
