@@ -18,7 +18,7 @@ from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
-from .record import map_array
+from .arrays import map_array
 from .record_fields import FORMAT_VERSION, Count, Fields, Host, Memory, Positive, Provenance, Seconds, Timing
 
 

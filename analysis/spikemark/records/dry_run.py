@@ -28,8 +28,9 @@ from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
 
+from .arrays import map_array
 from .dry_rank import DryRank
-from .record import COMPUTE, DRY_RUN, PARTS, map_array
+from .record import COMPUTE, DRY_RUN, PARTS
 from .run_files import CYCLES, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"

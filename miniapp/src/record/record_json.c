@@ -69,12 +69,12 @@ static json_t *timing(const struct results *results) {
                             known(model_s), "real_time_factor", known(run_s / model_s), "cycles",
                             (json_int_t)d->cycles, "clock", clock_name(), "timer_overhead", known(overhead),
                             "timer_read_s", known(results->clock_read_s), "phases", phases(results));
-    json_t *more = json_pack("{so so so so so so}", "counter_read_s", known(results->counters->read_s),
+    json_t *more = json_pack("{so so so so so so so}", "counter_read_s", known(results->counters->read_s),
                              "counter_overhead", known(results_counter_overhead(results, simulate_s)),
                              "simulate_started_s", known(results->measured->span.from_s), "simulate_ended_s",
                              known(results->measured->span.to_s), "idle_before_s",
                              pause_span(results->reader->idle_before), "idle_after_s",
-                             pause_span(results->reader->idle_after));
+                             pause_span(results->reader->idle_after), "clock_step_s", known(clock_step()));
     json_object_update(all, more);
     json_decref(more);
     return all;

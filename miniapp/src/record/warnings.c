@@ -1,5 +1,6 @@
 #include "record/warnings.h"
 
+#include "measurement/clock.h"
 #include "measurement/simulated.h"
 #include "measurement/waiting.h"
 #include "record/sharing.h"
@@ -211,6 +212,12 @@ static void warn_of_host(json_t *list, const struct results *results) {
     warn_of_tight_binding(list, results);
     warn_of_shared_cores(list, results);
     warn_of_waiting(list, results);
+    const double step_s = clock_step(), least_s = 0.01;
+    if (fabs(step_s) > least_s)
+        json_array_append_new(list,
+                              json_sprintf("system clock: it was set by %+.3f s during the run; times in "
+                                           "the record go on as before",
+                                           step_s));
     if (host->virtual_machine)
         json_array_append_new(list, json_string("virtual machine: other guests and the hypervisor affect the "
                                                 "times"));
