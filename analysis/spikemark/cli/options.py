@@ -1,9 +1,10 @@
 """Arguments and options that several commands share."""
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -161,3 +162,22 @@ def has_ending(path: Path) -> bool:
     from spikemark.core.yaml_file import YAML
 
     return path.suffix in (".json", *YAML)
+
+
+def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
+    """The description in a file, with settings such as schedule=NAME. Raises BadInput for others."""
+    from spikemark.core.fields import assign
+    from spikemark.core.yaml_file import read_json_or_yaml
+
+    content = read_json_or_yaml(path, "a run description is needed")
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: not a run description: one object is needed")
+    for setting in settings:
+        field, equals, value = setting.partition("=")
+        if not (field and equals):
+            raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
+        try:
+            assign(content, field, json.loads(value))
+        except json.JSONDecodeError:
+            assign(content, field, value)
+    return content

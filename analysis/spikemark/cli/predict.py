@@ -128,6 +128,14 @@ def on_machine(
     ratio: DelayRatio = None,
     lag: Lag = None,
     exchange: Exchange = None,
+    compute_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Take compute times from this dry run (`spikemark dryrun`), whose network, ranks and threads"
+            " are then asked about.",
+        ),
+    ] = None,
     simulator: Whose = "mini-app",
     assumptions: Assumptions = False,
     as_json: AsJson = False,
@@ -138,22 +146,29 @@ def on_machine(
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
 
-    if ranks is None:
-        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
+    named, whose = [*(files or []), run], find(simulator)
     wanted = delay_ratio(ratio), lag, exchanges(exchange)
-    found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), find(simulator))
+    timed = None if compute_from is None else asked.compute_from(compute_from, whose)
+    if timed is not None and preset is None and not any(named):
+        found = asked.of_description(timed.title, timed.about.description, timed.about.rate_hz or rate)
+    else:
+        found = network(named, preset, full, option, rate)
+    found = asked.taken_by(found, whose) if timed is None else asked.as_ran(found, timed.about.description)
     found = asked.run_as(found, schedule, *wanted)
+    if ranks is None and timed is None:
+        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
+    counts = [timed.ranks] if ranks is None else whole_numbers(ranks, "ranks")
     profile = machines.filled(machines.load(machine))
     warn(getattr(profile, "implausible", ()))
     cores = round(profile.need("node.cores", "placing ranks").value)
-    threads = threads or max(1, cores // (ranks_per_node or 1))
+    own = max(1, cores // (ranks_per_node or 1)) if timed is None else timed.about.threads
     how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
+    how |= {"simulator": simulator, "compute_from": timed}
     made = [
-        predict(found.description, profile, count, threads, hz=found.rates, simulator=simulator, **how)
-        for count in whole_numbers(ranks, "ranks")
+        predict(found.description, profile, count, threads or own, hz=found.rates, **how) for count in counts
     ]
     if as_json:
-        content = {"simulator": find(simulator).name, "network": found.title, "rates": found.rates.source}
+        content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
         content |= {"kind": "modelled", "sources": found.sources}
         print_json({**content, "predictions": show.content(made)})
         return

@@ -11,6 +11,8 @@ from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
+from spikemark.records import dry_run
+from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
@@ -156,6 +158,33 @@ def of_file(path: Path, rate: float | None = None) -> Network:
     return Network(
         path.name, description, rates.of(description, rate), named=_with_rate(["--run", str(path)], rate)
     )
+
+
+def of_description(title: str, description: dict[str, Any], rate: float | None = None) -> Network:
+    """A description that has been read. Raises BadInput where it is none, or has no rates."""
+    read(description)
+    return Network(title, description, rates.of(description, rate))
+
+
+def compute_from(folder: Path, simulator: Simulator) -> DryRun:
+    """The dry run in a folder. Raises BadInput for none, and for times of another simulator."""
+    if simulator.runs:
+        raise BadInput(f"simulator={simulator.name}: a dry run has times of the mini-app; allowed: mini-app")
+    if not dry_run.is_dry_run(folder):
+        raise BadInput(
+            f"compute_from={folder}: has no {dry_run.ABOUT}; allowed: a folder that `spikemark dryrun` wrote"
+        )
+    return dry_run.load(folder)
+
+
+def as_ran(network: Network, ran: dict[str, Any]) -> Network:
+    """The network; what its description leaves open of WAYS is as in the description `ran`.
+
+    A D that neither states is 1, as the mini-app takes it.
+    """
+    known = {"delay_ratio": 1} | {name: ran[name] for name in WAYS if ran.get(name) is not None}
+    own = {name: value for name, value in network.description.items() if value is not None}
+    return replace(network, description=known | own)
 
 
 def _with_rate(named: list[str], rate: float | None) -> tuple[str, ...]:

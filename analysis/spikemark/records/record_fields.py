@@ -121,6 +121,7 @@ class Timing(Fields):
     simulate_ended_s: Seconds | None = None
     idle_before_s: Span | None = None
     idle_after_s: Span | None = None
+    clock_step_s: float | None = None  #: None in older records and in simulated time
     phases: dict[str, PhaseTime]
 
 

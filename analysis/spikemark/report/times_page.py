@@ -1,4 +1,4 @@
-"""The page of imported cycle times, or of one run: why ranks wait, what would help, what to measure next."""
+"""The page of imported cycle times, a dry run or a run: why ranks wait, what helps, what to measure next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, integer, number
-from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes
+from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes, of_dry_run
 from spikemark.records.record import Run
 from spikemark.waiting import PREDICTORS, show, show_budget, verdicts
 from spikemark.waiting.allowed import MEASURED, delay_ratio
@@ -32,6 +32,7 @@ TRIED = [
     *(("structure_aware", d) for d in (2, 5, 10, 20)),
     *(("overlapped", d) for d in (2, 10)),
 ]
+OTHER, ORIGINS = "another program", {of_dry_run.READER: "a dry run of the mini-app"}
 DELAYS = (
     "A schedule with D cycles between two exchanges gives the same spikes only if the shortest delay between"
     " areas is at least D cycles; cycle times do not say how long delays are."
@@ -66,7 +67,7 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
     """The page as one HTML document that loads nothing, and the sentence at its top."""
     made = answer(times)
     title = f"{counted(made.fitted.ranks, 'rank')}, {integer(made.fitted.cycles)} cycles"
-    origin = "another program" if isinstance(times, CycleTimes) else "a run of the mini-app"
+    origin = "a run of the mini-app" if isinstance(times, Run) else ORIGINS.get(times.about.reader, OTHER)
     text = page.document(
         what="cycle times",
         sweep=SimpleNamespace(name=times.path.resolve().name, machine=origin, title=title),
@@ -156,7 +157,9 @@ def _next(times: CycleTimes | Run, short: bool) -> tuple[str, ...]:
     """What would make the answer surer."""
     found = []
     if isinstance(times, CycleTimes):
-        if times.column(COMMUNICATE) is None:
+        if times.about.reader == of_dry_run.READER:
+            found.append("Take exchanges from a profile or a simulation: `spikemark predict --compute-from`.")
+        elif times.column(COMMUNICATE) is None:
             found.append("Time the collective call of each cycle: run times then include exchanges.")
         elif times.column(WAIT) is None:
             found.append(
@@ -220,7 +223,7 @@ def _picture(ways: Sequence[Way], predictor: str) -> Figure:
         legend_above(figure, handles, columns=3)
         svg = markup(figure, "first-picture", alt)
     caption = (
-        f"Time per cycle, mean over ranks. First bar: the times that were imported. The others: {predictor}, "
+        f"Time per cycle, mean over ranks. First bar: the times that were read. The others: {predictor}, "
         f"{PREDICTORS[predictor].summary} (modelled)."
     )
     return Figure("first-picture", "Under other schedules", svg, alt, caption, _table(ways))

@@ -16,9 +16,8 @@ from .components import Components
 from .nodes import Nodes, effects_of_nodes
 
 FEWEST_WINDOWS = 20
-LONGEST_CYCLE_S = (
-    10.0  # no simulation of a brain takes longer for one; times in microseconds nearly always do
-)
+#: No simulation of a brain takes longer for a cycle; times in microseconds nearly always do.
+LONGEST_CYCLE_S = 10.0
 SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
 
 
@@ -189,7 +188,8 @@ def compute_times(run: Run) -> np.ndarray:
 def cautions(run: Run) -> tuple[str, ...]:
     """Warnings of the record that concern everything computed from its times."""
     if run.record.kind == "simulated":
-        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates",)
+        dry = "; compute times were measured by a dry run" if (run.simulation or {}).get("dry_run") else ""
+        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates{dry}",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
