@@ -91,12 +91,12 @@ def compare(
     if html is not None and html.is_dir():
         raise BadInput(f"--html: {html} is a folder; allowed: a file")
     life = Life(years, hours_per_year, price_kwh)
-    found = asked.taken_by(network([run], preset, full, option, rate), find(simulator))
-    given = delay_ratio(ratio), lag, exchanges(exchange)
+    whose, given = find(simulator), (delay_ratio(ratio), lag, exchanges(exchange))
+    found = asked.taken_by(network([run], preset, full, option, rate), whose)
     found = (
         asked.for_all_schedules(found, None, placement, *given)
         if schedule is None
-        else asked.run_as(found, schedule, *given)
+        else asked.run_as(found, schedule, *given, placement, whose)
     )
     profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
     warn(f"{p.name}: {line}" for p in profiles for line in getattr(p, "implausible", ()))

@@ -140,9 +140,9 @@ def on_machine(
 
     if ranks is None:
         raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
-    wanted = delay_ratio(ratio), lag, exchanges(exchange)
-    found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), find(simulator))
-    found = asked.run_as(found, schedule, *wanted)
+    wanted, whose = (delay_ratio(ratio), lag, exchanges(exchange)), find(simulator)
+    found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), whose)
+    found = asked.run_as(found, schedule, *wanted, placement, whose)
     profile = machines.filled(machines.load(machine))
     warn(getattr(profile, "implausible", ()))
     cores = round(profile.need("node.cores", "placing ranks").value)
@@ -153,7 +153,7 @@ def on_machine(
         for count in whole_numbers(ranks, "ranks")
     ]
     if as_json:
-        content = {"simulator": find(simulator).name, "network": found.title, "rates": found.rates.source}
+        content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
         content |= {"kind": "modelled", "sources": found.sources}
         print_json({**content, "predictions": show.content(made)})
         return

@@ -16,7 +16,7 @@ from . import rates
 from .cycles import AUTO
 from .exchange import EXCHANGES, TWO_LEVEL
 from .rates import Rates
-from .simulators import Simulator
+from .simulators import MINI_APP, Simulator
 
 GIVEN, STATED, LARGEST = "given", "stated by the description", "the largest that is exact"
 UNSTATED = "the largest that is exact, as the description states none"
@@ -49,15 +49,19 @@ def run_as(
     delay_ratio: int | str | None = None,
     lag: int | None = None,
     exchange: str | dict | None = None,
+    placement: str | None = None,
+    simulator: Simulator = MINI_APP,
 ) -> Network:
     """The network, to be run with these; what is None is as its description states.
 
     A D that is neither given nor stated is the largest that is exact, whereas the mini-app takes 1. Raises
-    BadInput for a D or a lag that the schedule does not use.
+    BadInput for a D or a lag that the schedule does not use, and for what the simulator does not have.
     """
     known = read(network.description)
-    used, _ = lanes.chosen(known, schedule, None)
+    used, placed = lanes.chosen(known, schedule, placement)
+    simulator.check(used.name, placed, lag, exchange)
     _check_used(used, delay_ratio, lag)
+    described = {n: v for n, v in network.description.items() if n not in simulator.unused}
     given = {"delay_ratio": delay_ratio, "lag": lag, "exchange": exchange}
     changed = {name: value for name, value in given.items() if value is not None}
     sources = {name: STATED for name in given if network.description.get(name) is not None}
@@ -67,7 +71,8 @@ def run_as(
     if delay_ratio == AUTO or "delay_ratio" not in sources:
         changed["delay_ratio"] = AUTO
         sources["delay_ratio"] = LARGEST if delay_ratio == AUTO else UNSTATED
-    return replace(network, description=network.description | changed, sources=sources)
+    sources = {name: source for name, source in sources.items() if name in described | changed}
+    return replace(network, description=described | changed, sources=sources)
 
 
 def _check_used(schedule: Schedule, delay_ratio: int | str | None, lag: int | None) -> None:

@@ -127,6 +127,7 @@ def of_loads(
     """
     inputs, whose = Inputs(profile, factors=factors or {}), simulators.find(simulator, loads.description)
     outside = validated.outside(loads.description, loads.ranks, loads.threads)
+    whose.check(loads.schedule.name, loads.placement, None, None)
     for lane in loads.lanes:
         exchange.check(lane)
     if whose.runs:
