@@ -33,6 +33,7 @@ from .options import (
     delay_ratio,
     exchanges,
     has_ending,
+    machine_profile,
     network,
     whole_numbers,
 )
@@ -133,7 +134,6 @@ def on_machine(
     as_json: AsJson = False,
 ) -> None:
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
-    from spikemark import machines
     from spikemark.prediction import asked, show
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
@@ -143,8 +143,7 @@ def on_machine(
     wanted, whose = (delay_ratio(ratio), lag, exchanges(exchange)), find(simulator)
     found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), whose)
     found = asked.run_as(found, schedule, *wanted, placement, whose)
-    profile = machines.filled(machines.load(machine))
-    warn(getattr(profile, "implausible", ()))
+    profile = machine_profile(machine)
     cores = round(profile.need("node.cores", "placing ranks").value)
     threads = threads or max(1, cores // (ranks_per_node or 1))
     how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .options import machine_profile
 from .output import fail, list_lines, print_lines, short
 
 
@@ -79,7 +80,6 @@ def simulate(
     SimGrid (`make simulator`). It writes a run like any other, labelled simulated. Beside it,
     simulation.json says what was simulated and what had to be assumed.
     """
-    from spikemark import machines
     from spikemark.records import record
     from spikemark.running import simulation
 
@@ -88,7 +88,7 @@ def simulate(
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
     arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
     arguments["host"] = _host(host) if host is not None or compute == "execute" else None
-    profile = machines.load(machine)
+    profile = machine_profile(machine, filled=False)
     out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
@@ -110,7 +110,7 @@ def _host(name: str | None):
 
     if name is None and default_name() not in machines.names():
         return None
-    return machines.load(name or default_name())
+    return machine_profile(name or default_name(), filled=False)
 
 
 def _read(path: Path, settings: list[str]) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def _time(r: Ranked) -> str:
 def explained(made: Advice) -> list[str]:
     """What the words of the answer mean, for the best option."""
     p = made.best.prediction
-    found = ["A real-time factor of 1 is real time; smaller is faster."]
+    found = [show.ODD.format(line) for line in p.odd]
+    found.append("A real-time factor of 1 is real time; smaller is faster.")
     found += open_still(p, made.target) if made.target is not None else []
     cycle = p.loads.cycle_s * 1e3
     for lane in p.loads.lanes:

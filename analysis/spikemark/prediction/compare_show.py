@@ -273,7 +273,7 @@ def _machine(c: Candidate) -> dict[str, Any]:
         "over_range": {name: c.over_range(name).content() for name in COLUMNS},
         "life": {name: c.over_range(name).content() for name in LIFE},
         "chosen": show.content([c.chosen])[0] if c.usable else None,
-        "no_upper_end": bool(c.span) and c.first(SURE) is None,
+        "no_upper_end": bool(c.span) and not c.sure,
         "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
         "more_nodes_hardly_help_from": c.enough.nodes if c.usable else None,
         "ask": [*decisions.lacking([c], name_of), *decisions.questions(c)],

@@ -74,6 +74,7 @@ class Prediction:
     calls: list[Call] = field(repr=False, compare=False)  # collective calls, with their algorithms
     loads: Loads = field(repr=False, compare=False)
     moves: dict[str, Moved] = field(repr=False, compare=False)  # by path of the profile
+    odd: tuple[str, ...] = ()  # values of the profile that may be wrong
 
     @property
     def nodes(self) -> int:
@@ -150,6 +151,7 @@ def of_loads(
         bool(lacking.get(MEMORY[0])) or memory.likely(profile, figures[MEMORY[0]].value),
         None if lacking.get(PARTS[0]) else max(PARTS, key=lambda part: figures[part].value),
         whose.name, calls.of(net, meeting(loads, node)) if net else [], loads, moves,
+        tuple(getattr(profile, "odd", ())),
     )  # fmt: skip
 
 

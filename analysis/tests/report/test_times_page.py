@@ -14,6 +14,7 @@ from spikemark.report import times_page
 from spikemark.report.headline import MOST_WORDS
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.allowed import MEASURED
+from spikemark.waiting.show_budget import TOGETHER
 
 RANKS, CYCLES, SLOW = 8, 1200, 5
 
@@ -46,6 +47,7 @@ def test_the_page_answers_for_the_program_on_its_first_screen(out):
     for said in ("as it ran", "structure-aware, D = 5", "structure-aware, D = 10", "overlapped, D = 10"):
         assert said in words
     assert "replace-slowest helps most" in words and "shortest delay between areas" in words
+    assert TOGETHER in words
     assert MEASURED.split("`")[0].strip() in words, "what another placement would do is not known"
 
 
