@@ -114,14 +114,20 @@ def on_machine(
     machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NETWORK", help="A run description, or the name of a preset; as --run."),
+        typer.Argument(
+            metavar="NETWORK",
+            help="A run description, or the name of a preset; as --run. Or the folder of a run, which is set"
+            " beside its prediction.",
+        ),
     ] = None,
     run: Network = None,
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
     rate: Rate = None,
-    ranks: Annotated[str | None, typer.Option(help="Required: numbers of ranks, such as 16,32.")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="Required for a network: numbers of ranks, such as 16,32.")
+    ] = None,
     threads: Threads = None,
     ranks_per_node: RanksPerNode = None,
     schedule: Schedule = None,
@@ -138,6 +144,12 @@ def on_machine(
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
 
+    if len(files or []) == 1 and Path(files[0]).is_dir():
+        how = {"ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node, "schedule": schedule}
+        how |= {"placement": placement, "delay-ratio": ratio, "lag": lag, "exchange": exchange, "rate": rate}
+        how |= {"run": run, "preset": preset, "option": option, "full": full or None}
+        how |= {"simulator": None if find(simulator) is find("mini-app") else simulator}
+        return _beside(Path(files[0]), machine, how, assumptions, as_json)
     if ranks is None:
         raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
     wanted, whose = (delay_ratio(ratio), lag, exchanges(exchange)), find(simulator)
@@ -160,14 +172,34 @@ def on_machine(
     print_based(show.lines(made, found.sources), assumptions)
 
 
+def _beside(run_dir: Path, machine: str, given: dict[str, object], assumptions: bool, as_json: bool) -> None:
+    """Print a run beside its prediction. Raises BadInput for options that the run answers."""
+    from spikemark.prediction import beside, show
+    from spikemark.records import record
+
+    if useless := [name for name, value in given.items() if value is not None]:
+        raise BadInput(f"--{useless[0]}: not for the folder of a run, which is predicted as it ran")
+    found = beside.beside(record.load(run_dir), machine_profile(machine))
+    if as_json:
+        print_json(beside.content(found))
+        return
+    print_tables(beside.table(found))
+    print_based(show.lines([found.prediction]), assumptions)
+
+
 HELP = """Predict a run that has not been made.
 
 Without --machine, the command reads records of conventional runs. It predicts how long ranks would wait for
 each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
 
 With --machine, the command reads the profile of a machine and the description of a network. It predicts how
-long each phase would take there, and needs no run (docs/prediction.md)."""
-USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "NETWORK --machine NAME --ranks N,N [OPTIONS]")
+long each phase would take there, and needs no run. With the folder of a run instead, it sets the run beside
+its prediction, which tells how well this machine is predicted (docs/prediction.md)."""
+USAGES = (
+    "RUN_DIR… --schedule NAME [OPTIONS]",
+    "NETWORK --machine NAME --ranks N,N [OPTIONS]",
+    "RUN_DIR --machine NAME",
+)
 HEADS = "From a run", "On a machine"
 
 

@@ -9,8 +9,9 @@ from spikemark.models import recursion
 from spikemark.network.lanes import Lane
 
 from . import choices, exchange, phases, waiting
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
 from .loads import Loads
+from .traffic import Traffic
 
 PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
 

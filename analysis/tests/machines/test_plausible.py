@@ -153,3 +153,6 @@ def test_the_pages_say_it_too(odd, spikemark):
     for words in (("advise", odd / "run.json", "--machine"), ("compare", "--run", odd / "run.json")):
         assert spikemark(*words, odd / "bits.yaml", "--html", page)[0] == 0
         assert "if these are Gbit/s, write 25 GB/s" in page.read_text()
+    output = spikemark("compare", "--run", odd / "run.json", odd / "bits.yaml")[1]
+    assert output.count("may be wrong: ") == 1  # before what is asked of the vendor
+    assert output.index("may be wrong: ") < output.index("ask the vendor")
