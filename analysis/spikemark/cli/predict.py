@@ -175,10 +175,14 @@ def on_machine(
 def _beside(run_dir: Path, machine: str, given: dict[str, object], assumptions: bool, as_json: bool) -> None:
     """Print a run beside its prediction. Raises BadInput for options that the run answers."""
     from spikemark.prediction import beside, show
-    from spikemark.records import record
+    from spikemark.records import imported, record
 
     if useless := [name for name, value in given.items() if value is not None]:
         raise BadInput(f"--{useless[0]}: not for the folder of a run, which is predicted as it ran")
+    if (run_dir / imported.ABOUT).is_file():
+        raise BadInput(
+            f"{run_dir}: imported cycle times; allowed with --machine: a network, or a run's folder"
+        )
     found = beside.beside(record.load(run_dir), machine_profile(machine))
     if as_json:
         print_json(beside.content(found))

@@ -14,7 +14,7 @@ from spikemark.presets import PRESETS
 
 from . import rates
 from .cycles import AUTO
-from .exchange import EXCHANGES, TWO_LEVEL
+from .exchange import ALONE, EXCHANGES, TWO_LEVEL
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -100,13 +100,7 @@ def for_all_schedules(
     """
     if schedule is not None:
         _check_used(find(schedule), delay_ratio, lag)
-    if placement is not None and placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL]
-    of_lanes = isinstance(exchange, dict) and "name" not in exchange
-    for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+    _check_names(placement, exchange)
     given = dict(zip(WAYS, (schedule, placement, delay_ratio, lag, exchange), strict=True))
     fixed = {name: value for name, value in given.items() if value is not None}
     stated = network.description
@@ -118,6 +112,17 @@ def for_all_schedules(
     return replace(
         network, description=stated | free | fixed, sources=sources, own=own, fixed=frozenset(fixed)
     )
+
+
+def _check_names(placement: str | None, exchange: str | dict | None) -> None:
+    """Raises BadInput for unknown placements and exchanges."""
+    if placement is not None and placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
+    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    of_lanes = isinstance(exchange, dict) and "name" not in exchange
+    for name in exchange.values() if of_lanes else [exchange]:
+        if isinstance(name, str) and name not in known:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:
@@ -155,9 +160,14 @@ def of_preset(
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
-    """The run description in a file. Raises BadInput for a file that holds none."""
+    """The run description in a file. Raises BadInput for a file that holds none, and for unknown names in it."""
     description = read_json_or_yaml(path)
-    read(description, f"{path}: ")
+    known = read(description, f"{path}: ")
+    try:
+        find(known.schedule)
+        _check_names(description.get("placement"), description.get("exchange"))
+    except BadInput as reason:
+        raise BadInput(f"{path}: {reason}") from None
     return Network(
         path.name, description, rates.of(description, rate), named=_with_rate(["--run", str(path)], rate)
     )

@@ -2,13 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from small_machine import Machine
 from synthetic import write_run
 
 from spikemark.prediction import beside
 from spikemark.prediction.predict import predict
-from spikemark.records import record
+from spikemark.records import imported, record
 from spikemark.records.record import PARTS
 
 
@@ -62,3 +63,11 @@ def test_what_the_run_answers_is_refused(option, run, refusal, known):
 
 def test_a_folder_without_a_record_is_refused(tmp_path, refusal, known):
     assert "record.json" in refusal("predict", tmp_path, "--machine", "made-up")
+
+
+def test_imported_cycle_times_are_refused(tmp_path, refusal, known):
+    about = {"files": ["times.npy"], "unit": "ms", "skipped": 0, "cycle_ms": None}
+    np.save(tmp_path / "times.npy", 1 + np.arange(8.0).reshape(2, 4))
+    imported.save(tmp_path / "mine", imported.read([tmp_path / "times.npy"], "ms"), about)
+    said = refusal("predict", tmp_path / "mine", "--machine", "made-up")
+    assert "mine: imported cycle times; allowed with --machine: a network, or a run's folder" in said
