@@ -160,7 +160,7 @@ def of_preset(
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
-    """The run description in a file. Raises BadInput for a file that holds none, and for unknown names in it."""
+    """The run description in a file. Raises BadInput for a file without one, and for unknown names."""
     description = read_json_or_yaml(path)
     known = read(description, f"{path}: ")
     try:
