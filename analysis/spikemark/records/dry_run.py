@@ -221,8 +221,6 @@ class DryRun:
             )
         if about.spikes == "drawn":
             found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
-        if about.routes == "drawn":
-            found.append("the ranks that a spike goes to were drawn, with their true probabilities")
         return [*found, *self.warnings]
 
 
