@@ -28,8 +28,9 @@ from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
 
+from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
-from .record import COMPUTE, DRY_RUN, PARTS, map_array
+from .record import COMPUTE, DRY_RUN, PARTS
 from .run_files import CYCLES, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
@@ -253,7 +254,7 @@ def load(folder: Path) -> DryRun:
 
 def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarray) -> DryRun:
     """Writes the folder `out` from the ranks that ran, ascending; ABOUT comes last and tells it is whole."""
-    write_atomically(out / CYCLES, _bytes(np.stack([rank.cycles for rank in ranks])))
+    write_atomically(out / CYCLES, npy_bytes(np.stack([rank.cycles for rank in ranks])))
     write_atomically(out / RANKS, pd.DataFrame([rank.row for rank in ranks]).to_csv(index=False))
     table = pd.DataFrame(work, columns=[WORK_OF[part] for part in COMPUTE])
     table.insert(0, "rank", np.arange(len(work)))
@@ -270,9 +271,3 @@ def _table(path: Path, columns: list[str]) -> pd.DataFrame:
     if lacking := [name for name in columns if name not in table]:
         raise BadInput(f"{path}: missing column {', '.join(lacking)}")
     return table
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
