@@ -182,7 +182,8 @@ Without --machine, the command reads records of conventional runs. It predicts h
 each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
 
 With --machine, the command reads the profile of a machine and the description of a network. It predicts how
-long each phase would take there, and needs no run (docs/prediction.md)."""
+long each phase would take there, and needs no run (docs/prediction.md). With --compute-from, computing is as
+a dry run measured it, and the rest is modelled (docs/dryrun.md)."""
 USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "NETWORK --machine NAME --ranks N,N [OPTIONS]")
 HEADS = "From a run", "On a machine"
 

@@ -171,6 +171,11 @@ class DryRun:
         means = self.rows.mean(axis=1, dtype=np.float64)
         return means[row] * resampling.factors(self.work, self.timed, row)
 
+    @property
+    def times_of(self) -> list[int]:
+        """The rank whose times each rank has in `times`, [rank]."""
+        return self.timed[self._donors(None, None, self.rows.shape[1]).row].tolist()
+
     def _donors(self, seed: int | None, pool: Sequence[int] | None, cycles: int) -> resampling.Donors:
         rng = np.random.default_rng(self.about.seed if seed is None else seed)
         return resampling.donors(self.timed, self.ranks, cycles, rng, pool)

@@ -42,6 +42,7 @@ class About(BaseModel):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
     `meets_every`: cycles from one meeting of all ranks to the next. `missing`: ranks that the files lack.
+    `times_of`: the rank whose times each rank has; empty where all have their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -59,6 +60,7 @@ class About(BaseModel):
     reader: str = "table"
     meets_every: Annotated[int, Field(ge=1)] = 1
     missing: list[int] = []
+    times_of: list[int] = []
 
 
 @dataclass(frozen=True)
