@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson, read_description
+from .options import AsJson, Settings, read_description
 from .output import bar_of_cycles, fail, print_json, print_lines, print_tables, say, short, warn
 
 
@@ -41,12 +41,7 @@ def dryrun(
             help="Also print what this profile predicts of these ranks, and measured over predicted."
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."
-        ),
-    ] = None,
+    settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure some ranks of a large machine on this node.

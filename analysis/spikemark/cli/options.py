@@ -63,6 +63,10 @@ PresetOptions = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the preset; may be repeated."),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."),
+]
 Rate = Annotated[
     float | None,
     typer.Option(help="Mean firing rate in Hz, if neither the network nor its publication gives it."),

@@ -215,7 +215,8 @@ each other under another schedule, D or number of ranks. Every predictor gives a
 
 With --machine, the command reads the profile of a machine and the description of a network. It predicts how
 long each phase would take there, and needs no run. With the folder of a run instead, it sets the run beside
-its prediction, which tells how well this machine is predicted (docs/prediction.md)."""
+its prediction, which tells how well this machine is predicted (docs/prediction.md). With --compute-from,
+computing is as a dry run measured it, and the rest is modelled (docs/dryrun.md)."""
 USAGES = (
     "RUN_DIR… --schedule NAME [OPTIONS]",
     "NETWORK --machine NAME --ranks N,N [OPTIONS]",

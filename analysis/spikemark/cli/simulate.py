@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import machine_profile, read_description
+from .options import Settings, machine_profile, read_description
 from .output import bar_of_cycles, fail, list_lines, print_lines, short
 
 
@@ -39,12 +39,7 @@ def simulate(
             " run.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."
-        ),
-    ] = None,
+    settings: Settings = None,
     correlation: Annotated[
         float | None,
         typer.Option(

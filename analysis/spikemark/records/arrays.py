@@ -1,5 +1,6 @@
 """The arrays of a run on disk: of the type and shape that its record says, with times that can be."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,13 @@ def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_fil
             f"{path}: holds {array.dtype} {list(array.shape)}; {by} asks for {np.dtype(dtype)} {list(shape)}"
         )
     return array
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    """The content of a .npy file that holds the array."""
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
 
 
 def check_times(path: Path, times: np.ndarray, phases: dict[str, PhaseTime]) -> None:

@@ -7,19 +7,18 @@ import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
-from .arrays import map_array
-from .record_fields import FORMAT_VERSION, Count, Fields, Host, Memory, Positive, Provenance, Seconds, Timing
+from .arrays import check_times, map_array
+from .record_fields import FORMAT_VERSION, Count, Fields, OfProcesses, Positive, Seconds, Timing
 
 
 class Alone(Fields):
@@ -43,21 +42,11 @@ class DryTiming(Timing):
     real_time_factor: None
 
 
-class DryRecord(Fields):
+class DryRecord(OfProcesses):
     """record.json of such a run, as far as the analysis relies on it."""
 
-    format_version: Literal[1]
-    status: Literal["complete"]
     kind: Literal["dry_run"]
-    description: dict[str, Any]
-    provenance: Provenance
-    host: Host
-    warnings: list[str]
-    ranks: Positive
-    threads: Positive
     timing: DryTiming
-    memory: Memory
-    phases: Annotated[list[str], Field(min_length=1)]
     dry_run: Alone
 
 
@@ -96,7 +85,8 @@ def load(folder: Path) -> DryRank:
         raise BadInput(f"{path / run_files.RECORD}: not a run record of format_version {FORMAT_VERSION}")
     record = checked(DryRecord, content, path / run_files.RECORD, "a dry run of a rank")
     shape = (1, record.timing.cycles, len(record.phases))
-    cycles = map_array(path / run_files.CYCLES, np.float32, shape)
+    cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)
+    check_times(path / run_files.CYCLES, cycles, record.timing.phases)
     found = DryRank(path, record, _row(path / run_files.RANKS, record), cycles[0])
     if record.ranks != record.dry_run.of or record.dry_run.rank >= record.ranks:
         raise BadInput(

@@ -28,7 +28,7 @@ from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
 
-from .arrays import map_array
+from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
 from .record import COMPUTE, DRY_RUN, PARTS
 from .run_files import CYCLES, RANKS
@@ -171,6 +171,11 @@ class DryRun:
         means = self.rows.mean(axis=1, dtype=np.float64)
         return means[row] * resampling.factors(self.work, self.timed, row)
 
+    @property
+    def times_of(self) -> list[int]:
+        """The rank whose times each rank has in `times`, [rank]."""
+        return self.timed[self._donors(None, None, self.rows.shape[1]).row].tolist()
+
     def _donors(self, seed: int | None, pool: Sequence[int] | None, cycles: int) -> resampling.Donors:
         rng = np.random.default_rng(self.about.seed if seed is None else seed)
         return resampling.donors(self.timed, self.ranks, cycles, rng, pool)
@@ -222,8 +227,6 @@ class DryRun:
             )
         if about.spikes == "drawn":
             found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
-        if about.routes == "drawn":
-            found.append("the ranks that a spike goes to were drawn, with their true probabilities")
         return [*found, *self.warnings]
 
 
@@ -256,7 +259,7 @@ def load(folder: Path) -> DryRun:
 
 def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarray) -> DryRun:
     """Writes the folder `out` from the ranks that ran, ascending; ABOUT comes last and tells it is whole."""
-    write_atomically(out / CYCLES, _bytes(np.stack([rank.cycles for rank in ranks])))
+    write_atomically(out / CYCLES, npy_bytes(np.stack([rank.cycles for rank in ranks])))
     write_atomically(out / RANKS, pd.DataFrame([rank.row for rank in ranks]).to_csv(index=False))
     table = pd.DataFrame(work, columns=[WORK_OF[part] for part in COMPUTE])
     table.insert(0, "rank", np.arange(len(work)))
@@ -273,9 +276,3 @@ def _table(path: Path, columns: list[str]) -> pd.DataFrame:
     if lacking := [name for name in columns if name not in table]:
         raise BadInput(f"{path}: missing column {', '.join(lacking)}")
     return table
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()

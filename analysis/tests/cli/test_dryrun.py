@@ -117,6 +117,11 @@ def test_fit_takes_the_folder_as_all_ranks(spikemark, done):
     )
     content = json.loads(spikemark("fit", done["out"], "--json")[1])
     assert content["mean_s"]["value"] == pytest.approx(50e-6, rel=0.1)
+    assert any("measured by a dry run of 3 of 8 ranks" in line for line in content["warnings"])
+    timed = dry_run.load(done["out"]).timed
+    kinds = [effect["kind"] for effect in content["rank_effects_s"]]
+    assert kinds == ["measured" if rank in timed else "modelled" for rank in range(8)]
+    assert "rank 1, with times of rank " in output
 
 
 def test_the_page_says_which_is_which(spikemark, done):

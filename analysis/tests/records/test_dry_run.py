@@ -123,6 +123,15 @@ def test_damaged_ranks_are_refused(tmp_path, changes, complaint):
         dry_rank.load(path)
 
 
+def test_times_of_a_rank_that_are_not_those_of_its_record_are_refused(tmp_path):
+    path = dry_record.write_rank(tmp_path / "rank", dry_folder.description(), 2, 8)
+    times = np.load(path / "cycles.npy")
+    for wrong, complaint in ((2.0, "time of a rank is"), (-1.0, "a time is a number >= 0")):
+        np.save(path / "cycles.npy", np.where(np.isnan(times), times, wrong).astype(np.float32))
+        with pytest.raises(BadInput, match=complaint):
+            dry_rank.load(path)
+
+
 def test_a_table_of_another_rank_is_refused(tmp_path):
     path = dry_record.write_rank(tmp_path / "rank", dry_folder.description(), 2, 8)
     (path / "ranks.csv").write_text("rank,neurons\n1,5\n")

@@ -17,5 +17,6 @@ def cycle_times(found: DryRun) -> CycleTimes:
         format_version=1, kind="imported", files=[str(found.path)], unit="s", ranks=ranks, cycles=cycles,
         columns=[COMPUTE], skipped=0, cycle_ms=read_time(found.about.description).cycle_ms,
         remarks=found.remarks, reader=READER, meets_every=found.meets_every,
+        times_of=found.times_of,
     )  # fmt: skip
     return CycleTimes(found.path, times, about)

@@ -133,7 +133,7 @@ def lines(found: DryRun) -> list[str]:
     about, ranks = found.about, len(found.timed)
     made = [
         "Measured: delivery, update, collocation, construction and memory of ranks with their true synapses."
-        " Counted: neurons, synapses and synaptic events.",
+        " Counted: neurons, synapses and synaptic events. Memory includes the program and made-up spikes.",
         f"Not known (null): waiting, exchange and the real-time factor, since {about.null['waiting']}.",
     ]
     if about.spikes == "exact":
