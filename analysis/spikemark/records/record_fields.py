@@ -48,6 +48,14 @@ class Node(Fields):
     frequency_max_hz: Count | None
 
 
+class Waiting(Fields):
+    """How ranks and threads wait for each other, and which environment variables say so."""
+
+    passive: bool
+    chosen_by: Literal["miniapp", "environment"] | None
+    variables: dict[str, str]
+
+
 class Host(Fields):
     """Where it ran; null where unknown."""
 
@@ -65,6 +73,7 @@ class Host(Fields):
     binding: list[list[Count] | None] | None
     node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
     per_node: list[Node] | None = None  #: None in simulated runs and in older records
+    waiting: Waiting | None = None  #: of the first rank; None in simulated runs and in older records
 
 
 class Totals(Fields):

@@ -22,19 +22,22 @@ DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, EDITED, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "shared cores"),
-    *("foreign load", "stolen time", BESIDE, ORDER),
+    *(CHECKSUMS, EDITED, SIMULATED, OVERSUBSCRIBED, "active waiting", "bound too tightly", "shared cores"),
+    *("foreign load", "stolen time", "passive waiting", BESIDE, ORDER),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
 LOADS = {
     OVERSUBSCRIBED: "measured with more threads than cores: the times are no evidence of speed",
+    "active waiting": "measured with threads that kept each other from working while they waited: the times "
+    "are no evidence of speed",
     "bound too tightly": "measured with ranks bound to fewer cores than they have threads: the times are no "
     "evidence of speed",
     "shared cores": "measured with ranks that shared cores although their node had enough: the times are no "
     "evidence of speed",
     "foreign load": "measured while other processes kept up to {} cores busy: compare with care",
     "stolen time": "measured while the hypervisor took up to {} cores away: compare with care",
+    "passive waiting": "measured with threads that slept while they waited: waiting is longer than usual",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
+from spikemark.core.files import write_output
 from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
@@ -58,7 +58,7 @@ def write(times: CycleTimes | Run, path: Path | None = None) -> tuple[Path, str]
     """Write the page, into the folder of the times if nowhere else. Returns its path and its sentence."""
     path = path or times.path / PAGE
     text, sentence = render(times)
-    write_atomically(path, text)
+    write_output(path, text)
     return path, sentence
 
 
