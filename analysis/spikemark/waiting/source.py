@@ -25,8 +25,8 @@ class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
     `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
-    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those of
-    one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those
+    of one run where several were joined; 0 stands for all. `node_of_rank` are names.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
