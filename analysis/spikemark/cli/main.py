@@ -21,6 +21,7 @@ from .calibrate import calibrate
 from .collect import collect
 from .compare import compare
 from .coverage import coverage
+from .dryrun import dryrun
 from .energy import energy
 from .export import export
 from .fit import fit
@@ -83,7 +84,7 @@ app.command(rich_help_panel=ANSWER)(budget)
 app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
 for verb in (partition, traffic):
     app.command(rich_help_panel=ANSWER)(verb)
-for verb in (sweep, report, study, simulate):
+for verb in (sweep, report, study, simulate, dryrun):
     app.command(rich_help_panel=RUN)(verb)
 app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)
 app.command(rich_help_panel=DESCRIBE)(machine)

@@ -1,4 +1,4 @@
-"""The page of imported cycle times, or of one run: why ranks wait, what would help, what to measure next."""
+"""The page of imported cycle times, a dry run or a run: why ranks wait, what helps, what to measure next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, integer, number
-from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes
+from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes, of_dry_run
 from spikemark.records.record import Run
 from spikemark.waiting import PREDICTORS, show, show_budget, verdicts
 from spikemark.waiting.allowed import MEASURED, delay_ratio
@@ -32,6 +32,7 @@ TRIED = [
     *(("structure_aware", d) for d in (2, 5, 10, 20)),
     *(("overlapped", d) for d in (2, 10)),
 ]
+OTHER, ORIGINS = "another program", {of_dry_run.READER: "a dry run of the mini-app"}
 DELAYS = (
     "A schedule with D cycles between two exchanges gives the same spikes only if the shortest delay between"
     " areas is at least D cycles; cycle times do not say how long delays are."
@@ -66,7 +67,7 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
     """The page as one HTML document that loads nothing, and the sentence at its top."""
     made = answer(times)
     title = f"{counted(made.fitted.ranks, 'rank')}, {integer(made.fitted.cycles)} cycles"
-    origin = "another program" if isinstance(times, CycleTimes) else "a run of the mini-app"
+    origin = "a run of the mini-app" if isinstance(times, Run) else ORIGINS.get(times.about.reader, OTHER)
     text = page.document(
         what="cycle times",
         sweep=SimpleNamespace(name=times.path.resolve().name, machine=origin, title=title),
@@ -125,6 +126,11 @@ def answer(times: CycleTimes | Run) -> Answer:
     )
 
 
+def _change(factor: float) -> str:
+    """A change with a digit behind the point, so that its interval does not look like a point."""
+    return change(factor, 1)
+
+
 def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> Table:
     """Every schedule and change by how much shorter the run would be."""
     base, *changes = outcomes
@@ -135,7 +141,7 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> 
     ordered = sorted(known.items(), key=lambda one: one[1].value)
     columns = {
         Column("change", "what"): lambda one: one[0],
-        Column("runtime", f"run time by {predictor}", "modelled", words=change): lambda one: one[1],
+        Column("runtime", f"run time by {predictor}", "modelled", words=_change): lambda one: one[1],
         Column("meaning", "what it means"): lambda one: getattr(CHANGES.get(one[0]), "__doc__", ""),
     }
     made = Table.of(columns, ordered, _helps_most(*ordered[0]))
@@ -145,8 +151,8 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> 
 
 def _helps_most(name: str, runtime: Quantity) -> str:
     """The sentence on the first of all changes."""
-    low, high = (change(x) for x in runtime.interval or (runtime.value,) * 2)
-    words = f"{change(runtime.value)} ({low} to {high}) of the run time"
+    low, high = (_change(x) for x in runtime.interval or (runtime.value,) * 2)
+    words = f"{_change(runtime.value)} ({low} to {high}) of the run time"
     if (runtime.high or runtime.value) < 1:
         return f"What would help most: {name}, {words}."
     return f"Nothing is sure to help; most likely would {name}, {words}."
@@ -156,7 +162,9 @@ def _next(times: CycleTimes | Run, short: bool) -> tuple[str, ...]:
     """What would make the answer surer."""
     found = []
     if isinstance(times, CycleTimes):
-        if times.column(COMMUNICATE) is None:
+        if times.about.reader == of_dry_run.READER:
+            found.append("Take exchanges from a profile or a simulation: `spikemark predict --compute-from`.")
+        elif times.column(COMMUNICATE) is None:
             found.append("Time the collective call of each cycle: run times then include exchanges.")
         elif times.column(WAIT) is None:
             found.append(
@@ -220,7 +228,7 @@ def _picture(ways: Sequence[Way], predictor: str) -> Figure:
         legend_above(figure, handles, columns=3)
         svg = markup(figure, "first-picture", alt)
     caption = (
-        f"Time per cycle, mean over ranks. First bar: the times that were imported. The others: {predictor}, "
+        f"Time per cycle, mean over ranks. First bar: the times that were read. The others: {predictor}, "
         f"{PREDICTORS[predictor].summary} (modelled)."
     )
     return Figure("first-picture", "Under other schedules", svg, alt, caption, _table(ways))

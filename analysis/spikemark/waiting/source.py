@@ -16,9 +16,7 @@ from .components import Components
 from .nodes import Nodes, effects_of_nodes
 
 FEWEST_WINDOWS = 20
-LONGEST_CYCLE_S = (
-    10.0  # no simulation of a brain takes longer for one; times in microseconds nearly always do
-)
+LONGEST_CYCLE_S = 10.0  # of no simulation of a brain; times in microseconds nearly always are longer
 SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
 
 
@@ -26,9 +24,9 @@ SETUP = ("network", "inject", "placement")  # fields of a description that deter
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s` is the measured waiting beyond what the compute times imply: the time that a barrier takes
-    once the last rank has arrived. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
-    `run_cycles` are those of one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
+    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those
+    of one run where several were joined; 0 stands for all. `node_of_rank` are names.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -39,6 +37,7 @@ class Source:
     nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
     node_of_rank: tuple[str, ...] = ()  # on which the times are; empty where nobody knows
     kind: str = "modelled"  # of the waiting of the run: modelled where it follows from the compute times
+    times_of: tuple[int, ...] = ()  # the rank whose times each one has; empty where all have their own
 
     @property
     def ranks(self) -> int:
@@ -165,7 +164,8 @@ def _of_times(times: CycleTimes) -> Source:
     _check(times.compute, str(times.path / run_files.CYCLES))
     exchange = 0.0 if times.exchange is None else max(0.0, float(times.exchange.mean()))
     kind = "modelled" if times.column(WAIT) is None else "measured"
-    return Source(times.compute, times.waiting - times.implied, exchange, times.cautions, kind=kind)
+    overhead, own = times.waiting - times.implied, tuple(times.about.times_of)
+    return Source(times.compute, overhead, exchange, times.cautions, kind=kind, times_of=own)
 
 
 def check_waiting(run: Run, what: str) -> None:
@@ -189,7 +189,8 @@ def compute_times(run: Run) -> np.ndarray:
 def cautions(run: Run) -> tuple[str, ...]:
     """Warnings of the record that concern everything computed from its times."""
     if run.record.kind == "simulated":
-        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates",)
+        dry = "; compute times were measured by a dry run" * ("dry_run" in (run.simulation or {}))
+        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates{dry}",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 
