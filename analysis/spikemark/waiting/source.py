@@ -24,8 +24,9 @@ SETUP = ("network", "inject", "placement")  # fields of a description that deter
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
-    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those of one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    `overhead_s`: measured waiting beyond what compute times imply, as of a barrier. `exchange_s`: mean time of
+    an exchange. Both are 0 for plain arrays. `run_cycles` are those of one run where several were joined; 0
+    stands for all. `node_of_rank` are names.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
