@@ -10,6 +10,8 @@ import typer
 
 from spikemark.core.errors import BadInput
 
+from .output import warn
+
 MOST_RANKS = 64  # numbers of ranks in one question
 WHOLE = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -102,6 +104,18 @@ Whose = Annotated[
         help="Whose times to predict: those of mini-app or nest. NEST took longer in published runs.",
     ),
 ]
+
+
+def machine_profile(name: str, filled: bool = True):
+    """A profile, with what is assumed where it is unknown if `filled`; warns of its odd values.
+
+    Raises BadInput as `machines.load` does.
+    """
+    from spikemark import machines
+
+    stated = machines.load(name)
+    warn(f"{stated.name}: {line}" for line in machines.odd(stated))
+    return machines.filled(stated) if filled else stated
 
 
 def whole_numbers(text: str, name: str) -> list[int]:

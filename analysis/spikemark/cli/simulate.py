@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Settings, read_description
+from .options import Settings, machine_profile, read_description
 from .output import bar_of_cycles, fail, list_lines, print_lines, short
 
 
@@ -78,7 +78,6 @@ def simulate(
     SimGrid (`make simulator`). It writes a run like any other, labelled simulated. Beside it,
     simulation.json says what was simulated and what had to be assumed.
     """
-    from spikemark import machines
     from spikemark.records import record, run_files
     from spikemark.running import simulation
 
@@ -93,7 +92,7 @@ def simulate(
         "progress": bar_of_cycles,
     }
     arguments["host"] = _host(host) if host is not None or compute == "execute" else None
-    profile = machines.load(machine)
+    profile = machine_profile(machine, filled=False)
     out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
@@ -115,7 +114,7 @@ def _host(name: str | None):
 
     if name is None and default_name() not in machines.names():
         return None
-    return machines.load(name or default_name())
+    return machine_profile(name or default_name(), filled=False)
 
 
 def _text(found, about: dict[str, Any]) -> list[str]:

@@ -16,9 +16,9 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import EXCHANGES, TWO_LEVEL
+from .exchange import ALONE, EXCHANGES, TWO_LEVEL
 from .rates import Rates
-from .simulators import Simulator
+from .simulators import MINI_APP, Simulator
 
 GIVEN, STATED, LARGEST = "given", "stated by the description", "the largest that is exact"
 UNSTATED = "the largest that is exact, as the description states none"
@@ -51,15 +51,19 @@ def run_as(
     delay_ratio: int | str | None = None,
     lag: int | None = None,
     exchange: str | dict | None = None,
+    placement: str | None = None,
+    simulator: Simulator = MINI_APP,
 ) -> Network:
     """The network, to be run with these; what is None is as its description states.
 
     A D that is neither given nor stated is the largest that is exact, whereas the mini-app takes 1. Raises
-    BadInput for a D or a lag that the schedule does not use.
+    BadInput for a D or a lag that the schedule does not use, and for what the simulator does not have.
     """
     known = read(network.description)
-    used, _ = lanes.chosen(known, schedule, None)
+    used, placed = lanes.chosen(known, schedule, placement)
+    simulator.check(used.name, placed, lag, exchange)
     _check_used(used, delay_ratio, lag)
+    described = {n: v for n, v in network.description.items() if n not in simulator.unused}
     given = {"delay_ratio": delay_ratio, "lag": lag, "exchange": exchange}
     changed = {name: value for name, value in given.items() if value is not None}
     sources = {name: STATED for name in given if network.description.get(name) is not None}
@@ -69,7 +73,8 @@ def run_as(
     if delay_ratio == AUTO or "delay_ratio" not in sources:
         changed["delay_ratio"] = AUTO
         sources["delay_ratio"] = LARGEST if delay_ratio == AUTO else UNSTATED
-    return replace(network, description=network.description | changed, sources=sources)
+    sources = {name: source for name, source in sources.items() if name in described | changed}
+    return replace(network, description=described | changed, sources=sources)
 
 
 def _check_used(schedule: Schedule, delay_ratio: int | str | None, lag: int | None) -> None:
@@ -97,13 +102,7 @@ def for_all_schedules(
     """
     if schedule is not None:
         _check_used(find(schedule), delay_ratio, lag)
-    if placement is not None and placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL]
-    of_lanes = isinstance(exchange, dict) and "name" not in exchange
-    for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+    _check_names(placement, exchange)
     given = dict(zip(WAYS, (schedule, placement, delay_ratio, lag, exchange), strict=True))
     fixed = {name: value for name, value in given.items() if value is not None}
     stated = network.description
@@ -115,6 +114,17 @@ def for_all_schedules(
     return replace(
         network, description=stated | free | fixed, sources=sources, own=own, fixed=frozenset(fixed)
     )
+
+
+def _check_names(placement: str | None, exchange: str | dict | None) -> None:
+    """Raises BadInput for unknown placements and exchanges."""
+    if placement is not None and placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
+    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    of_lanes = isinstance(exchange, dict) and "name" not in exchange
+    for name in exchange.values() if of_lanes else [exchange]:
+        if isinstance(name, str) and name not in known:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:
@@ -152,9 +162,14 @@ def of_preset(
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
-    """The run description in a file. Raises BadInput for a file that holds none."""
+    """The run description in a file. Raises BadInput for a file without one, and for unknown names."""
     description = read_json_or_yaml(path)
-    read(description, f"{path}: ")
+    known = read(description, f"{path}: ")
+    try:
+        find(known.schedule)
+        _check_names(description.get("placement"), description.get("exchange"))
+    except BadInput as reason:
+        raise BadInput(f"{path}: {reason}") from None
     return Network(
         path.name, description, rates.of(description, rate), named=_with_rate(["--run", str(path)], rate)
     )

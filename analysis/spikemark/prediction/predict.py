@@ -78,6 +78,7 @@ class Prediction:
     loads: Loads = field(repr=False, compare=False)
     moves: dict[str, Moved] = field(repr=False, compare=False)  # by path of the profile
     measured: Measured | None = field(default=None, repr=False, compare=False)  # what computing comes from
+    odd: tuple[str, ...] = ()  # values of the profile that may be wrong
 
     @property
     def nodes(self) -> int:
@@ -135,6 +136,7 @@ def of_loads(
     """
     inputs, whose = Inputs(profile, factors=factors or {}), simulators.find(simulator, loads.description)
     outside = validated.outside(loads.description, loads.ranks, loads.threads)
+    whose.check(loads.schedule.name, loads.placement, None, None)
     for lane in loads.lanes:
         exchange.check(lane)
     if whose.runs:
@@ -160,7 +162,7 @@ def of_loads(
         bool(lacking.get(MEMORY[0])) or memory.likely(profile, figures[MEMORY[0]].value),
         None if lacking.get(PARTS[0]) else max(PARTS, key=lambda part: figures[part].value),
         whose.name, calls.of(net, meeting(loads, node)) if net else [], loads, moves,
-        question.measured,
+        question.measured, tuple(getattr(profile, "odd", ())),
     )  # fmt: skip
 
 

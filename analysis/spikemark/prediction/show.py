@@ -21,6 +21,8 @@ ABREAST = 4  # columns of numbers that fit on a terminal
 POSSIBLE = [kind for kind in KINDS if kind in {COUNTED, *WITHIN, EXTRAPOLATED}]
 OF_DRY_RUN = "computing measured by a dry run, the rest modelled"
 FITS = {None: "unknown", True: "yes", False: "NO"}
+#: Around a value of a profile that commands warn of.
+ODD = "The machine's profile may be wrong: {}"
 
 
 def table(predictions: list[Prediction]) -> Table:
@@ -78,6 +80,7 @@ def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = Non
     found = simulators.find(predictions[0].simulator, predictions[0].loads.description).said()
     for p in predictions:
         found += [] if p.measured is None else p.measured.lines
+        found += [ODD.format(line) for line in p.odd]
         found += where_from(p.loads, sources or {})
         found += [f"extrapolated: {line}" for line in p.outside]
         found += [reason.removeprefix(f"{p.machine}: ") for reason in p.reasons.values()]
@@ -123,7 +126,7 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
             **way_content(p.loads),
             "figures": {name: figure_content(p.figures[name]) for name in FIGURES},
             "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
-            "extrapolated": p.outside, "assumptions": p.assumptions,
+            "extrapolated": p.outside, "odd_values": list(p.odd), "assumptions": p.assumptions,
             "compute_from": None if p.measured is None else p.measured.content(),
         }
         for p in predictions

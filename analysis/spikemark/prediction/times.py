@@ -9,9 +9,10 @@ from spikemark.models import recursion
 from spikemark.network.lanes import Lane
 
 from . import choices, exchange, phases, waiting
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
 from .loads import Loads
 from .measured import Measured
+from .traffic import Traffic
 
 PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
 

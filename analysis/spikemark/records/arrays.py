@@ -8,13 +8,14 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
 
+from . import run_files
 from .record_fields import PhaseTime
 
 #: Single precision of a time, and of the sums of the mini-app, which are rounded when they are written.
 RELATIVE, ABSOLUTE_S = 1e-5, 1e-12
 
 
-def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str) -> np.ndarray:
+def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
     """A memory map of the array in `path`.
 
     Raises BadInput if it is missing or not of the type and shape that the file `by` asks for.

@@ -188,11 +188,11 @@ def load(directory: str | Path) -> Run:
     cycles = spikes = None
     if wanted.get("cycles", True):
         shape = (record.ranks, record.timing.cycles, len(record.phases))
-        cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)
+        cycles = map_array(path / run_files.CYCLES, np.float32, shape)
         phases = {name: record.timing.phases[name] for name in record.phases}
         check_times(path / run_files.CYCLES, cycles, phases)
     if wanted.get("spikes", False):
-        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2), run_files.RECORD)
+        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
     ranks = _read_ranks(path / run_files.RANKS, record)
     simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
     return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))

@@ -48,6 +48,14 @@ class Node(Fields):
     frequency_max_hz: Count | None
 
 
+class Waiting(Fields):
+    """How ranks and threads wait for each other, and which environment variables say so."""
+
+    passive: bool
+    chosen_by: Literal["miniapp", "environment"] | None
+    variables: dict[str, str]
+
+
 class Host(Fields):
     """Where it ran; null where unknown."""
 
@@ -65,6 +73,7 @@ class Host(Fields):
     binding: list[list[Count] | None] | None
     node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
     per_node: list[Node] | None = None  #: None in simulated runs and in older records
+    waiting: Waiting | None = None  #: of the first rank; None in simulated runs and in older records
 
 
 class Totals(Fields):
@@ -112,6 +121,7 @@ class Timing(Fields):
     simulate_ended_s: Seconds | None = None
     idle_before_s: Span | None = None
     idle_after_s: Span | None = None
+    clock_step_s: float | None = None  #: None in older records and in simulated time
     phases: dict[str, PhaseTime]
 
 
@@ -268,12 +278,8 @@ class Record(OfProcesses):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
-        for name, kind in (
-            ("schedule", (str, list)),
-            ("placement", str),
-            ("delay_ratio", (int, str)),
-            ("record", dict),
-        ):
+        kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
+        for name, kind in kinds.items():
             if not isinstance(self.description.get(name), kind):
                 raise ValueError(
                     f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"

@@ -126,6 +126,11 @@ def answer(times: CycleTimes | Run) -> Answer:
     )
 
 
+def _change(factor: float) -> str:
+    """A change with a digit behind the point, so that its interval does not look like a point."""
+    return change(factor, 1)
+
+
 def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> Table:
     """Every schedule and change by how much shorter the run would be."""
     base, *changes = outcomes
@@ -136,7 +141,7 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> 
     ordered = sorted(known.items(), key=lambda one: one[1].value)
     columns = {
         Column("change", "what"): lambda one: one[0],
-        Column("runtime", f"run time by {predictor}", "modelled", words=change): lambda one: one[1],
+        Column("runtime", f"run time by {predictor}", "modelled", words=_change): lambda one: one[1],
         Column("meaning", "what it means"): lambda one: getattr(CHANGES.get(one[0]), "__doc__", ""),
     }
     made = Table.of(columns, ordered, _helps_most(*ordered[0]))
@@ -146,8 +151,8 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> 
 
 def _helps_most(name: str, runtime: Quantity) -> str:
     """The sentence on the first of all changes."""
-    low, high = (change(x) for x in runtime.interval or (runtime.value,) * 2)
-    words = f"{change(runtime.value)} ({low} to {high}) of the run time"
+    low, high = (_change(x) for x in runtime.interval or (runtime.value,) * 2)
+    words = f"{_change(runtime.value)} ({low} to {high}) of the run time"
     if (runtime.high or runtime.value) < 1:
         return f"What would help most: {name}, {words}."
     return f"Nothing is sure to help; most likely would {name}, {words}."

@@ -14,6 +14,7 @@ from spikemark.report import times_page
 from spikemark.report.headline import MOST_WORDS
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.allowed import MEASURED
+from spikemark.waiting.show_budget import TOGETHER
 
 RANKS, CYCLES, SLOW = 8, 1200, 5
 
@@ -46,6 +47,7 @@ def test_the_page_answers_for_the_program_on_its_first_screen(out):
     for said in ("as it ran", "structure-aware, D = 5", "structure-aware, D = 10", "overlapped, D = 10"):
         assert said in words
     assert "replace-slowest helps most" in words and "shortest delay between areas" in words
+    assert TOGETHER in words
     assert MEASURED.split("`")[0].strip() in words, "what another placement would do is not known"
 
 
@@ -94,7 +96,11 @@ def test_two_arrays_in_two_files_are_told_where_they_belong(refusal, folder):
 def test_advice_on_a_terminal_says_what_the_page_says(spikemark, refusal, out, tmp_path, undrawn):
     status, output, errors = spikemark("advise", out, "--html", tmp_path / "page.html")
     assert status == 0 and f"Rank {SLOW} causes" in output and "waiting was not timed" in errors
-    assert "What would help most: replace-slowest, −" in output
+    (line,) = [
+        line for line in output.splitlines() if line.startswith("What would help most: replace-slowest, −")
+    ]
+    middle, low, high = re.findall(r"−([\d.]+)", line)
+    assert float(high) <= float(middle) <= float(low) and "." in middle + low + high
     assert "Measure next" in output and "shortest delay between areas in cycles" in output
     words = Page((tmp_path / "page.html").read_text(encoding="utf-8")).text
     assert "What would help most: replace-slowest" in words and "What to measure next" in words

@@ -3,10 +3,12 @@
 #include "base/json_number.h"
 #include "measurement/clock.h"
 #include "measurement/simulated.h"
+#include "measurement/waiting.h"
 #include "record/provenance.h"
 #include "record/warnings.h"
 #include "schedule/lane_json.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
@@ -67,12 +69,12 @@ static json_t *timing(const struct results *results) {
                             known(model_s), "real_time_factor", known(run_s / model_s), "cycles",
                             (json_int_t)d->cycles, "clock", clock_name(), "timer_overhead", known(overhead),
                             "timer_read_s", known(results->clock_read_s), "phases", phases(results));
-    json_t *more = json_pack("{so so so so so so}", "counter_read_s", known(results->counters->read_s),
+    json_t *more = json_pack("{so so so so so so so}", "counter_read_s", known(results->counters->read_s),
                              "counter_overhead", known(results_counter_overhead(results, simulate_s)),
                              "simulate_started_s", known(results->measured->span.from_s), "simulate_ended_s",
                              known(results->measured->span.to_s), "idle_before_s",
                              pause_span(results->reader->idle_before), "idle_after_s",
-                             pause_span(results->reader->idle_after));
+                             pause_span(results->reader->idle_after), "clock_step_s", known(clock_step()));
     json_object_update(all, more);
     json_decref(more);
     return all;
@@ -150,6 +152,19 @@ static json_t *numbers(const char *list) {
     return all;
 }
 
+/// Says how the first rank waits, by its environment; null in simulated time.
+static json_t *waiting(void) {
+    const struct waiting found = waiting_read();
+    if (time_is_simulated) return json_null();
+    json_t *variables = json_object();
+    for (int i = 0; i < waiting_variables; i++)
+        if (getenv(waiting_variable[i].name))
+            json_object_set_new(variables, waiting_variable[i].name,
+                                json_string(getenv(waiting_variable[i].name)));
+    return json_pack("{sb ss? so}", "passive", found.passive, "chosen_by", found.chosen_by, "variables",
+                     variables);
+}
+
 static json_t *host(const struct results *results) {
     const struct host *h = results->host;
     json_t *binding = json_array();
@@ -157,14 +172,14 @@ static json_t *host(const struct results *results) {
         json_array_append_new(binding, numbers(results->ranks[r].binding));
     json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
                                count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
-    return json_pack("{ss ss ss so so so so so sb si so so so so}", "name", h->name, "system", h->system,
+    return json_pack("{ss ss ss so so so so so sb si so so so so so}", "name", h->name, "system", h->system,
                      "cpu", h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
                      count_or_null((uint64_t)h->threads_per_core), "sockets",
                      count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
                      "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes",
                      results->nodes->count, "node_names", nodes_names(results->nodes), "per_node",
                      nodes_json(results->nodes), "foreign_load", known(foreign_load(results)), "binding",
-                     binding);
+                     binding, "waiting", waiting());
 }
 
 /// Returns null in a dry run, where the other ranks' parts are missing.

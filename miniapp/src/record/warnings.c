@@ -1,9 +1,12 @@
 #include "record/warnings.h"
 
+#include "measurement/clock.h"
 #include "measurement/simulated.h"
+#include "measurement/waiting.h"
 #include "record/sharing.h"
 #include "schedule/lane_json.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double foreign_load(const struct results *results) {
@@ -178,12 +181,43 @@ static void warn_of_shared_cores(json_t *list, const struct results *results) {
                                elsewhere(words, nodes_found - 1)));
 }
 
+/// Warns of waiting that takes longer than libraries need, because threads sleep, and of threads on a crowded
+/// node that spin all the same.
+static void warn_of_waiting(json_t *list, const struct results *results) {
+    const struct waiting waiting = waiting_read();
+    const char *policy = getenv(waiting_variable[0].name);
+    const int threads = results->model->threads;
+    bool spinning = false; // threads wait for a hardware thread on some node
+    for (int n = 0; n < results->nodes->count; n++) {
+        const struct node *node = &results->nodes->node[n];
+        spinning |=
+            node->host.cores > 0 && node->ranks * threads > node->host.cores * node->host.threads_per_core;
+    }
+    if (waiting.passive && (spinning || threads > 1))
+        json_array_append_new(list, json_sprintf("passive waiting: threads sleep while they wait "
+                                                 "(OMP_WAIT_POLICY=%s, set by the %s); waiting takes longer "
+                                                 "than it does when each thread has a core",
+                                                 policy, waiting.chosen_by));
+    else if (spinning && !waiting.passive)
+        json_array_append_new(list, json_sprintf("active waiting: threads that share hardware threads keep "
+                                                 "each other from working (OMP_WAIT_POLICY is %s); try "
+                                                 "OMP_WAIT_POLICY=passive",
+                                                 policy ? policy : "not set"));
+}
+
 /// Warns of what the machine does to the times.
 static void warn_of_host(json_t *list, const struct results *results) {
     const struct host *host = results->host;
     warn_of_crowded_nodes(list, results);
     warn_of_tight_binding(list, results);
     warn_of_shared_cores(list, results);
+    warn_of_waiting(list, results);
+    const double step_s = clock_step(), least_s = 0.01;
+    if (fabs(step_s) > least_s)
+        json_array_append_new(list,
+                              json_sprintf("system clock: it was set by %+.3f s during the run; times in "
+                                           "the record go on as before",
+                                           step_s));
     if (host->virtual_machine)
         json_array_append_new(list, json_string("virtual machine: other guests and the hypervisor affect the "
                                                 "times"));

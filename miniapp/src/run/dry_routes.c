@@ -33,7 +33,7 @@ static int by_gid(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void open(struct search_for_targets *s, struct model *model, const uint32_t *own_gids) {
+static void begin_search(struct search_for_targets *s, struct model *model, const uint32_t *own_gids) {
     const struct network *network = &model->description->network;
     *s = (struct search_for_targets){.model = model};
     s->owned = ALLOC(struct owned, model->neurons);
@@ -50,7 +50,7 @@ static void open(struct search_for_targets *s, struct model *model, const uint32
     }
 }
 
-static void close(struct search_for_targets *s) {
+static void end_search(struct search_for_targets *s) {
     for (int l = 0; l < s->model->n_lanes; l++) {
         free(s->found[l].wants);
         free(s->found[l].lists);
@@ -237,7 +237,7 @@ static void open_search(const struct search_for_targets *s, int l, const struct 
 
 void dry_routes_open(struct model *model, const struct wanted *wanted, const uint32_t *own_gids, bool exact) {
     struct search_for_targets s;
-    open(&s, model, own_gids);
+    begin_search(&s, model, own_gids);
     s.source_words = model->description->network.n_neurons / 64 + 1;
     if (exact) s.sources = ALLOC(uint64_t, (size_t)model->n_lanes * s.source_words);
     for (int rank = 0; rank < model->ranks; rank++) {
@@ -252,5 +252,5 @@ void dry_routes_open(struct model *model, const struct wanted *wanted, const uin
         make_routes(&s, l);
         if (model->lanes[l].backend->broadcast) open_search(&s, l, &wanted[l]);
     }
-    close(&s);
+    end_search(&s);
 }

@@ -112,6 +112,7 @@ def simulate(
             "platform": built.xml,
             "flags": flags,
             "collectives": algorithms.words(network.selector, ranks),
+            "odd_values": list(filled.odd),
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
             "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
