@@ -24,9 +24,8 @@ SETUP = ("network", "inject", "placement")  # fields of a description that deter
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
-    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those
-    of one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    `overhead_s`: measured waiting beyond what compute times imply. `exchange_s`: mean time of an exchange.
+    Both are 0 for plain arrays. `run_cycles` are those of one run of several that were joined; 0: of all.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -35,7 +34,7 @@ class Source:
     warnings: tuple[str, ...] = ()
     run_cycles: int = 0
     nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
-    node_of_rank: tuple[str, ...] = ()  # on which the times are; empty where nobody knows
+    node_of_rank: tuple[str, ...] = ()  # names of nodes on which the times are; empty where nobody knows
     kind: str = "modelled"  # of the waiting of the run: modelled where it follows from the compute times
     times_of: tuple[int, ...] = ()  # the rank whose times each one has; empty where all have their own
 
