@@ -10,7 +10,7 @@ from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
 from spikemark.records.record import BARRIER, Run
 
-from .source import cautions, check_range, check_unit, check_waiting, compute_times
+from .usable import cautions, check_range, check_unit, check_waiting, compute_times
 
 FEWEST_MEETINGS = 20
 
