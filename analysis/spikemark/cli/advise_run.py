@@ -22,7 +22,8 @@ def of_run(folder: Path, html: Path | None, as_json: bool, useless: dict[str, ob
         times_page.write(times, html)
     if as_json:
         print_json({
-            "sentence": made.sentence, "order": made.order.content(), "causes": made.causes.content(),
+            "sentence": made.sentence, "waiting_per_cycle_s": made.fitted.waited.content(),
+            "order": made.order.content(), "causes": made.causes.content(),
             "based_on": list(made.based), "measure_next": list(made.next),
         })  # fmt: skip
         return

@@ -1,7 +1,7 @@
 """The page of imported cycle times, or of one run: why ranks wait, what would help, what to measure next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +22,7 @@ from spikemark.waiting.components import Components
 from spikemark.waiting.estimates import estimates
 from spikemark.waiting.predictor import Predictor
 from spikemark.waiting.source import Source, source
+from spikemark.waiting.units import in_us
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 from . import page
@@ -44,14 +45,7 @@ class Way:
 
     name: str
     parts: dict[str, Quantity]
-
-    @property
-    def cycle(self) -> Quantity:
-        """The whole cycle; only the waiting in it has an interval."""
-        rest = sum(part.value for name, part in self.parts.items() if name != WAITING)
-        waiting = self.parts[WAITING]
-        ends = (None if x is None else rest + x for x in (waiting.value, waiting.low, waiting.high))
-        return Quantity(*ends, unit="µs", kind=waiting.kind)
+    cycle: Quantity  # all of it
 
 
 def write(times: CycleTimes | Run, path: Path | None = None) -> tuple[Path, str]:
@@ -175,25 +169,24 @@ def _next(times: CycleTimes | Run, short: bool) -> tuple[str, ...]:
 def _ways(fitted: Source, model: Predictor, times: CycleTimes | Run) -> tuple[list[Way], list[str]]:
     """The program as it ran and under other schedules, and which schedules are refused."""
     computing = Quantity(1e6 * float(fitted.compute.mean(dtype="f8")), unit="µs", kind="measured")
-    waited = Quantity(1e6 * fitted.waited_s, unit="µs", kind=fitted.kind)
-    exchange = Quantity(1e6 * fitted.exchange_s, unit="µs", kind=fitted.kind)
-    known = [Way("as it ran", {COMPUTING: computing, WAITING: waited, EXCHANGE: exchange})]
+    parts = {COMPUTING: computing, WAITING: in_us(fitted.waited), EXCHANGE: in_us(fitted.exchanged)}
+    known = [Way("as it ran", parts, in_us(fitted.cycle))]
     refused = []
     for schedule, d in TRIED:
         name = f"{SCHEDULES[schedule].label}, D = {d}"
         try:
             _exact(times, schedule, d)
             made = model.predict(schedule, d)
+            each = in_us(replace(fitted.exchanged, kind="modelled"), made.plan.window)
         except BadInput as reason:
             refused.append(f"{name}: {reason}")
             continue
-        transport = fitted.transport_s(made.plan) / fitted.cycles
         parts = {
             COMPUTING: computing,
-            WAITING: made.waiting.times(1e6 / made.cycles, "µs"),
-            EXCHANGE: Quantity(1e6 * transport, unit="µs", kind="modelled"),
+            WAITING: in_us(made.waiting, made.cycles),
+            EXCHANGE: Quantity(0.0, unit="µs", kind="modelled") if made.plan.lag else each,
         }
-        known.append(Way(name, parts))
+        known.append(Way(name, parts, in_us(made.runtime, made.cycles)))
     return known, refused
 
 

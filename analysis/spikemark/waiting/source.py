@@ -8,6 +8,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
+from spikemark.quantities.quantity import Quantity
 from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
 from spikemark.records.record import BARRIER, Run
@@ -41,7 +42,10 @@ class Source:
     run_cycles: int = 0
     nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
     node_of_rank: tuple[str, ...] = ()  # on which the times are; empty where nobody knows
-    kind: str = "modelled"  # of the waiting of the run: modelled where it follows from the compute times
+    kind: str = "modelled"  # of the waiting of the run: modelled where it follows from other times
+    #: How much less and more waiting there may be in a cycle, which is then in the exchange instead, because
+    #: waiting was not timed; zeros where it was; None where nothing limits it.
+    doubt_s: tuple[float, float] | None = (0.0, 0.0)
 
     @property
     def ranks(self) -> int:
@@ -56,6 +60,25 @@ class Source:
         """How long the run waited per cycle, mean over ranks and cycles."""
         implied = self.compute.max(axis=0).mean(dtype=np.float64) - self.compute.mean(dtype=np.float64)
         return float(implied + self.overhead_s.mean())
+
+    @property
+    def waited(self) -> Quantity:
+        """How long the run waited in s per cycle; with its limits where it was not timed."""
+        found = Quantity(self.waited_s, unit="s", kind=self.kind)
+        return found.widened(*self.doubt_s) if any(self.doubt_s or ()) else found
+
+    @property
+    def exchanged(self) -> Quantity:
+        """How long exchanges took in s per cycle; with its limits where waiting was not timed."""
+        found = Quantity(self.exchange_s, unit="s", kind=self.kind)
+        return found.widened(*reversed(self.doubt_s)) if any(self.doubt_s or ()) else found
+
+    @property
+    def cycle(self) -> Quantity:
+        """The mean cycle in s: computing, waiting and exchange; measured even where its parts are not."""
+        value = float(self.compute.mean(dtype=np.float64)) + self.waited_s + self.exchange_s
+        derived = self.kind == "modelled" and any(self.doubt_s or ())
+        return Quantity(value, unit="s", kind="measured" if derived else self.kind)
 
     def check(self, plan: Plan) -> None:
         """Raises BadInput if there are too few cycles for the plan, and says how many are needed."""
@@ -160,7 +183,6 @@ def _of_run(run: Run) -> Source:
 
 
 def _of_times(times: CycleTimes) -> Source:
-    """Where waiting was not timed, it is what compute times imply, and a barrier takes no time of its own."""
     if times.delay_ratio > 1:
         raise BadInput(
             f"{times.path}: ranks meet every {times.delay_ratio} cycles; a fit needs that they meet in each"
@@ -168,7 +190,8 @@ def _of_times(times: CycleTimes) -> Source:
     check_times(times.compute, str(times.path / run_files.CYCLES))
     exchange = 0.0 if times.exchange is None else max(0.0, float(times.exchange.mean()))
     kind = "modelled" if times.column(WAIT) is None else "measured"
-    return Source(times.compute, times.waiting - times.implied, exchange, times.cautions, kind=kind)
+    overhead, doubt = times.waiting - times.implied, times.doubt_s
+    return Source(times.compute, overhead, exchange, times.cautions, kind=kind, doubt_s=doubt)
 
 
 def _joined(runs: Sequence[Run]) -> Source:
