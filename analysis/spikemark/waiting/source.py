@@ -23,6 +23,7 @@ from .usable import (
     check_waiting,
     compute_times,
     kind_of,
+    uneven,
 )
 
 
@@ -175,10 +176,11 @@ def _of_run(run: Run) -> Source:
     check_times(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
-    exchange = float(run.phase("exchange").mean(dtype=np.float64))
+    exchanges = run.phase("exchange").mean(axis=0, dtype=np.float64)
+    exchange, said = float(exchanges.mean()), (*cautions(run), *uneven(exchanges, path))
     nodes, names = nodes_of([run], [times]), tuple(run.node_of_rank or ())
     return Source(
-        times, measured - implied, exchange, cautions(run), nodes=nodes, node_of_rank=names, kind=kind_of(run)
+        times, measured - implied, exchange, said, nodes=nodes, node_of_rank=names, kind=kind_of(run)
     )
 
 
@@ -188,10 +190,13 @@ def _of_times(times: CycleTimes) -> Source:
             f"{times.path}: ranks meet every {times.delay_ratio} cycles; a fit needs that they meet in each"
         )
     check_times(times.compute, str(times.path / run_files.CYCLES))
-    exchange = 0.0 if times.exchange is None else max(0.0, float(times.exchange.mean()))
+    exchange, said = 0.0, times.cautions
+    if times.exchange is not None:
+        exchange = max(0.0, float(times.exchange.mean()))
+        said += uneven(times.exchange, times.path)
     kind = "modelled" if times.column(WAIT) is None else "measured"
     overhead, doubt = times.waiting - times.implied, times.doubt_s
-    return Source(times.compute, overhead, exchange, times.cautions, kind=kind, doubt_s=doubt)
+    return Source(times.compute, overhead, exchange, said, kind=kind, doubt_s=doubt)
 
 
 def _joined(runs: Sequence[Run]) -> Source:

@@ -3,9 +3,11 @@
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import number
 from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
 
 FEWEST_WINDOWS = 20
+UNEVEN = 3.0  # mean over median of exchanges from which they are disturbed
 LONGEST_CYCLE_S = (
     10.0  # no simulation of a brain takes longer for one; times in microseconds nearly always do
 )
@@ -34,6 +36,18 @@ def cautions(run: Run) -> tuple[str, ...]:
     if run.record.kind == "simulated":
         return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
+
+
+def uneven(exchange: np.ndarray, what: object) -> tuple[str, ...]:
+    """Says whether exchanges [meeting] in s take far longer on average than usually, and what follows."""
+    usual, mean = float(np.median(exchange)), float(exchange.mean())
+    if not 0 < UNEVEN * usual < mean:
+        return ()
+    return (
+        f"{what}: exchanges take {number(mean / usual, 2)} times as long on average as in the median: ranks"
+        " lose their cores, or the network is disturbed. Meeting less often saves less of that than is"
+        " predicted",
+    )
 
 
 def check_times(times: np.ndarray, what: str) -> None:

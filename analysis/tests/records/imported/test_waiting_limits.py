@@ -168,6 +168,17 @@ def test_every_command_shows_the_limits(spikemark, hidden, undrawn):
     assert "not timed: derived, with its limits" in page.read_text()
 
 
+@pytest.mark.parametrize(("lost", "said"), [(0.0, False), (0.01, True)])
+def test_lost_time_slices_are_said_not_to_go_away_with_fewer_meetings(tmp_path, spikemark, lost, said):
+    compute, communicate, wait = program(3, ranks=2, lost=lost, late_s=1e-6)
+    for columns in ({}, {"wait": wait}):
+        content = {"compute": compute, "communicate": communicate} | columns
+        made = imported.save(tmp_path / "a", imported.Found(content), FROM)
+        assert any("on average as in the median" in line for line in source(made).warnings) == said
+    _, _, errors = spikemark("predict", made.path, "--schedule", "structure_aware", "--delay-ratio", "5")
+    assert ("Meeting less often saves less of that" in errors) == said
+
+
 def test_a_timed_run_has_no_limits(spikemark, tmp_path):
     run = record.load(write_run(tmp_path / "run", ranks=4, cycles=400, mean_s=1e-3))
     assert budget(run).waiting.interval is None and source(run).waited.interval is None
