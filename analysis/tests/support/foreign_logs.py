@@ -112,10 +112,12 @@ def bennch(folder: Path, compute: np.ndarray) -> list[Path]:
     return [path]
 
 
-def trace(folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool = True) -> list[Path]:
+def trace(
+    folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool = True, less: int = 0
+) -> list[Path]:
     """Ranks with a barrier and MPI_Alltoall in every cycle, whose clocks are up to `clocks` s apart.
 
-    The first collective call has no computing before it.
+    The first collective call has no computing before it. The last rank has `less` cycles fewer.
     """
     ranks, cycles = compute.shape
     wait = compute.max(axis=0) - compute
@@ -136,7 +138,7 @@ def trace(folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool 
 
             writer.enter(round(1e9 * now), region["main"])
             spent("MPI_Alltoall", 1e-3)
-            for cycle in range(cycles):
+            for cycle in range(cycles - less * (rank == ranks - 1)):
                 spent("solve", compute[rank, cycle])
                 if barrier:
                     spent("MPI_Barrier", wait[rank, cycle])
