@@ -1,5 +1,6 @@
 """Formatters, linters and layers: the tools have no complaints."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,3 +46,15 @@ def test_the_files_checked_are_there():
 def test_python_sources_are_small():
     lengths = {f: len(f.read_text().splitlines()) for f in (ROOT / "analysis" / "spikemark").rglob("*.py")}
     assert {f: n for f, n in lengths.items() if n > 300} == {}
+
+
+def test_shell_commands_of_rules_quote_what_they_fill_in():
+    """Ids of plan.json reach a shell where Snakemake is called directly."""
+    filled = [
+        (path.name, name)
+        for path in (ROOT / "workflows" / "rules").glob("*.smk")
+        for command in re.findall(r'shell:\n\s+"(.*)"', path.read_text())
+        for name in re.findall(r"{([^}]*)}", command)
+    ]
+    assert len(filled) >= 8
+    assert not [it for it in filled if not it[1].endswith(":q")]

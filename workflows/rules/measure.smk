@@ -23,4 +23,4 @@ rule measure:
         python=sys.executable,
         launcher=config.get("launcher", ""),
     shell:
-        "{params.python:q} -m spikemark run . {wildcards.id} --launcher={params.launcher:q} > {log:q} 2>&1"
+        "{params.python:q} -m spikemark run . {wildcards.id:q} --launcher={params.launcher:q} > {log:q} 2>&1"

@@ -35,4 +35,4 @@ rule scorep_run:
         python=sys.executable,
         launcher=config.get("launcher", ""),
     shell:
-        "{params.python:q} -m spikemark run . {wildcards.id} --scorep --launcher={params.launcher:q} > {log:q} 2>&1"
+        "{params.python:q} -m spikemark run . {wildcards.id:q} --scorep --launcher={params.launcher:q} > {log:q} 2>&1"

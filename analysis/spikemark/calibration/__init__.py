@@ -17,7 +17,7 @@ import yaml
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
-from spikemark.core.files import write_atomically
+from spikemark.core.files import output_file, write_output
 from spikemark.machines import of_nodes
 from spikemark.machines.profile import Value, checked
 from spikemark.records.record_fields import Host
@@ -93,7 +93,7 @@ def calibrate(
     say(f"{effort.rounds} rounds of measuring, {effort.about} on a machine that does nothing else")
     pace = Pace(effort.rounds)
     with tempfile.TemporaryDirectory(
-        prefix=".spikemark-", dir=_shared(path) if site.allocated else None
+        prefix=".spikemark-", dir=path.parent.absolute() if site.allocated else None
     ) as it:
         parts = Parts(Path(it), FAILURES if site.allocated else 0)
         for number in range(effort.rounds):
@@ -115,13 +115,8 @@ def calibrate(
     reference = f"spikemark calibrate{asked}, {started:%Y-%m-%d}, commit {jitter.commit(records[0])}"
     text = profile_text.text(name, title(records[0].host), values, reference, unknown, warnings)
     checked(yaml.safe_load(text), "calibrated")  # what is written can be read
-    write_atomically(path, text)
+    write_output(path, text)
     return Outcome(path, unknown, warnings)
-
-
-def _shared(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.parent.absolute()
 
 
 def _round(number: int, site: Site, effort: Effort, parts: Parts, before: list[Measured]) -> Measured:
@@ -170,6 +165,7 @@ def _target(name: str | None, out: Path | None, force: bool) -> tuple[str, Path]
     path = out or places.root() / "machines" / f"{name}.yaml"
     if path.name != f"{name}.yaml":
         raise BadInput(f"--out: {path}; the file of machine {name} is called {name}.yaml")
+    output_file("--out", path)
     if path.exists() and not force:
         raise BadInput(f"{path}: exists; --force replaces it")
     return name, path

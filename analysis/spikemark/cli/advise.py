@@ -88,12 +88,12 @@ def advise(
     and the commands that predict and run it.
     """
     from spikemark import machines
+    from spikemark.core.files import output_file
     from spikemark.prediction import advise_show, asked, show
     from spikemark.prediction.advise import advise as advised
     from spikemark.prediction.simulators import find
 
-    if html is not None and html.is_dir():
-        raise BadInput(f"--html: {html} is a folder; allowed: a file")
+    output_file("--html", html)
     if asked_for is not None and Path(asked_for).is_dir():
         return of_run(Path(asked_for), html, as_json, {"--machine": machine, "--target-rtf": target_rtf})
     if machine is None:

@@ -84,12 +84,12 @@ def compare(
     Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """
     from spikemark import machines
+    from spikemark.core.files import output_file
     from spikemark.prediction import asked, compare, compare_show, show
     from spikemark.prediction.life import Life
     from spikemark.prediction.simulators import find
 
-    if html is not None and html.is_dir():
-        raise BadInput(f"--html: {html} is a folder; allowed: a file")
+    output_file("--html", html)
     life = Life(years, hours_per_year, price_kwh)
     found = asked.taken_by(network([run], preset, full, option, rate), find(simulator))
     given = delay_ratio(ratio), lag, exchanges(exchange)

@@ -18,12 +18,14 @@ def coverage(
 
     The runs are drawn from processes whose true waiting is known. 500 trials take about a quarter of an hour.
     """
+    from spikemark.core.files import output_file, write_output
     from spikemark.documents import keep
     from spikemark.waiting import coverage
 
+    output_file("--write", write)
     found, further = coverage.study(trials, say=say), coverage.study_of_ranks(trials, say=say)
     page = coverage.page(found, further, trials, f"*Modelled on {keep.today()}, commit {keep.commit()}.*")
     if write is None:
         typer.echo(page)
     else:
-        write.write_text(page)
+        write_output(write, page)

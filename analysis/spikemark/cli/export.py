@@ -30,15 +30,16 @@ def export(
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
 ) -> None:
     """Print the measurements of a results folder for another tool."""
-    from spikemark.core.files import write_atomically
+    from spikemark.core.files import output_file, write_output
     from spikemark.records.gather import gather
     from spikemark.report.export import FORMATS
 
     if form not in FORMATS:
         raise BadInput(f"--format: {form!r} is not allowed: one of {', '.join(FORMATS)}")
+    output_file("--output", output)
     lines, complaints = FORMATS[form](gather(folder), tuple(only or ()))
     if output is None:
         typer.echo(lines, nl=False)
     else:
-        write_atomically(output, lines)
+        write_output(output, lines)
     complain(complaints)

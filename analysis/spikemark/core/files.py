@@ -5,22 +5,51 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .errors import BadInput
+
+#: A name there stands for what is open already.
+OPENED = ("/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr")
+
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary name beside `path`, flush it to the disk and rename it."""
+    """Write a file as `write_output` does, in a folder of our own, which is made if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    write_output(path, content)
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Write `content` to a temporary name beside `path`, flush it to the disk and rename it.
+
+    A link is followed. A device, a FIFO or an open file of a process is written to and stays what it is.
+    Raises OSError, FileNotFoundError where the folder is missing.
+    """
     data = content.encode() if isinstance(content, str) else content
+    if (path.exists() and not path.is_file()) or any(map(path.absolute().is_relative_to, OPENED)):
+        with open(path, "wb") as stream:
+            stream.write(data)
+        return
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:  # names the file that is wanted, not the temporary one
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def output_file(option: str, path: Path | None) -> None:
+    """Refuse, before any work, a file named by `option` that is a folder or lies in none. None: not given."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise BadInput(f"{option}: {path} is a folder; allowed: a file")
+    if not path.absolute().parent.is_dir():
+        raise BadInput(f"{option}: there is no folder {path.parent}; allowed: a file in a folder that exists")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -61,7 +61,7 @@ def tables(
 
 def host(found) -> str:
     """The processor, as a reader knows it."""
-    cpu = re.sub(r"\(R\)|\(TM\)| +", " ", found.cpu or "unknown processor").strip()
+    cpu = " ".join(re.sub(r"\(R\)|\(TM\)", " ", found.cpu or "unknown processor").split())
     return f"virtual machine, {cpu}" if found.virtual_machine else cpu
 
 

@@ -51,7 +51,7 @@ def text(name: str) -> str | None:
     if part == "caption":
         return kept.caption
     if part == "remark":
-        return " ".join(kept.remarks)
+        return kept.remarks[0] if kept.remarks else ""
     if part.startswith("table "):
         return _table(kept, part.removeprefix("table "))
     parts = PARTS.get(study, {})

@@ -64,6 +64,13 @@ class Stored:
             raise BadInput(f"{self.name}: no table {table!r} among {', '.join(self.tables)}")
         return [{name: _value(cell) for name, cell in row.items()} for row in self.tables[table]["rows"]]
 
+    def limits(self, table: str, column: str) -> list[tuple[float, float] | None]:
+        """The intervals of a column, by row; None for a cell without one."""
+        cells = [row[column] for row in self.tables[table]["rows"]]
+        return [
+            (c["low"], c["high"]) if isinstance(c, dict) and c["low"] is not None else None for c in cells
+        ]
+
     def write(self) -> Path:
         """Writes the file of this name."""
         path = _path(self.name)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput, shown
+from spikemark.core.npy import read_npy
 
 from . import cortex
 from .mam_areas import BACKGROUND_HZ, Areas
@@ -124,8 +125,8 @@ def _find(folder: str, pattern: str, needed: bool = True) -> Path | None:
 
 def _matrix(path: Path, populations: int) -> np.ndarray:
     try:
-        matrix = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        matrix = read_npy(path)
+    except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error}") from None
     if matrix.shape != (populations, populations) or matrix.dtype.kind not in "iuf":
         raise BadInput(

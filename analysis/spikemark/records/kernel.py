@@ -10,7 +10,8 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_text
 
 from . import run_files
-from .record import Run, map_array
+from .arrays import map_array
+from .record import Run
 from .record_fields import Kernel
 
 COLUMNS = {"node": int, "time_s": float, "core": int, "source": str, "name": str, "count": int}
@@ -40,7 +41,7 @@ def load(run: Run) -> KernelCounts | None:
     if about is None or run.cycles is None:
         return None
     shape = (run.record.ranks, run.record.timing.cycles, len(about.fields))
-    cycles = map_array(run.path / run_files.KERNEL_CYCLES, np.float32, shape)
+    cycles = map_array(run.path / run_files.KERNEL_CYCLES, np.float32, shape, run_files.RECORD)
     path = run.path / run_files.KERNEL
     try:
         table = pd.read_csv(io.StringIO(read_text(path)), dtype=COLUMNS, keep_default_na=False)

@@ -16,6 +16,7 @@ from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 
 from . import run_files
+from .arrays import check_times, map_array
 from .launched import Launched, read_launched
 from .record_fields import FORMAT_VERSION, Record
 
@@ -185,11 +186,12 @@ def load(directory: str | Path) -> Run:
     wanted = record.description["record"]
     cycles = spikes = None
     if wanted.get("cycles", True):
-        cycles = map_array(
-            path / run_files.CYCLES, np.float32, (record.ranks, record.timing.cycles, len(record.phases))
-        )
+        shape = (record.ranks, record.timing.cycles, len(record.phases))
+        cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)
+        phases = {name: record.timing.phases[name] for name in record.phases}
+        check_times(path / run_files.CYCLES, cycles, phases)
     if wanted.get("spikes", False):
-        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
+        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2), run_files.RECORD)
     ranks = _read_ranks(path / run_files.RANKS, record)
     simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
     return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))
@@ -220,32 +222,13 @@ def _read_record(path: Path) -> Record:
     return checked(Record, content, path, "record")
 
 
-def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
-    """A memory map of the array in `path`.
-
-    Raises BadInput if it is missing or not of the type and shape that the file `by` asks for.
-    """
-    try:
-        # numpy cannot map an array without elements
-        array = np.load(path, mmap_mode="r" if 0 not in shape else None, allow_pickle=False)
-    except FileNotFoundError:
-        raise BadInput(f"{path}: not found, although the run says it recorded it") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise BadInput(f"{path}: truncated or not a .npy file: {error}") from None
-    if array.dtype != np.dtype(dtype) or array.shape != shape:
-        raise BadInput(
-            f"{path}: holds {array.dtype} {list(array.shape)}; {by} asks for {np.dtype(dtype)} {list(shape)}"
-        )
-    return array
-
-
 @functools.cache
 def ranks_contract():
     """The pandera contract of ranks.csv: every column of FORMAT.md, after which further ones may follow."""
-    not_negative = pa.Check.ge(0)
+    not_negative, seconds = pa.Check.ge(0), [pa.Check.ge(0), pa.Check.lt(float("inf"))]
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
-    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", not_negative, nullable=True))
+    columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", seconds, nullable=True))
     for name in ("node", "lookups"):  # records from before them lack them
         columns[name] = pa.Column("int64", not_negative, required=False)
     return pa.DataFrameSchema(columns, coerce=True, strict=False)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from spikemark.core.files import write_atomically
+from spikemark.core.files import write_output
 from spikemark.prediction import advise_commands, advise_show, show
 from spikemark.prediction.advise import Advice
 from spikemark.prediction.advise_option import FACTOR
@@ -22,7 +22,7 @@ WHOLE = "real-time factor"  # the only part of a bar where parts are not known
 
 def write(made: Advice, path: Path) -> None:
     """Write the page whole or not at all."""
-    write_atomically(Path(path), render(made))
+    write_output(Path(path), render(made))
 
 
 def render(made: Advice) -> str:

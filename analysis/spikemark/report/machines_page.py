@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import shorten
 from types import SimpleNamespace
 
-from spikemark.core.files import write_atomically
+from spikemark.core.files import write_output
 from spikemark.machines import plain
 from spikemark.prediction import compare_show, decisions, show, simulators
 from spikemark.prediction.compare import Comparison
@@ -48,7 +48,7 @@ TRIED = "These numbers of nodes were tried. Each rank uses all cores of its shar
 
 def write(made: Comparison, path: Path) -> None:
     """Write the page whole or not at all."""
-    write_atomically(Path(path), render(made))
+    write_output(Path(path), render(made))
 
 
 def render(made: Comparison) -> str:

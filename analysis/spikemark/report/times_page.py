@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from spikemark.core.files import write_atomically
+from spikemark.core.files import write_output
 from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
@@ -40,7 +40,7 @@ def write(times: CycleTimes | Run, path: Path | None = None) -> tuple[Path, str]
     """Write the page, into the folder of the times if nowhere else. Returns its path and its sentence."""
     path = path or times.path / PAGE
     text, sentence = render(times)
-    write_atomically(path, text)
+    write_output(path, text)
     return path, sentence
 
 

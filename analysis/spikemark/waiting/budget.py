@@ -67,11 +67,12 @@ class Budget:
 def budget(given, delay_ratio: int | None = None) -> Budget:
     """The budget of a `Run`, of compute times [rank, cycle] in s, or of an `Observed`.
 
-    `delay_ratio` is the D that separates jitter from drift: that of the run's description, else 10; it is
-    rounded up to a multiple of the cycles between two meetings. Raises BadInput as `observed` does.
+    `delay_ratio` is the D that separates jitter from drift: that of the run's description if the run has two
+    windows of it, else 10; it is rounded up to a multiple of the cycles between two meetings. Raises BadInput
+    as `observed` does, and for less than two windows.
     """
     run = observed(given)
-    of_run, origin = run.delay_ratio if run.delay_ratio > 1 else None, GIVEN
+    of_run, origin = separating(run.delay_ratio, run.compute.shape[1]), GIVEN
     if delay_ratio is None:
         origin = OF_RUN if of_run else DEFAULT
     wanted = delay_ratio or of_run or USUAL_RATIO
@@ -123,6 +124,11 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
         nodes=between_nodes(*persistent),
         slowest=slowest(*persistent),
     )
+
+
+def separating(delay_ratio: int, cycles: int) -> int | None:
+    """The D of a run, where it can separate jitter from drift: two windows of several cycles."""
+    return delay_ratio if 1 < delay_ratio <= cycles // 2 else None
 
 
 def efficiency(run: Observed) -> dict[str, float]:

@@ -26,6 +26,8 @@ from functools import cached_property
 
 import numpy as np
 
+from spikemark.core.errors import BadInput
+
 from . import series
 from .components import Components
 
@@ -34,10 +36,21 @@ RARE = 8.0
 
 @dataclass(frozen=True)
 class Split:
-    """`compute` [rank, cycle] in s, at least two ranks and two windows; `window` is D in cycles, above 1."""
+    """`compute` [rank, cycle] in s, at least two ranks and two windows; `window` is D in cycles, above 1.
+
+    Raises BadInput for less than two windows.
+    """
 
     compute: np.ndarray
     window: int
+
+    def __post_init__(self) -> None:
+        cycles = self.compute.shape[1]
+        if 2 * self.window > cycles:
+            raise BadInput(
+                f"delay_ratio={self.window}: {cycles} cycles are less than two windows; allowed are 2 to"
+                f" {cycles // 2}"
+            )
 
     @cached_property
     def rare(self) -> np.ndarray:

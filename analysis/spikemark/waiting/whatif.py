@@ -17,7 +17,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.record import Run
 
 from . import PREDICTORS, further, series
-from .budget import USUAL_RATIO
+from .budget import USUAL_RATIO, separating
 from .predictor import Prediction
 from .source import Source, source
 from .split import Split
@@ -175,8 +175,8 @@ def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int 
 
     The D of their description separates jitter from drift, as in a budget.
     """
-    own = runs[0].delay_ratio if runs else 1
-    return Situation(source(runs), schedule, delay_ratio, told_apart=own if own > 1 else USUAL_RATIO)
+    own = separating(runs[0].delay_ratio, runs[0].measured_cycles) if runs else None
+    return Situation(source(runs), schedule, delay_ratio, told_apart=own or USUAL_RATIO)
 
 
 def whatif(base: Situation, names=(*CHANGES, *COMBINED), predictor: str = PREDICTOR) -> list[Outcome]:

@@ -207,7 +207,7 @@ def test_interrupted_it_ends_what_it_started_and_writes_nothing(tmp_path):
     program, started = tmp_path / "bench_kernels", tmp_path / "pid"
     program.write_text(f"#!/bin/sh\necho $$ > {started}.part; mv {started}.part {started}; exec sleep 600\n")
     program.chmod(0o755)
-    out = tmp_path / "out" / "here.yaml"
+    out = tmp_path / "here.yaml"
     process = subprocess.Popen(
         [sys.executable, "-m", "spikemark", "calibrate", "--quick", "--out", out],
         env={**os.environ, "SPIKEMARK_BENCH_KERNELS": str(program), "TMPDIR": str(tmp_path)},

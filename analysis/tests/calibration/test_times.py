@@ -5,6 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 import synthetic
+from edited_record import set_times
 from synthetic import compute_times
 
 from spikemark.bench import kernels
@@ -91,7 +92,7 @@ def test_an_empty_cycle_is_the_median_of_its_compute_phases(tmp_path):
     cycles[:, :, :3] = 1e-6
     cycles[1, :, 0] = 2e-6
     cycles[0, 3, 1] = 1  # an interrupt
-    np.save(folder / "cycles.npy", cycles)
+    set_times(folder, cycles)
     assert cycle_time.seconds(record.load(folder)) == pytest.approx(3.5e-6)
     found = cycle_time.values([(1e-6, 2e-6 + 1e-8 * i) for i in range(3)])
     assert found["kernels.one_core.cycle"].value == pytest.approx(1000)

@@ -147,7 +147,7 @@ def test_wrong_files_are_refused_in_one_line(copy, tmp_path_factory):
     assert "not a folder" in refusal(copy / "nowhere")
     assert "no file *_Data_Model_*.json in ., config_files," in refusal(tmp_path_factory.mktemp("empty"))
     (copy / "K_prime_original.npy").write_bytes(b"something else")
-    assert "K_prime_original.npy: cannot be read" in refusal()
+    assert "K_prime_original.npy: truncated or not a .npy file" in refusal()
     np.save(copy / "K_prime_original.npy", np.ones((3, 3)))
     assert "float64 (3, 3): numbers of shape (14, 14)" in refusal()
     np.save(copy / "K_prime_original.npy", -np.ones((14, 14)))

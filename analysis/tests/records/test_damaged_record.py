@@ -4,21 +4,58 @@ import json
 
 import numpy as np
 import pytest
-from edited_record import drop_column, edit, refused
+from edited_record import drop_column, edit, refused, set_times
 from synthetic import write_run
 from synthetic_record import PHASES, RANK_COLUMNS
 
 from spikemark.core.errors import BadInput
 from spikemark.records import record
 
+NOTHING = {"mean_s": None, "max_s": None, "reason": "not timed"}
 
-def test_times_that_are_not_numbers_are_refused(run_dir):
-    path = run_dir / "cycles.npy"
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, 1e30])
+def test_times_that_cannot_be_are_refused(run_dir, phase, value):
+    path, at = run_dir / "cycles.npy", PHASES.index(phase)
     times = np.load(path)
-    times[1, 7, 0] = np.nan
+    times[1, 7, at] = value
     np.save(path, times)
-    with pytest.raises(BadInput, match=r"cycles\.npy: compute time nan s of rank 1 in cycle 7"):
-        record.load(run_dir).compute()
+    said = refused(run_dir)
+    if 0 <= value < np.inf:
+        assert f"{phase}: the mean time of a rank is" in said and "timing.phases has" in said
+    else:
+        assert f"cycles.npy: {phase} time {value} s of rank 1 in cycle 7; a time is a number >= 0" in said
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_times_are_those_that_the_record_sums_up(run_dir, phase):
+    """A slowest rank that another one has taken the place of keeps the mean."""
+    path, at = run_dir / "cycles.npy", PHASES.index(phase)
+    times = np.load(path)
+    times[:, 0, at] += [0.001, 0.002, 0.003]
+    set_times(run_dir, times)
+    record.load(run_dir)
+    times[0, 0, at] += 0.003
+    times[2, 0, at] -= 0.003
+    np.save(path, times)
+    assert f"{phase}: the largest time of a rank is" in refused(run_dir)
+
+
+def test_a_phase_that_was_not_timed_has_no_times(run_dir):
+    edit(run_dir, lambda r: r["timing"]["phases"].update(exchange=NOTHING))
+    assert "exchange time " in refused(run_dir) and "says that it was not timed" in refused(run_dir)
+
+
+@pytest.mark.parametrize("name", ["build_s", "simulate_s"])
+@pytest.mark.parametrize("value", ["inf", "-inf"])
+def test_seconds_of_ranks_are_finite(run_dir, name, value):
+    path = run_dir / "ranks.csv"
+    head, first, *rest = path.read_text().splitlines()
+    fields = first.split(",")
+    fields[RANK_COLUMNS.index(name)] = value
+    path.write_text("\n".join([head, ",".join(fields), *rest]) + "\n")
+    assert f"ranks.csv: {name}={value}" in refused(run_dir)
 
 
 def test_unknown_phase(run_dir):

@@ -77,7 +77,7 @@ def test_replayed_times_are_those_of_the_run(tmp_path):
     array = np.load(run / "cycles.npy")
     array[1, 5, 0] = np.nan
     np.save(run / "cycles.npy", array)
-    with pytest.raises(BadInput, match="compute time nan s of rank 1 in cycle 5"):
+    with pytest.raises(BadInput, match="deliver time nan s of rank 1 in cycle 5"):
         compute_times.replayed(run, 2, 100)
 
 

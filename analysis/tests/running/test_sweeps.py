@@ -5,12 +5,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 import swept
 import yaml
 
 from spikemark import studies
+from spikemark.records import arrays
 from spikemark.records.results import Results
 from spikemark.running import experiments, sweeps
 
@@ -27,12 +27,12 @@ def opened(monkeypatch) -> Counter:
         count(self)
         return plain(self, *arguments, **options)
 
-    def load(path, *arguments, plain=np.load, **options):
+    def read(path, plain=arrays.read_npy):
         count(path)
-        return plain(path, *arguments, **options)
+        return plain(path)
 
     monkeypatch.setattr(Path, "open", open_path)
-    monkeypatch.setattr(np, "load", load)
+    monkeypatch.setattr(arrays, "read_npy", read)
     return found
 
 

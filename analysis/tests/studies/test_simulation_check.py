@@ -1,10 +1,11 @@
 """The study of simulated against measured runs, on planted times."""
 
-import json
 import re
 import shutil
 
+import numpy as np
 import pytest
+from edited_record import edit, set_times
 from html_page import Page
 from planned import run, write_experiment
 from small_network import describe
@@ -28,13 +29,14 @@ def simulated(tmp_path, runs: list[dict]):
         for mode, factor in FACTORS.items():
             copy = simulation_check.folder(planned, mode)
             shutil.copytree(planned, copy)
-            record = json.loads((copy / "record.json").read_text())
-            for phase in record["timing"]["phases"].values():
-                phase["mean_s"] *= factor
-            for name in ("simulate_s", "real_time_factor"):
-                record["timing"][name] *= factor
-            (copy / "record.json").write_text(json.dumps(record))
+            set_times(copy, factor * np.load(copy / "cycles.npy"))
+            edit(copy, lambda record, factor=factor: slowed(record, factor))
     return folder
+
+
+def slowed(record: dict, factor: float) -> None:
+    for name in ("simulate_s", "real_time_factor"):
+        record["timing"][name] *= factor
 
 
 def rows(folder) -> list[dict]:
@@ -80,9 +82,8 @@ def test_networks_of_other_sizes_are_told_apart(tmp_path):
 
 
 def test_other_spikes_are_named(results):
-    copy = simulation_check.folder(results / "runs" / f"{2:012x}", "replay") / "record.json"
-    record = json.loads(copy.read_text())
-    copy.write_text(json.dumps(record | {"checksum": "0" * 16}))
+    copy = simulation_check.folder(results / "runs" / f"{2:012x}", "replay")
+    edit(copy, lambda record: record.update(checksum="0" * 16))
     (box,) = simulation_check.read(gather(results)).parts[0].boxes
     assert (
         box.tone == "bad"

@@ -10,6 +10,7 @@ from synthetic import describe, write_run
 
 from spikemark.core.errors import BadInput
 from spikemark.records import record
+from spikemark.waiting import whatif
 from spikemark.waiting.budget import PARTS, budget, efficiency
 from spikemark.waiting.observed import Observed
 from spikemark.waiting.planted import MEAN_S, RANK_EFFECTS_S, RANKS, SD_S, ar1
@@ -158,3 +159,23 @@ def test_what_has_no_budget_is_refused(tmp_path):
     lagged.record.lanes[0].__dict__["lag"] = 1
     with pytest.raises(BadInput, match=r"all ranks meet at one barrier"):
         budget(lagged)
+
+
+@pytest.mark.parametrize("ratio", [51, 100, 101, 10**6, 10**30])
+@pytest.mark.filterwarnings("error")
+def test_a_budget_needs_two_windows(ratio, tmp_path):
+    run = record.load(write_run(tmp_path, cycles=100))
+    allowed = "100 cycles are less than two windows; allowed are 2 to 50"
+    with pytest.raises(BadInput, match=f"^delay_ratio={ratio}: {allowed}$"):
+        budget(run, ratio)
+    assert budget(run, 50).delay_ratio == 50
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("ratio", "taken"), [(1, 10), (20, 20), (50, 50), (60, 10), (200, 10)])
+def test_a_d_of_the_description_counts_where_the_run_has_two_windows_of_it(tmp_path, ratio, taken):
+    run = record.load(write_run(tmp_path, cycles=100, delay_ratio=ratio))
+    assert budget(run).delay_ratio == taken
+    now = whatif.situation([run])
+    assert now.told_apart == taken
+    assert whatif.whatif(now)[0].refused is None

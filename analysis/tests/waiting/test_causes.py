@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from edited_record import set_times
 from synthetic import PHASES, write_run
 
 from spikemark.core.errors import BadInput
@@ -69,7 +70,7 @@ def planted(folder, causes: dict[str, float], ranks=2, every=EVERY, **changes):
     ends = times.copy()
     waiting = times[:, :, :3].sum(axis=2)
     ends[:, :, PHASES.index("synchronise")] = waiting.max(axis=0) - waiting
-    np.save(folder / "cycles.npy", ends.astype(np.float32))
+    set_times(folder, ends)
     np.save(folder / "kernel.npy", kept.astype(np.float32))
     whole = ends.sum(axis=2)
     begin = np.cumsum(whole, axis=1) - whole

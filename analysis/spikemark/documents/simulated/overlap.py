@@ -12,12 +12,13 @@ def waiting(s: Stored) -> str:
     heads = ["correlation", "schedule", "mini-app", "bare loop", "difference", "recursion (modelled)",
              "Monte Carlo (modelled)"]  # fmt: skip
     lines = []
-    for row in s.rows("waiting"):
+    for row, limits in zip(s.rows("waiting"), s.limits("waiting", "waiting_us_drawn"), strict=True):
         cells = ("waiting_us", "bare_loop_us", "off_percent", "waiting_us_replayed", "waiting_us_drawn")
         own, loop, off, replayed, drawn = (row[name] for name in cells)
         difference = shown(off, lambda v: change(1 + v / 100))
+        chance = f" ({number(limits[0])} to {number(limits[1])})" if limits else ""
         lines.append([f"{row['correlation']:g}", row["schedule"], shown(own, number), shown(loop, number),
-                      difference, shown(replayed, number), shown(drawn, number)])  # fmt: skip
+                      difference, shown(replayed, number), shown(drawn, number) + chance])  # fmt: skip
     return markdown(heads, lines)
 
 

@@ -21,7 +21,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.quantities.words import counted
-from spikemark.records.record import map_array
+from spikemark.records.arrays import map_array
 from spikemark.records.run_files import CYCLES
 
 from . import derived

@@ -11,12 +11,12 @@ An .npy file holds compute times. In the others, columns are named as in COLUMNS
 
 from collections.abc import Callable
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
 from spikemark.core.errors import BadInput
+from spikemark.core.npy import read_npy
 
 from .found import COLUMNS, COMMUNICATE, COMPUTE, SPIKES, Asked, Columns, Found
 from .join import in_order, joined, missing, ranks_of
@@ -87,7 +87,9 @@ def contents(path: Path, load: Callable[[Path], dict]) -> dict:
         raise BadInput(f"{path}: not found")
     try:
         return load(path)
-    except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
+    except BadInput:
+        raise
+    except Exception as error:  # whatever readers make of damaged bytes
         what = f"{path.suffix} file" if path.suffix in FORMATS else "file"
         raise BadInput(f"{path}: not a whole {what}: {' '.join(str(error).split())}") from None
 
@@ -101,7 +103,7 @@ def arrays(path: Path) -> dict:
 def _file(path: Path, called: dict[str, str]) -> Columns:
     def load(path: Path) -> dict:
         if path.suffix == ".npy":
-            return {called.get(COMPUTE, COMPUTE): np.load(path, mmap_mode="r", allow_pickle=False)}
+            return {called.get(COMPUTE, COMPUTE): read_npy(path)}
         if path.suffix == ".npz":
             return arrays(path)
         table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)

@@ -13,6 +13,7 @@ from . import drawing, lumping
 from .distributions import LEVEL, Distribution, axis, distribution
 
 TITLE = "Cycle times"
+FEWEST = 2  # windows that have a distribution
 EXPLAINED = (
     "How much do cycles differ? A cycle's compute time (deliver + update + collocate, and injected waits) "
     "varies from cycle to cycle and from rank to rank. The ranks wait for the slowest one: in every cycle "
@@ -42,7 +43,12 @@ def section(view: View) -> Section:
         if not runs:
             missing.append(f"Cycle times, {configuration.label}: not recorded (record.cycles is false).")
             continue
-        distributions = [distribution(m) for m in runs]
+        long = [m for m in runs if m.run.measured_cycles >= FEWEST * m.run.window]
+        if not long:
+            windows = f"{counted(runs[0].run.measured_cycles, 'cycle')} of windows of {runs[0].run.window}"
+            missing.append(f"Cycle times, {configuration.label}: {windows}; {FEWEST} windows are needed.")
+            continue
+        distributions = [distribution(m) for m in long]
         first[configuration] = distributions[0]
         everything += distributions
     if not first:
