@@ -9,6 +9,7 @@
     presets       known networks as run descriptions
     published     numbers of the papers
     records       plans, results folders, run records, and tables made of them
+    partition     placements of neurons on ranks, and the traffic that they cause
     waiting, activity, energy, caches    one analysis each
     prediction    time, memory and energy of runs that were not made; comparison of machines
     running       experiments, sweeps, single runs, simulated machines
@@ -40,6 +41,7 @@ ORDER = (
     "machines",
     "presets",
     "published",
+    "partition",
     "records",
     "waiting",
     "activity",

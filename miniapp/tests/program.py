@@ -25,11 +25,12 @@ ENVIRONMENT = {
 
 
 def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, **environment):
-    """Run the program to its end; without `ranks` without mpirun."""
+    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not set."""
     mpirun = [] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]
+    variables = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment}
     return subprocess.run(
         [*mpirun, str(program), *map(str, arguments)],
-        env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment},
+        env={name: value for name, value in variables.items() if value is not None},
         capture_output=True,
         text=True,
         timeout=600,

@@ -86,7 +86,7 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
                  placement_open(&placement, rule, &description->network, ranks, threads, &error) &&
                  schedule_plan(&schedule, description, &placement, &error);
     if (ready && meddle) meddle(&schedule);
-    if (!ready || !build(&model, description, &placement, &schedule, world, &error))
+    if (!ready || !build(&model, description, &placement, &schedule, world, NULL, &error))
         fail_msg("%s", error.text);
     simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
 

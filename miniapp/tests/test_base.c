@@ -3,12 +3,37 @@
 
 #include "support.h"
 
+#include "base/alloc.h"
 #include "base/checksum.h"
 #include "base/id_set.h"
 #include "base/registry.h"
 #include "base/rng_vector.h"
 #include "base/spike.h"
+#include <stdlib.h>
 #include <string.h>
+
+static void blocks_lie_apart_and_large_ones_on_huge_pages(void **state) {
+    (void)state;
+    enum { small = 20, huge = 1 << 21 };
+    char *block[small];
+    for (size_t i = 0; i < small; i++) {
+        block[i] = ALLOC(char, 1 + 100 * i);
+        assert_int_equal((uintptr_t)block[i] % alloc_apart, 0);
+        for (size_t k = 0; k < i; k++) { // their last and first bytes
+            const uintptr_t from = (uintptr_t)block[k], other = (uintptr_t)block[i];
+            assert_true(from / alloc_apart > (other + 100 * i) / alloc_apart ||
+                        (from + 100 * k) / alloc_apart < other / alloc_apart);
+        }
+    }
+    for (size_t i = 0; i < small; i++) free(block[i]);
+    const size_t large[] = {huge, huge + 1, 3 * huge - 1, 3 * huge};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        char *zeros = ALLOC_ZERO(char, large[i]);
+        assert_int_equal((uintptr_t)zeros % huge, 0);
+        assert_int_equal(zeros[large[i] - 1], 0);
+        free(zeros);
+    }
+}
 
 static void philox_gives_the_known_answers(void **state) {
     (void)state;
@@ -167,13 +192,14 @@ static void a_set_numbers_its_ids_in_order(void **state) {
         assert_int_equal(id_set_bytes(&set), 2 * n + set.buckets * sizeof *set.bucket);
         id_set_close(&set);
     }
-    assert_int_equal(id_set_bits(1 << 24, 3, 128), 14);
+    assert_int_equal(id_set_bits(1 << 24, 3, 128), 11);
     assert_int_equal(id_set_bits(1 << 30, 3, 1), id_set_bits_max);
     assert_int_equal(id_set_bits(100, 5, 8), 5);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_lie_apart_and_large_ones_on_huge_pages),
         cmocka_unit_test(a_set_numbers_its_ids_in_order),
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(vectors_draw_the_same_words),

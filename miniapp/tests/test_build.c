@@ -25,7 +25,7 @@ static void check_failure(const char *text, const struct exchange_backend *backe
         placement_open(&placement, placement_find("round_robin"), &description.network, ranks, 2, &error) &&
         schedule_plan(&schedule, &description, &placement, &error));
     if (backend) schedule.lanes[schedule.n_lanes - 1].exchange.backend = backend;
-    assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, &error));
+    assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, NULL, &error));
     if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);
     build_close(&model);
     schedule_close(&schedule);

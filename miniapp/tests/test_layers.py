@@ -14,7 +14,7 @@ BREACHES = {
     "late": ("run/a.h", '#include "record/tally.h"\n', "above run"),
     "sideways": ("synapse/a.h", '#include "transport/routes.h"\n', "beside synapse"),
     "mpi": ("neuron/a.c", "void f(void) { MPI_Barrier(0); }\n", "MPI_Barrier belongs into"),
-    "openmp": ("synapse/a.c", "#pragma omp parallel\n", "belongs into run/(build|counters|simulate)"),
+    "openmp": ("synapse/a.c", "#pragma omp parallel\n", "belongs into run/(build|counters|"),
     "clock": ("synapse/a.c", "double f(void) { return clock_now(); }\n", "clock_now belongs into"),
     "global": ("base/a.c", "static int counter = 0;\n", "a mutable global"),
     "array": ("base/a.c", "double table[10];\n", "a mutable global"),

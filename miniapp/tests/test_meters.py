@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -288,3 +289,31 @@ def test_the_build_with_checks_finds_nothing(sysfs, tmp_path):
     counters = program.sets(record__counters="true", time__simulate_ms=20)
     how = {"ranks": 2, "threads": 2, "SPIKEMARK_SYSFS": str(sysfs)}
     assert program.checked(tmp_path / "run", *ENERGY, *counters, **how)["energy"]["gross_j"] > 0
+
+
+@pytest.mark.parametrize("step_s", [3600, 1, -1, -3600])
+def test_energy_and_times_survive_a_system_clock_that_is_set(sysfs, tmp_path, step_s):
+    write(sysfs, class__hwmon__hwmon3__power1_input=50_000_000)
+    clock = {"LD_PRELOAD": str(program.ROOT / "build" / "libstepping_clock.so")}
+    clock |= {"SPIKEMARK_STEP_S": str(step_s), "SPIKEMARK_STEP_AFTER_S": str(PAUSE + 0.05)}
+    begin = time.time()
+    record = measure(sysfs, tmp_path / "run", **clock)
+    timing, energy = record["timing"], record["energy"]
+    assert timing["clock_step_s"] == pytest.approx(step_s, abs=0.01)
+    assert [w for w in record["warnings"] if w.startswith(f"system clock: it was set by {step_s:+d}.")]
+    times = [*timing["idle_before_s"], timing["simulate_started_s"], timing["simulate_ended_s"]]
+    times += timing["idle_after_s"]
+    assert begin <= times[0] and times == sorted(times) and times[-1] <= time.time()
+    assert times[3] - times[2] == pytest.approx(timing["simulate_s"], abs=1e-3)
+    assert energy["status"] == "ok" and energy["gross_j"] == pytest.approx(
+        50 * energy["duration_s"], rel=1e-6
+    )
+    assert energy["idle_power_w"] == pytest.approx(50, rel=1e-6)
+    readings = [float(row["time_s"]) for row in rows(tmp_path / "run" / "energy.csv")]
+    assert readings == sorted(readings) and readings[-1] - readings[0] < time.time() - begin
+
+
+def test_a_clock_that_nobody_sets_has_no_step(sysfs, tmp_path):
+    record = measure(sysfs, tmp_path / "run")
+    assert abs(record["timing"]["clock_step_s"]) < 0.01
+    assert not [w for w in record["warnings"] if w.startswith("system clock")]

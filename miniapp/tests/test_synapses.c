@@ -171,12 +171,54 @@ static void what_does_not_fit_four_bytes_is_refused(void **state) {
     assert_false(synapse_format(&format, 1u << 20, 2048, NULL, 0, &error));
 }
 
+/// Searches for the index that synapse_index() computes: as few bits as do.
+static struct synapse_index searched(uint32_t lists, uint64_t n, unsigned spare) {
+    struct synapse_index index = {.lists = lists};
+    const bool sparse = n > 0 && n < lists;
+    while (sparse && index.block_bits < spare && index.block_bits < 31 && lists >> index.block_bits > 1 &&
+           n << index.block_bits < (uint64_t)8 * lists)
+        index.block_bits++;
+    while (sparse && lists >> index.filter_bits > 8 * n) index.filter_bits++;
+    return index;
+}
+
+static void an_index_takes_as_few_bits_as_do(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 200000; i++) {
+        struct rng_words word = rng_draw(3, rng_synapse, 0, 0, i);
+        const uint32_t lists = i < 200 ? i : (word.word[0] >> word.word[1] % 32) | 1;
+        const uint64_t n = i % 7 ? word.word[2] >> word.word[3] % 32 : lists / 8 + i % 3 - (lists > 8);
+        const unsigned spare = i % 33;
+        const struct synapse_index index = synapse_index(lists, n, spare), slow = searched(lists, n, spare);
+        assert_int_equal(index.block_bits, slow.block_bits);
+        assert_int_equal(index.filter_bits, slow.filter_bits);
+        assert_true((uint64_t)index.blocks << index.block_bits >= lists);
+        assert_true(index.blocks == 0 || ((uint64_t)index.blocks - 1) << index.block_bits < lists);
+    }
+}
+
+static void the_sources_of_one_area_are_spread_over_buckets(void **state) {
+    (void)state;
+    enum { area = 16133, used_bits = 18 };
+    const struct synapse_format format = {.used_bits = used_bits};
+    for (uint32_t areas = 2; areas <= 1024; areas *= 2) {
+        const unsigned bits = buckets_source_bits(&format, area * areas);
+        assert_true((area * areas) >> bits <= 1 << 12);
+        assert_true(area >> bits >= 3); // an area may have half of all synapses; a bucket is sorted apart
+    }
+    // A thread of a rank with few synapses of very many sources has no more than 2^14 buckets.
+    assert_true(UINT32_C(1000000000) >>
+                buckets_source_bits(&(struct synapse_format){.used_bits = 16}, 1000000000) <= 1 << 14);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deliveries_arrive_where_and_when_they_should),
         cmocka_unit_test(cells_of_a_ring_beyond_the_caches_are_fetched_and_added_to),
         cmocka_unit_test(nothing_is_delivered_from_an_empty_table),
         cmocka_unit_test(what_does_not_fit_four_bytes_is_refused),
+        cmocka_unit_test(an_index_takes_as_few_bits_as_do),
+        cmocka_unit_test(the_sources_of_one_area_are_spread_over_buckets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ from .options import (
     Whose,
     delay_ratio,
     exchanges,
+    machine_profile,
     network,
 )
 from .output import print_based, print_json, print_lines, print_tables, waiting_for
@@ -100,7 +101,7 @@ def advise(
         raise BadInput(f"machine: missing; allowed: {', '.join(machines.names())}, or the path of a profile")
     found = asked.taken_by(network([asked_for, run], preset, full, option, rate), find(simulator))
     found = asked.for_all_schedules(found, schedule, placement, delay_ratio(ratio), lag, exchanges(exchange))
-    profile = machines.filled(machines.load(machine))
+    profile = machine_profile(machine)
     with waiting_for("trying what is exact"):
         made = advised(found, profile, target_rtf, simulator, machine)
     if html is not None:

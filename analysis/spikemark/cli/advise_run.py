@@ -29,7 +29,7 @@ def of_run(folder: Path, html: Path | None, as_json: bool, useless: dict[str, ob
         })  # fmt: skip
         return
     warn(made.based)
-    print_lines([made.sentence, made.rest, *bars(made.ways)])
+    print_lines([made.sentence, made.waits, made.order.title, *bars(made.ways)])
     print_tables(times_page.untitled(made.order), times_page.untitled(made.causes))
     print_lines(["Measure next, to be surer:", *(f"- {line}" for line in made.next)])
     page = short(html) if html else f"spikemark advise {folder} --html FILE"

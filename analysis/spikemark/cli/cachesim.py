@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson
+from .options import AsJson, machine_profile
 from .output import fail, print_json, print_lines, print_tables, short
 
 GEOMETRY = "SIZE,WAYS,LINE"
@@ -67,7 +67,6 @@ def cachesim(
     """
     import tempfile
 
-    from spikemark import machines
     from spikemark.caches import callgrind
     from spikemark.caches.cachesim import CachesimFailed, machine_cache, simulate
     from spikemark.caches.show import remarks, table
@@ -78,7 +77,7 @@ def cachesim(
     first = None if d1 is None else callgrind.cache(d1, "--d1")
     last = None if ll is None else callgrind.cache(ll, "--ll")
     if machine is not None:
-        profile = machines.load(machine)
+        profile = machine_profile(machine, filled=False)
         first = first or machine_cache(profile, "d1")
         last = last or machine_cache(profile, "ll")
     try:

@@ -21,9 +21,10 @@ from .options import (
     Whose,
     delay_ratio,
     exchanges,
+    machine_profile,
     network,
 )
-from .output import print_based, print_json, print_lines, print_tables, waiting_for, warn
+from .output import print_based, print_json, print_lines, print_tables, waiting_for
 
 
 def compare(
@@ -83,7 +84,6 @@ def compare(
 
     Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """
-    from spikemark import machines
     from spikemark.core.files import output_file
     from spikemark.prediction import asked, compare, compare_show, show
     from spikemark.prediction.life import Life
@@ -91,15 +91,14 @@ def compare(
 
     output_file("--html", html)
     life = Life(years, hours_per_year, price_kwh)
-    found = asked.taken_by(network([run], preset, full, option, rate), find(simulator))
-    given = delay_ratio(ratio), lag, exchanges(exchange)
+    whose, given = find(simulator), (delay_ratio(ratio), lag, exchanges(exchange))
+    found = asked.taken_by(network([run], preset, full, option, rate), whose)
     found = (
         asked.for_all_schedules(found, None, placement, *given)
         if schedule is None
-        else asked.run_as(found, schedule, *given)
+        else asked.run_as(found, schedule, *given, placement, whose)
     )
-    profiles = _priced([machines.filled(machines.load(name)) for name in names], price or [])
-    warn(f"{p.name}: {line}" for p in profiles for line in getattr(p, "implausible", ()))
+    profiles = _priced([machine_profile(name) for name in names], price or [])
     with waiting_for(f"comparing {len(profiles)} machines" if schedule is None else None):
         made = compare.compare(
             found, profiles, target_rtf, schedule, ranks_per_node, placement, threads, simulator, life

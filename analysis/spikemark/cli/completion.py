@@ -57,11 +57,16 @@ def _ways() -> Iterable[str]:
 STUDIES = (
     "exchange-shehzad", "exchange-music", "schedules", "networks", "energy-simula", "delivery",
     "simulation-check", "weak-scaling", "heterogeneity", "overlap", "interconnect", "mam",
+    "partition-du",
 )  # fmt: skip
 PREDICTORS = "iid", "correlated", "replay"
 CHANGES = (
     "halve-jitter", "replace-slowest", "level-ranks", "no-rare-cycles", "double-delay-ratio", "halve-latency",
     "double-ranks",
+)  # fmt: skip
+METHODS = (
+    "round_robin", "random", "sequential", "genetic", "greedy_swap", "greedy_affinity", "largest_first",
+    "space_filling", "metis", "kahip", "mtkahypar", "peak_search",
 )  # fmt: skip
 FORMATS = "figures", "extra-p"
 READERS = "nest", "structure-aware", "nest-sums", "bennch", "otf2", "table"
@@ -80,6 +85,8 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--profile": _ways,
     "--predictor": lambda: PREDICTORS,
     "--change": lambda: CHANGES,
+    "--method": lambda: METHODS,
+    "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,
     ("cycles", "--format"): lambda: READERS,
     "--align": lambda: ("times", "knee"),

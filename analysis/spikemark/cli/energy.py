@@ -7,7 +7,7 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import AsJson, Run
+from .options import AsJson, Run, machine_profile
 from .output import print_json, print_lines, print_tables, short
 
 
@@ -59,7 +59,6 @@ def energy(
     Prints gross, idle and net energy of the simulation phase. Without --power and --machine, they come from a
     file that was kept for the run, or else from the run's own readings.
     """
-    from spikemark import machines
     from spikemark.energy import analysis, kept, on_machine, outside, show
     from spikemark.records import record
 
@@ -73,7 +72,11 @@ def energy(
         given["align"] = None if align == "times" else align
         if useless := [name for name, value in given.items() if value is not None]:
             raise BadInput(f"--{useless[0]}: only with --power FILE.csv")
-        found = on_machine.energy(run, machines.load(machine), nodes) if machine else kept.of_run(run)
+        found = (
+            on_machine.energy(run, machine_profile(machine, filled=False), nodes)
+            if machine
+            else kept.of_run(run)
+        )
     else:
         placed = {"channels": channel, "offset_s": offset, "align": align, "at_wall_percent": at_wall}
         found = analysis.measured(run, outside.source(run, power, **placed))

@@ -111,6 +111,7 @@ def cycles(
     print_lines([
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {milliseconds:.4g} ms of computing per cycle: {out}",
+        f"The answer in short:   spikemark advise {out}",
         f"Why ranks wait:        spikemark budget {out}",
         f"What would help:       spikemark whatif {out}",
         f"Under a schedule:      spikemark predict {out} --schedule structure_aware --delay-ratio 5",

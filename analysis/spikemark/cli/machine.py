@@ -6,8 +6,8 @@ import typer
 
 from spikemark.core.errors import BadInput
 
-from .options import AsJson
-from .output import print_json, print_tables, warn
+from .options import AsJson, machine_profile
+from .output import print_json, print_tables
 
 
 def machine(
@@ -45,9 +45,7 @@ def machine(
         else:
             print_tables(show.overview(profiles))
     else:
-        profile = machines.load(name)
-        warn(machines.implausible(profile))
-        profile = machines.filled(profile) if filled else profile
+        profile = machine_profile(name, filled)
         if as_json:
             print_json(show.content(profile), as_written=True)
         else:

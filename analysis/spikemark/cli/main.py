@@ -21,6 +21,7 @@ from .calibrate import calibrate
 from .collect import collect
 from .compare import compare
 from .coverage import coverage
+from .dryrun import dryrun
 from .energy import energy
 from .export import export
 from .fit import fit
@@ -28,6 +29,7 @@ from .groups import Groups
 from .machine import machine
 from .noise import noise
 from .output import INTERRUPTED, interrupt, why_ended
+from .partition import partition
 from .peers import peers
 from .predict import HELP, Predict, other_schedule
 from .report import report
@@ -36,6 +38,7 @@ from .scorep import scorep
 from .simulate import simulate
 from .study import study
 from .sweep import sweep
+from .traffic import traffic
 from .whatif import Whatif, whatif
 from .work import work
 
@@ -79,7 +82,9 @@ app.command(rich_help_panel=ANSWER)(advise)
 app.command(rich_help_panel=ANSWER)(compare)
 app.command(rich_help_panel=ANSWER)(budget)
 app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
-for verb in (sweep, report, study, simulate):
+for verb in (partition, traffic):
+    app.command(rich_help_panel=ANSWER)(verb)
+for verb in (sweep, report, study, simulate, dryrun):
     app.command(rich_help_panel=RUN)(verb)
 app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)
 app.command(rich_help_panel=DESCRIBE)(machine)

@@ -1,13 +1,16 @@
 """Arguments and options that several commands share."""
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spikemark.core.errors import BadInput
+
+from .output import warn
 
 MOST_RANKS = 64  # numbers of ranks in one question
 WHOLE = re.compile(r"[1-9][0-9]{0,8}")
@@ -60,6 +63,10 @@ PresetOptions = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the preset; may be repeated."),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."),
+]
 Rate = Annotated[
     float | None,
     typer.Option(help="Mean firing rate in Hz, if neither the network nor its publication gives it."),
@@ -97,6 +104,18 @@ Whose = Annotated[
         help="Whose times to predict: those of mini-app or nest. NEST took longer in published runs.",
     ),
 ]
+
+
+def machine_profile(name: str, filled: bool = True):
+    """A profile, with what is assumed where it is unknown if `filled`; warns of its odd values.
+
+    Raises BadInput as `machines.load` does.
+    """
+    from spikemark import machines
+
+    stated = machines.load(name)
+    warn(f"{stated.name}: {line}" for line in machines.odd(stated))
+    return machines.filled(stated) if filled else stated
 
 
 def whole_numbers(text: str, name: str) -> list[int]:
@@ -161,3 +180,22 @@ def has_ending(path: Path) -> bool:
     from spikemark.core.yaml_file import YAML
 
     return path.suffix in (".json", *YAML)
+
+
+def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
+    """The description in a file, with settings such as schedule=NAME. Raises BadInput for others."""
+    from spikemark.core.fields import assign
+    from spikemark.core.yaml_file import read_json_or_yaml
+
+    content = read_json_or_yaml(path, "a run description is needed")
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: not a run description: one object is needed")
+    for setting in settings:
+        field, equals, value = setting.partition("=")
+        if not (field and equals):
+            raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
+        try:
+            assign(content, field, json.loads(value))
+        except json.JSONDecodeError:
+            assign(content, field, value)
+    return content

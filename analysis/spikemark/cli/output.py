@@ -126,3 +126,27 @@ def interrupted(kept: str) -> NoReturn:
 def short(path: Path) -> Path:
     """The path from the current directory, where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+@contextmanager
+def bar_of_cycles(words: str):
+    """Show a bar on a terminal while cycles are simulated; yields a function of those done and of all.
+
+    Before the first cycle the ranks start and build the network.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(8), TaskProgressColumn(), TimeElapsedColumn())
+    columns += (TextColumn("left"), Remaining())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(f"starting {words}", total=None)
+
+        def advance(done: int, cycles: int) -> None:
+            bar.update(
+                task, completed=done, total=cycles or None, description="starting " * (not done) + words
+            )
+
+        yield advance

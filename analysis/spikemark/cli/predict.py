@@ -33,6 +33,7 @@ from .options import (
     delay_ratio,
     exchanges,
     has_ending,
+    machine_profile,
     network,
     whole_numbers,
 )
@@ -113,14 +114,20 @@ def on_machine(
     machine: Annotated[str, typer.Option(help="Profile of the machine: a file in machines/, or a path.")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NETWORK", help="A run description, or the name of a preset; as --run."),
+        typer.Argument(
+            metavar="NETWORK",
+            help="A run description, or the name of a preset; as --run. Or the folder of a run, which is set"
+            " beside its prediction.",
+        ),
     ] = None,
     run: Network = None,
     preset: PresetName = None,
     full: Full = False,
     option: PresetOptions = None,
     rate: Rate = None,
-    ranks: Annotated[str | None, typer.Option(help="Required: numbers of ranks, such as 16,32.")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="Required for a network: numbers of ranks, such as 16,32.")
+    ] = None,
     threads: Threads = None,
     ranks_per_node: RanksPerNode = None,
     schedule: Schedule = None,
@@ -128,37 +135,77 @@ def on_machine(
     ratio: DelayRatio = None,
     lag: Lag = None,
     exchange: Exchange = None,
+    compute_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Take compute times from this dry run (`spikemark dryrun`), whose network, ranks and threads"
+            " are then asked about.",
+        ),
+    ] = None,
     simulator: Whose = "mini-app",
     assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
-    from spikemark import machines
     from spikemark.prediction import asked, show
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
 
-    if ranks is None:
-        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
+    named, whose = [*(files or []), run], find(simulator)
+    if compute_from is None and len(files or []) == 1 and Path(files[0]).is_dir():
+        how = {"ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node, "schedule": schedule}
+        how |= {"placement": placement, "delay-ratio": ratio, "lag": lag, "exchange": exchange, "rate": rate}
+        how |= {"run": run, "preset": preset, "option": option, "full": full or None}
+        how |= {"simulator": None if whose is find("mini-app") else simulator}
+        return _beside(Path(files[0]), machine, how, assumptions, as_json)
     wanted = delay_ratio(ratio), lag, exchanges(exchange)
-    found = asked.taken_by(network([*(files or []), run], preset, full, option, rate), find(simulator))
-    found = asked.run_as(found, schedule, *wanted)
-    profile = machines.filled(machines.load(machine))
-    warn(getattr(profile, "implausible", ()))
+    timed = None if compute_from is None else asked.compute_from(compute_from, whose)
+    if timed is not None and preset is None and not any(named):
+        found = asked.of_description(timed.title, timed.about.description, timed.about.rate_hz or rate)
+    else:
+        found = network(named, preset, full, option, rate)
+    found = asked.taken_by(found, whose) if timed is None else asked.as_ran(found, timed.about.description)
+    found = asked.run_as(found, schedule, *wanted, placement, whose)
+    if ranks is None and timed is None:
+        raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
+    counts = [timed.ranks] if ranks is None else whole_numbers(ranks, "ranks")
+    profile = machine_profile(machine)
     cores = round(profile.need("node.cores", "placing ranks").value)
-    threads = threads or max(1, cores // (ranks_per_node or 1))
+    own = max(1, cores // (ranks_per_node or 1)) if timed is None else timed.about.threads
     how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
+    how |= {"simulator": simulator, "compute_from": timed}
     made = [
-        predict(found.description, profile, count, threads, hz=found.rates, simulator=simulator, **how)
-        for count in whole_numbers(ranks, "ranks")
+        predict(found.description, profile, count, threads or own, hz=found.rates, **how) for count in counts
     ]
     if as_json:
-        content = {"simulator": find(simulator).name, "network": found.title, "rates": found.rates.source}
+        content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
         content |= {"kind": "modelled", "sources": found.sources}
         print_json({**content, "predictions": show.content(made)})
         return
     print_tables(*show.table(made).turned(show.ABREAST))
     print_based(show.lines(made, found.sources), assumptions)
+
+
+def _beside(run_dir: Path, machine: str, given: dict[str, object], assumptions: bool, as_json: bool) -> None:
+    """Print a run beside its prediction. Raises BadInput for options that the run answers."""
+    from spikemark.prediction import beside, show
+    from spikemark.records import dry_run, imported, record
+
+    if useless := [name for name, value in given.items() if value is not None]:
+        raise BadInput(f"--{useless[0]}: not for the folder of a run, which is predicted as it ran")
+    if (run_dir / imported.ABOUT).is_file():
+        raise BadInput(
+            f"{run_dir}: imported cycle times; allowed with --machine: a network, or a run's folder"
+        )
+    if dry_run.is_dry_run(run_dir):
+        raise BadInput(f"{run_dir}: a dry run, which has no waiting; allowed: --compute-from {run_dir}")
+    found = beside.beside(record.load(run_dir), machine_profile(machine))
+    if as_json:
+        print_json(beside.content(found))
+        return
+    print_tables(beside.table(found))
+    print_based(show.lines([found.prediction]), assumptions)
 
 
 HELP = """Predict a run that has not been made.
@@ -167,8 +214,14 @@ Without --machine, the command reads records of conventional runs. It predicts h
 each other under another schedule, D or number of ranks. Every predictor gives an answer (docs/waiting.md).
 
 With --machine, the command reads the profile of a machine and the description of a network. It predicts how
-long each phase would take there, and needs no run (docs/prediction.md)."""
-USAGES = ("RUN_DIR… --schedule NAME [OPTIONS]", "NETWORK --machine NAME --ranks N,N [OPTIONS]")
+long each phase would take there, and needs no run. With the folder of a run instead, it sets the run beside
+its prediction, which tells how well this machine is predicted (docs/prediction.md). With --compute-from,
+computing is as a dry run measured it, and the rest is modelled (docs/dryrun.md)."""
+USAGES = (
+    "RUN_DIR… --schedule NAME [OPTIONS]",
+    "NETWORK --machine NAME --ranks N,N [OPTIONS]",
+    "RUN_DIR --machine NAME",
+)
 HEADS = "From a run", "On a machine"
 
 

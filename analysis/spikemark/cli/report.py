@@ -1,4 +1,4 @@
-"""`spikemark report`: writes the page of an experiment again, or of imported cycle times."""
+"""`spikemark report`: writes the page of an experiment again, of imported cycle times or of a dry run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def report(
         typer.Argument(
             metavar="EXPERIMENT",
             help="Name of a file in workflows/experiments, such as demo, the path of such a file, or a folder"
-            " of imported cycle times.",
+            " of imported cycle times or of a dry run.",
         ),
     ],
     machine: Machine = None,
@@ -28,8 +28,8 @@ def report(
 
     Measures nothing: reads all completed runs, and leaves them as they are. If the experiment's file was
     edited since it was planned, the command says so: the report shows what was planned. For a folder that
-    `spikemark import` wrote, the page says why ranks wait, what other schedules would make of the program,
-    and what would help.
+    `spikemark import` or `spikemark dryrun` wrote, the page says why ranks wait, what other schedules would
+    make of the program, and what would help.
     """
     if (Path(experiment) / "plan.json").is_file():
         root = short(Path(experiment).resolve().parents[1])
@@ -53,11 +53,12 @@ def report(
 
 
 def _of_times(folder: Path) -> None:
-    """Write the page of imported cycle times."""
-    from spikemark.records import imported
+    """Write the page of imported cycle times, or of those of a dry run."""
+    from spikemark.records import dry_run, imported
     from spikemark.report import times_page
 
-    times = imported.load(folder)
+    read = imported.run_or_times if dry_run.is_dry_run(folder) else imported.load
+    times = read(folder)
     path, sentence = times_page.write(times)
     warn(times.cautions)
     print_lines([str(short(path)), sentence])

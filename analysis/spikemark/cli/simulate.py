@@ -1,13 +1,12 @@
 """`spikemark simulate`: the mini-app on a machine that SimGrid simulates."""
 
-import contextlib
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .output import fail, list_lines, print_lines, short
+from .options import Settings, machine_profile, read_description
+from .output import bar_of_cycles, fail, list_lines, print_lines, short
 
 
 def simulate(
@@ -27,20 +26,20 @@ def simulate(
     ] = None,
     compute: Annotated[
         str,
-        typer.Option(help="Where compute times come from: model, execute, or the folder of a run to replay."),
+        typer.Option(
+            help="Where compute times come from: model, execute, or the folder of a run, of imported times or"
+            " of a dry run to replay."
+        ),
     ] = "model",
     compute_of: Annotated[
         Path | None,
         typer.Option(
-            metavar="FULL.json", help="Model the compute times of this network instead of those of RUN.json."
+            metavar="FULL.json",
+            help="The network of the compute times, if it is not RUN.json: to model them, or that of a dry"
+            " run.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="FIELD=VALUE", help="Change a field of the description; may be repeated."
-        ),
-    ] = None,
+    settings: Settings = None,
     correlation: Annotated[
         float | None,
         typer.Option(
@@ -79,16 +78,21 @@ def simulate(
     SimGrid (`make simulator`). It writes a run like any other, labelled simulated. Beside it,
     simulation.json says what was simulated and what had to be assumed.
     """
-    from spikemark import machines
-    from spikemark.records import record
+    from spikemark.records import record, run_files
     from spikemark.running import simulation
 
-    read = _read(description, settings or [])
-    full = None if compute_of is None else _read(compute_of, [])
+    read = read_description(description, settings or [])
+    full = None if compute_of is None else read_description(compute_of, [])
     arguments: dict[str, Any] = {"ranks_per_node": ranks_per_node, "threads": threads, "compute_of": full}
-    arguments |= {"seed": seed, "correlation": correlation, "cv": cv, "hz": rate_hz, "progress": _progress}
+    arguments |= {
+        "seed": seed,
+        "correlation": correlation,
+        "cv": cv,
+        "hz": rate_hz,
+        "progress": bar_of_cycles,
+    }
     arguments["host"] = _host(host) if host is not None or compute == "execute" else None
-    profile = machines.load(machine)
+    profile = machine_profile(machine, filled=False)
     out = out or Path("out") / f"{description.stem}-{profile.name}-{ranks}"
     try:
         folder = simulation.simulate(read, profile, ranks, out, compute, **arguments)
@@ -98,7 +102,7 @@ def simulate(
     about = found.simulation
     list_lines([f"assumed: {line}" for line in about["assumptions"]])
     lines = _text(found.record, about)
-    if Path(compute).is_dir():
+    if run_files.whole(Path(compute)):
         lines += _beside(simulation.ratios(record.load(compute), found))
     print_lines([about["facts"], *lines, str(short(folder))])
 
@@ -110,26 +114,7 @@ def _host(name: str | None):
 
     if name is None and default_name() not in machines.names():
         return None
-    return machines.load(name or default_name())
-
-
-def _read(path: Path, settings: list[str]) -> dict[str, Any]:
-    from spikemark.core.errors import BadInput
-    from spikemark.core.fields import assign
-    from spikemark.core.yaml_file import read_json_or_yaml
-
-    content = read_json_or_yaml(path, "a run description is needed")
-    if not isinstance(content, dict):
-        raise BadInput(f"{path}: not a run description: one object is needed")
-    for setting in settings:
-        field, equals, value = setting.partition("=")
-        if not (field and equals):
-            raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
-        try:
-            assign(content, field, json.loads(value))
-        except json.JSONDecodeError:
-            assign(content, field, value)
-    return content
+    return machine_profile(name or default_name(), filled=False)
 
 
 def _text(found, about: dict[str, Any]) -> list[str]:
@@ -141,37 +126,22 @@ def _text(found, about: dict[str, Any]) -> list[str]:
         if phase.mean_s is not None
     ]
     return [
+        *_measured(about.get("dry_run")),
         f"simulated: real-time factor {found.timing.real_time_factor:.4g}; us per cycle: {', '.join(phases)}",
         f"checksum {found.checksum}; took {about['cost_s']:.3g} s here,"
         f" {1e6 * about['cost_per_rank_and_cycle_s']:.3g} us per rank and cycle",
     ]
 
 
+def _measured(dry: dict[str, Any] | None) -> list[str]:
+    """Which of the times a dry run measured, if one did."""
+    if dry is None:
+        return []
+    ranks = f"{len(dry['sampled'])} of {dry['of']} ranks"
+    return [f"deliver, update and collocate were measured by a dry run of {ranks}; the rest is simulated"]
+
+
 def _beside(ratios: dict[str, float]) -> list[str]:
     """How far the run whose compute times were replayed is from its simulation."""
     each = ", ".join(f"{name} {ratio:.3g}" for name, ratio in ratios.items())
     return [f"the replayed run over this one, medians over windows: {each}"] if ratios else []
-
-
-@contextlib.contextmanager
-def _progress(words: str):
-    """Shows a bar on a terminal while a simulation lasts.
-
-    It counts the cycles of rank 0; before the first one the ranks start and build the network.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.description}"), BarColumn(8), TaskProgressColumn(), TimeElapsedColumn())
-    columns += (TextColumn("left"), Remaining())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(f"starting {words}", total=None)
-
-        def advance(done: int, cycles: int) -> None:
-            bar.update(
-                task, completed=done, total=cycles or None, description="starting " * (not done) + words
-            )
-
-        yield advance

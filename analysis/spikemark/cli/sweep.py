@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Experiment, Machine, Root, Where
+from .options import Experiment, Machine, Root, Where, machine_profile
 from .output import list_lines, say, short
 
 
@@ -48,6 +48,8 @@ def sweep(
     way = ways.find(profile, jobs, budget, time)
     for line in sifted.lines:
         say(line)
+    for simulated in sorted({run.machine.profile for run in sifted.runs if run.machine}):
+        machine_profile(simulated)
     if dry_run:
         typer.echo(sweeps.dry_run(sifted.runs, folder, way))
         return

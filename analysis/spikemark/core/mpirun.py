@@ -15,6 +15,9 @@ CROWDED = {
     "OMP_WAIT_POLICY": "passive",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
     "OMPI_MCA_mpi_yield_when_idle": "1",  # Open MPI 4 cannot see cores taken away by taskset
+    "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",  # MPICH with ch3
+    "I_MPI_WAIT_MODE": "1",
+    "I_MPI_THREAD_YIELD": "2",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
 }
 

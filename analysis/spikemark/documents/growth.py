@@ -82,13 +82,13 @@ def _delivered(ranks: int, threads: int, repetitions: int = REPETITIONS) -> dict
     }
 
 
-def bytes_per_synapse(ranks: int, threads: int) -> float:
+def bytes_per_synapse(ranks: int, threads: int, schedule: str = "conventional") -> float:
     """Bytes of synapses, lists and routes for each synapse of the first of `ranks` ranks."""
     with tempfile.TemporaryDirectory(prefix="growth-") as folder:
         path = Path(folder) / "run.json"
         path.write_text(json.dumps(mam_benchmark.describe(full=True, areas=ranks)))
         command = [str(places.program("miniapp")), "--explain", str(path), "--json"]
-        command += ["--ranks", str(ranks), "--threads", str(threads)]
+        command += ["--ranks", str(ranks), "--threads", str(threads), "--set", f"schedule={schedule}"]
         rank = json.loads(_output(Launch(command)))["per_rank"][0]
     return sum(rank["memory_parts"][part] for part in LISTS_PARTS) / rank["synapses"]
 

@@ -16,6 +16,7 @@ from .timeline import Timeline, of_run
 from .trace import Trace, total
 
 ALIGNMENTS = ("times", "knee")
+LARGEST_STEP_S = 0.01  # of the system clock during a run whose power another clock places
 ADVICE = "--offset S moves the file's times; --align knee finds the run by its step in power"
 
 
@@ -45,7 +46,7 @@ def source(
     file = read_power(path, channels)
     traces = {name: trace.moved(offset_s) for name, trace in file.channels.items()}
     whole = total(list(traces.values()))
-    timeline = of_run(run)
+    timeline = _timeline(run, align)
     if align == "times":
         if timeline is None:
             raise BadInput(
@@ -75,6 +76,22 @@ def source(
             "power of the others is missing"
         )
     return Source(path.name, traces, timeline, at_wall_percent, [*notes, *file.notes])
+
+
+def _timeline(run: Run, align: str) -> Timeline | None:
+    """The timeline of a run; None where the record has none. Its clocks count for `times` only."""
+    try:
+        timeline = of_run(run)
+        if abs(step := run.record.timing.clock_step_s or 0.0) > LARGEST_STEP_S:
+            raise BadInput(
+                f"{run.path / 'record.json'}: timing.clock_step_s={step:.3f}: the system clock was set during"
+                " the run"
+            )
+    except BadInput as reason:
+        if align == "times":
+            raise BadInput(f"{reason}, so that it cannot place the run; allowed: --align knee") from None
+        return None
+    return timeline
 
 
 def _doubts(trace: Trace, timeline: Timeline, offset_s: float) -> list[str]:

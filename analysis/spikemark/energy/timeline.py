@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+from spikemark.core.errors import BadInput
 from spikemark.records.record import Run
+
+#: How far the span of the measured part on the first rank may be from the time of the slowest rank.
+AROUND, AROUND_S = 0.02, 0.05
 
 Span = tuple[float, float]
 
@@ -41,9 +45,19 @@ class Timeline:
 
 
 def of_run(run: Run) -> Timeline | None:
-    """The timeline of a run; None for a record from before these times were written."""
+    """The timeline of a run; None for a record from before these times were written.
+
+    Raises BadInput where the span of the measured part is not the time that it took, since then the system
+    clock was set in between, and for records in which that happened unseen.
+    """
     timing = run.record.timing
     if timing.simulate_started_s is None or timing.simulate_ended_s is None:
         return None
+    span = timing.simulate_ended_s - timing.simulate_started_s
+    if not abs(span - timing.simulate_s) <= AROUND_S + AROUND * timing.simulate_s:
+        raise BadInput(
+            f"{run.path / 'record.json'}: timing.simulate_started_s and simulate_ended_s are {span:.3f} s"
+            f" apart, and simulate_s is {timing.simulate_s:.3f} s: the system clock was set in between"
+        )
     pauses = [span and tuple(span) for span in (timing.idle_before_s, timing.idle_after_s)]
     return Timeline((timing.simulate_started_s, timing.simulate_ended_s), *pauses)

@@ -2,7 +2,7 @@
 
 from .filling import filled
 from .loader import folder, load, names, title
-from .plausible import implausible
+from .plausible import implausible, odd
 from .profile import Profile, UnknownValue, Value, checked
 from .schema import json_schema
 
@@ -17,5 +17,6 @@ __all__ = [
     "json_schema",
     "load",
     "names",
+    "odd",
     "title",
 ]

@@ -27,7 +27,7 @@ from .assuming import Assumed, Known
 from .fields import FABRIC, OTHER
 from .inputs import alone, quantity, si
 from .loader import names
-from .plausible import implausible
+from .plausible import implausible, odd
 from .profile import Profile, Value
 
 #: The profile that `spikemark calibrate` wrote.
@@ -57,7 +57,8 @@ def filled(profile: Profile, reference: Profile | None = None) -> Profile:
     found = _complete(known, reference)
     made = profile.assume_all({a.path: (a.value, a.why, a.interval) for a in found.values()})
     followed = _followed(made, known, found, reference)
-    return replace(made, values=followed, implausible=profile.implausible or implausible(profile))
+    said = {"implausible": profile.implausible or implausible(profile), "odd": profile.odd or odd(profile)}
+    return replace(made, values=followed, **said)
 
 
 def _complete(known: Known, reference: Profile | None) -> dict[str, Assumed]:

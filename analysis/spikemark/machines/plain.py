@@ -32,6 +32,7 @@ _NAMES = {
     "interconnect.selector": "MPI library", "power.idle": "power of an idle node",
     "power.core": "power of a busy core", "power.card": "power of an interconnect card",
     "price.node_hour": "price of a node for an hour",
+    "dry_run.times": "compute times of the dry run", "dry_run.sample": "which ranks the dry run sampled",
 }  # fmt: skip
 
 

@@ -1,6 +1,12 @@
-"""Values of a profile that no machine is likely to have, such as a bandwidth in bits instead of bytes."""
+"""Values of a profile that no machine is likely to have, such as a bandwidth in bits instead of bytes.
+
+Commands warn of all of them (`odd`). Those that are far beyond all known machines (`implausible`) are not
+judged either. A bandwidth between nodes that is too large by the factor of 8 between bits and bytes need not
+be that far off; it is `doubtful` if the number is a rate by which links of its fabric are named.
+"""
 
 from .comparable import known_range
+from .fields import ETHERNET, FABRIC, OTHER
 from .profile import Profile
 
 FAR = 10.0  # times above or below all known machines, from where on a value is taken for a mistake
@@ -21,6 +27,45 @@ LARGE = {
     "KiB": "are these B?",
 }
 SMALL = {"W": "is this of the whole node?", "us": "are these ms?", "GHz": "are these THz?"}
+
+BITS = 8  # of a byte
+LINK = "interconnect.bandwidth"
+#: Rates in Gbit/s by which the links of a fabric are named. Sources: IEEE 802.3; the InfiniBand Trade
+#: Association's roadmap (SDR to XDR, four lanes); the vendors' data sheets of Omni-Path and Slingshot.
+RATES = {
+    ETHERNET: (10, 25, 40, 50, 100, 200, 400, 800),
+    "infiniband": (10, 20, 40, 56, 100, 200, 400, 800),
+    "omni-path": (100, 400),
+    "slingshot": (200, 400),
+}
+ABOVE = 3.0  # times the fastest known network, from where on a node is likely to have a slower one
+
+
+def odd(profile: Profile) -> tuple[str, ...]:
+    """What a command warns of, one line for each value: those of `implausible`, then those of `doubtful`."""
+    return implausible(profile) + doubtful(profile)
+
+
+def doubtful(profile: Profile) -> tuple[str, ...]:
+    """A line if the bandwidth between nodes is a link's rate in Gbit/s, and not one in GB/s; else none.
+
+    A rate that is also one in GB/s, such as 100, is one in Gbit/s if it is `ABOVE` times the fastest known. A
+    measured value is not doubted, nor one that is implausible.
+    """
+    value, known = profile.values.get(LINK), known_range(LINK)
+    if value is None or value.kind == "measured" or known is None or value.value > FAR * known[1]:
+        return ()
+    fabric = profile.values[FABRIC].value if FABRIC in profile.values else OTHER
+    rates = RATES.get(fabric) or {rate for of_one in RATES.values() for rate in of_one}
+    in_bytes = {rate / BITS for rate in rates}
+    if value.value not in rates or (value.value in in_bytes and value.value <= ABOVE * known[1]):
+        return ()
+    links = "links" if fabric == OTHER else f"links of {fabric}"
+    return (
+        f"{LINK}: {value.value:g} GB/s is {value.value / known[1]:.2g} times the highest known,"
+        f" {known[1]:.3g} GB/s; {links} are named in Gbit/s: if these are Gbit/s, write"
+        f" {value.value / BITS:g} GB/s",
+    )
 
 
 def implausible(profile: Profile) -> tuple[str, ...]:

@@ -50,7 +50,9 @@ class Profile:
     values: dict[str, Value]
     content: dict[str, Any] = member(repr=False)  #: as in the file
     where: str = ""  #: the file, for complaints
-    implausible: tuple[str, ...] = ()  #: of its stated values, one line each; known once it is filled
+    #: Of its stated values, one line each (plausible.py); known once it is filled.
+    implausible: tuple[str, ...] = ()  #: what no machine is likely to have
+    odd: tuple[str, ...] = ()  #: these, and what may be in a wrong unit
 
     def get(self, path: str) -> Value | None:
         """The value at a path such as node.cores; None if unknown. Raises BadInput for a wrong path."""
@@ -102,7 +104,7 @@ class Profile:
         made = checked(content, f"{self.name}, assumed")
         kept = {path: value for path, value in self.values.items() if path not in leaves}
         values = {path: kept.get(path, value) for path, value in made.values.items()}
-        return replace(made, values=values, implausible=self.implausible)
+        return replace(made, values=values, implausible=self.implausible, odd=self.odd)
 
 
 def field_of(path: str) -> Field:

@@ -9,7 +9,7 @@ from spikemark.network.schedules import LANES
 
 from . import simulators
 from .advise import Advice
-from .nest import HowTo
+from .nest import UNBOUND, HowTo
 from .predict import Prediction
 
 OUT = "out/advice"
@@ -48,12 +48,25 @@ def running(made: Advice) -> list[str]:
         return [found.command]
     p = made.best.prediction
     first, path = _description(made.network.named)
-    words = ["mpirun", "-n", p.ranks, "--map-by", f"ppr:{p.node.ranks}:node:PE={p.threads}"]
-    words += ["-x", "OMP_NUM_THREADS", "miniapp", path, "--out", OUT]
+    mapping = ["--map-by", f"ppr:{p.node.ranks}:node:PE={p.threads}"]
+    return [*first, f"OMP_NUM_THREADS={p.threads} {_started(p, mapping, path)}"]
+
+
+def on_fewer_cores(made: Advice) -> str:
+    """The command that starts as many ranks on a machine with fewer cores; nothing is bound."""
+    if found := how_to(made):
+        return found.on_fewer_cores
+    path = _description(made.network.named)[1]
+    return f"OMP_NUM_THREADS=1 {_started(made.best.prediction, UNBOUND, path)}"
+
+
+def _started(p: Prediction, mapping: list[str], path: str) -> str:
+    """How mpirun starts the mini-app; `mapping` says on which cores."""
+    words = ["mpirun", "-n", p.ranks, *mapping, "-x", "OMP_NUM_THREADS", "miniapp", path, "--out", OUT]
     for field, value in _way(p).items():
         text = json.dumps(value) if isinstance(value, dict) else value
         words += ["--set", f"{field}={text}"]
-    return [*first, f"OMP_NUM_THREADS={p.threads} {shlex.join(map(str, words))}"]
+    return shlex.join(map(str, words))
 
 
 def _way(p: Prediction) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from spikemark.machines.node import Node
 from spikemark.network.lanes import Lane
 
 from . import choices
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
 from .exchange import EXCHANGES, OVERLAPPING, groups, seconds
 from .intervals import predicted
 from .loads import Loads
+from .traffic import Traffic
 
 
 def least(loads: Loads, node: Node, profile) -> dict[str, str]:

@@ -43,9 +43,7 @@ class Search:
         self.profile, self.target, self.simulator = profile, target, simulator
         self.network = network
         simulator.check(*(network.description[n] if n in network.fixed else None for n in TAKEN))
-        # another simulator has its own exchange, whatever the description states
-        self.unused = () if simulator.ways is None else ("exchange",)
-        description = {n: v for n, v in network.description.items() if n not in self.unused}
+        description = {n: v for n, v in network.description.items() if n not in simulator.unused}
         self.counting = Counting(description, network.rates.hz)
         self.described = read(network.description | network.own)
         self.inputs = Inputs(profile)
@@ -220,7 +218,7 @@ class Search:
     def _with_exchanges(self, option: Option, limit: float) -> Option:
         """The option with the exchange that is fastest in each lane, where it is surely faster than that of
         the mini-app; as it is where even the fastest ones cannot get it below a limit."""
-        if "exchange" in (*self.network.fixed, *self.unused):
+        if "exchange" in (*self.network.fixed, *self.simulator.unused):
             return option
         how = option.loads, option.node, self.profile
         wanted = least(*how)
@@ -239,7 +237,7 @@ class Search:
     def as_described(self, best: Option) -> Option | str:
         """What the description states, on the nodes of the best option; if that cannot be run, where, and
         why."""
-        own = {name: value for name, value in self.network.own.items() if name not in self.unused}
+        own = {name: value for name, value in self.network.own.items() if name not in self.simulator.unused}
         schedule, placement = chosen(self.described, None, own.get("placement"))
         changed = {name: own[name] for name in ("delay_ratio", "lag", "exchange") if name in own}
         if self.simulator.version(schedule.name, placement) is None:

@@ -72,7 +72,8 @@ def _time(r: Ranked) -> str:
 def explained(made: Advice) -> list[str]:
     """What the words of the answer mean, for the best option."""
     p = made.best.prediction
-    found = ["A real-time factor of 1 is real time; smaller is faster."]
+    found = [show.ODD.format(line) for line in p.odd]
+    found.append("A real-time factor of 1 is real time; smaller is faster.")
     found += open_still(p, made.target) if made.target is not None else []
     cycle = p.loads.cycle_s * 1e3
     for lane in p.loads.lanes:
@@ -121,6 +122,10 @@ def _same(one: Option, other: Option) -> bool:
     return of(one) == of(other)
 
 
+#: Above the command with `--oversubscribe`.
+FEWER = "Try it where there are fewer cores (the spikes are the same; the times say nothing about speed):"
+
+
 def repeated(made: Advice) -> list[str]:
     """How to repeat the prediction, and how to run the simulator this way."""
     nodes = counted(made.best.prediction.nodes, "node")
@@ -130,6 +135,7 @@ def repeated(made: Advice) -> list[str]:
         "Predict the best option again:", f"    {advise_commands.predicting(made)}",
         f"Run it with {made.label}, in an allocation of {nodes} ({more}):",
         *script, *(f"    {line}" for line in advise_commands.running(made)),
+        FEWER, f"    {advise_commands.on_fewer_cores(made)}",
     ]  # fmt: skip
 
 
@@ -241,7 +247,8 @@ def content(made: Advice) -> dict[str, Any]:
         "explained": explained(made), "as_described": described(made),
         "longer_cycle": _longer_content(made),
         "commands": {"predict": advise_commands.predicting(made), "run": advise_commands.running(made),
-                     "in_script": advise_commands.in_script(made)},
+                     "in_script": advise_commands.in_script(made),
+                     "on_fewer_cores": advise_commands.on_fewer_cores(made)},
         "options": [
             {**show.content([r.prediction])[0], "verdict": verdict(made, r), "tied": r.tied, "same": r.same,
              "version": r.version, "target": r.reached or None, "ratio_to_best": r.ratio.content()}

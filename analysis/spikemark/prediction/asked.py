@@ -11,12 +11,14 @@ from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
+from spikemark.records import dry_run
+from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import EXCHANGES, TWO_LEVEL
+from .exchange import ALONE, EXCHANGES, TWO_LEVEL
 from .rates import Rates
-from .simulators import Simulator
+from .simulators import MINI_APP, Simulator
 
 GIVEN, STATED, LARGEST = "given", "stated by the description", "the largest that is exact"
 UNSTATED = "the largest that is exact, as the description states none"
@@ -49,15 +51,19 @@ def run_as(
     delay_ratio: int | str | None = None,
     lag: int | None = None,
     exchange: str | dict | None = None,
+    placement: str | None = None,
+    simulator: Simulator = MINI_APP,
 ) -> Network:
     """The network, to be run with these; what is None is as its description states.
 
     A D that is neither given nor stated is the largest that is exact, whereas the mini-app takes 1. Raises
-    BadInput for a D or a lag that the schedule does not use.
+    BadInput for a D or a lag that the schedule does not use, and for what the simulator does not have.
     """
     known = read(network.description)
-    used, _ = lanes.chosen(known, schedule, None)
+    used, placed = lanes.chosen(known, schedule, placement)
+    simulator.check(used.name, placed, lag, exchange)
     _check_used(used, delay_ratio, lag)
+    described = {n: v for n, v in network.description.items() if n not in simulator.unused}
     given = {"delay_ratio": delay_ratio, "lag": lag, "exchange": exchange}
     changed = {name: value for name, value in given.items() if value is not None}
     sources = {name: STATED for name in given if network.description.get(name) is not None}
@@ -67,7 +73,8 @@ def run_as(
     if delay_ratio == AUTO or "delay_ratio" not in sources:
         changed["delay_ratio"] = AUTO
         sources["delay_ratio"] = LARGEST if delay_ratio == AUTO else UNSTATED
-    return replace(network, description=network.description | changed, sources=sources)
+    sources = {name: source for name, source in sources.items() if name in described | changed}
+    return replace(network, description=described | changed, sources=sources)
 
 
 def _check_used(schedule: Schedule, delay_ratio: int | str | None, lag: int | None) -> None:
@@ -95,13 +102,7 @@ def for_all_schedules(
     """
     if schedule is not None:
         _check_used(find(schedule), delay_ratio, lag)
-    if placement is not None and placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL]
-    of_lanes = isinstance(exchange, dict) and "name" not in exchange
-    for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+    _check_names(placement, exchange)
     given = dict(zip(WAYS, (schedule, placement, delay_ratio, lag, exchange), strict=True))
     fixed = {name: value for name, value in given.items() if value is not None}
     stated = network.description
@@ -113,6 +114,17 @@ def for_all_schedules(
     return replace(
         network, description=stated | free | fixed, sources=sources, own=own, fixed=frozenset(fixed)
     )
+
+
+def _check_names(placement: str | None, exchange: str | dict | None) -> None:
+    """Raises BadInput for unknown placements and exchanges."""
+    if placement is not None and placement not in PLACEMENTS:
+        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
+    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    of_lanes = isinstance(exchange, dict) and "name" not in exchange
+    for name in exchange.values() if of_lanes else [exchange]:
+        if isinstance(name, str) and name not in known:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:
@@ -150,12 +162,44 @@ def of_preset(
 
 
 def of_file(path: Path, rate: float | None = None) -> Network:
-    """The run description in a file. Raises BadInput for a file that holds none."""
+    """The run description in a file. Raises BadInput for a file without one, and for unknown names."""
     description = read_json_or_yaml(path)
-    read(description, f"{path}: ")
+    known = read(description, f"{path}: ")
+    try:
+        find(known.schedule)
+        _check_names(description.get("placement"), description.get("exchange"))
+    except BadInput as reason:
+        raise BadInput(f"{path}: {reason}") from None
     return Network(
         path.name, description, rates.of(description, rate), named=_with_rate(["--run", str(path)], rate)
     )
+
+
+def of_description(title: str, description: dict[str, Any], rate: float | None = None) -> Network:
+    """A description that has been read. Raises BadInput where it is none, or has no rates."""
+    read(description)
+    return Network(title, description, rates.of(description, rate))
+
+
+def compute_from(folder: Path, simulator: Simulator) -> DryRun:
+    """The dry run in a folder. Raises BadInput for none, and for times of another simulator."""
+    if simulator.runs:
+        raise BadInput(f"simulator={simulator.name}: a dry run has times of the mini-app; allowed: mini-app")
+    if not dry_run.is_dry_run(folder):
+        raise BadInput(
+            f"compute_from={folder}: has no {dry_run.ABOUT}; allowed: a folder that `spikemark dryrun` wrote"
+        )
+    return dry_run.load(folder)
+
+
+def as_ran(network: Network, ran: dict[str, Any]) -> Network:
+    """The network; what its description leaves open of WAYS is as in the description `ran`.
+
+    A D that neither states is 1, as the mini-app takes it.
+    """
+    known = {"delay_ratio": 1} | {name: ran[name] for name in WAYS if ran.get(name) is not None}
+    own = {name: value for name, value in network.description.items() if value is not None}
+    return replace(network, description=known | own)
 
 
 def _with_rate(named: list[str], rate: float | None) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from spikemark.machines import algorithms
 from spikemark.network.lanes import Lane
 
 from . import exchange
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
+from .traffic import Traffic
 
 LIBRARIES = {"ompi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
 OTHER = "uses another algorithm"

@@ -19,32 +19,10 @@ from spikemark.machines.fields import BETWEEN, FULL, LAYOUTS, WITHIN
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import Interconnect
 
+from .traffic import Traffic
+
 WHY = "exchange between ranks"
 TABLES = ("alltoall", "allgather", "barrier")
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What the ranks of a group send each other in an exchange, [sender, receiver]; nothing to oneself."""
-
-    bytes: np.ndarray
-    messages: np.ndarray  # expected numbers of messages that are not empty
-    node: np.ndarray  # [member]
-
-    @property
-    def ranks(self) -> int:
-        return len(self.node)
-
-    @property
-    def mean_bytes(self) -> float:
-        """Bytes for each other rank, of the rank that sends or receives most."""
-        most = max(self.bytes.sum(axis=0).max(), self.bytes.sum(axis=1).max())
-        return float(most / max(1, self.ranks - 1))
-
-    def dense(self, size: float) -> "Traffic":
-        """The same ranks, with `size` bytes from everyone to everyone."""
-        other = 1.0 - np.eye(self.ranks)
-        return Traffic(size * other, other, self.node)
 
 
 @dataclass(frozen=True)
@@ -85,15 +63,11 @@ class Collectives:
         others. They share its card, and then it receives them one by one. Ranks differ in how far the two
         overlap; the root of the sum of squares is within 20 % of simulations of 8 and 32 ranks.
         """
-        net, same = self.net, traffic.node[:, None] == traffic.node[None, :]
-        busy = (traffic.messages * np.where(same, net.busy_node_s, net.gap_s)).sum(axis=1)
-        copies = np.where(same, traffic.bytes / net.bandwidth_node, 0).sum(axis=1)
-        out = np.where(same, 0, traffic.bytes)
-        nodes = np.unique(traffic.node, return_inverse=True)[1]
-        card = max(np.bincount(nodes, out.sum(axis=axis)).max() for axis in (0, 1)) / net.bandwidth
-        far = bool((~same).any())
-        latency, gap = (net.latency_s, net.gap_s) if far else (net.latency_node_s, net.busy_node_s)
-        late = traffic.bytes.max() > net.eager
+        net, (near, away) = self.net, traffic.sent
+        busy = near * net.busy_node_s + away * net.gap_s
+        copies, card = traffic.near_bytes / net.bandwidth_node, traffic.card_bytes / net.bandwidth
+        latency, gap = (net.latency_s, net.gap_s) if traffic.far else (net.latency_node_s, net.busy_node_s)
+        late = traffic.most_bytes > net.eager
         behind = np.maximum(0.0, busy - gap)
         last = np.hypot(behind, card) if by_number else behind / 2
         through = np.maximum(busy, latency + last)

@@ -133,8 +133,10 @@ def _try(how: _How, profile, ranks: int, node: Node) -> Prediction:
     """A prediction for so many ranks; several ranks share an area where there are fewer areas than ranks."""
     description = how.counting.description
     validated.outside(description, ranks, node.threads)
-    _, placement = lanes.chosen(description, how.schedule, how.placement)
-    if how.placement is None and placement == "area" and ranks > len(description.network.areas):
+    schedule, placement = lanes.chosen(description, how.schedule, how.placement)
+    has = simulators.find(how.simulator).version
+    too_few = placement == "area" and ranks > len(description.network.areas)
+    if how.placement is None and too_few and has(schedule.name, "area_group"):
         placement = "area_group"
     loads = how.counting.loads(ranks, node.threads, how.schedule, placement)
     places = Node.of(profile, ranks, node.threads, node.ranks)

@@ -225,18 +225,22 @@ def lines(made: Comparison) -> list[str]:
     """What to ask, then what the numbers depend on: what is true for all machines, then for each."""
     own = {c.name: _own(made, c) for c in made.candidates if c.usable}
     shared = [line for line in next(iter(own.values()), []) if all(line in found for found in own.values())]
-    found = decisions.lacking(made.candidates, name_of)
+    found = [
+        f"{c.name}: {show.ODD.format(line)}" for c in made.candidates if c.usable for line in c.chosen.odd
+    ]
+    found += decisions.lacking(made.candidates, name_of)
     found += [f"{c.name}: {line}" for c in made.candidates for line in decisions.questions(c)]
     found += shared
     for c in made.candidates:
         found += [f"{c.name}: {line}" for line in own.get(c.name, []) if line not in shared]
         found += [f"{c.name}: cannot run on {counted(n, 'node')}: {why}" for n, why in c.refused.items()]
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _own(made: Comparison, c: Candidate) -> list[str]:
     """What the numbers of a machine depend on; what it lacks is said elsewhere."""
     lacks = {reason.removeprefix(f"{c.name}: ") for reason in c.chosen.reasons.values()}
+    lacks |= {show.ODD.format(line) for line in c.chosen.odd}
     return [line for line in show.lines([c.chosen], made.network.sources) if line not in lacks]
 
 
@@ -273,7 +277,7 @@ def _machine(c: Candidate) -> dict[str, Any]:
         "over_range": {name: c.over_range(name).content() for name in COLUMNS},
         "life": {name: c.over_range(name).content() for name in LIFE},
         "chosen": show.content([c.chosen])[0] if c.usable else None,
-        "no_upper_end": bool(c.span) and c.first(SURE) is None,
+        "no_upper_end": bool(c.span) and not c.sure,
         "limited_by": LIMITS[c.chosen.slowest] if c.usable else "memory",
         "more_nodes_hardly_help_from": c.enough.nodes if c.usable else None,
         "ask": [*decisions.lacking([c], name_of), *decisions.questions(c)],

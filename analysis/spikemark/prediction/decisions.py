@@ -1,8 +1,10 @@
 """Which machine is the better one, and which unknown values decide it.
 
 A verdict is drawn only if the intervals of the machines over their ranges of nodes do not overlap, also if
-the target moves by `NEAR`, and if no machine that may reach the target lacks the figure. Otherwise the
-assumed values are named that change the order of the middles if they move to their limits.
+the target moves by `NEAR`, and if no machine that may reach the target lacks the figure. The interval of the
+machine that is named must have an upper end: the target is sure on some number of nodes. Otherwise the
+assumed values are named that change the order of the middles if they move to their limits, or those on which
+it depends most whether the target is sure.
 """
 
 from collections.abc import Callable
@@ -28,6 +30,10 @@ UNKNOWN = {
     "interconnect.": "unknown interconnect", "price.": "unknown price",
 }  # fmt: skip
 NOTICED = 1.02  # times, the least change of a real-time factor that is worth a question
+ENDLESS = (
+    "the machine whose middle is least is not sure to reach the target on any number of nodes that was tried,"
+    " so what it needs has no upper end"
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Decides:
     def strength(self) -> float:
         """By how much it moves the real-time factor; this does not hang on a hair, as nodes do."""
         return max(self.factors) / min(self.factors)
+
+    @property
+    def noticed(self) -> bool:
+        """Is it worth a question?"""
+        return self.strength > NOTICED
 
     @property
     def of_vendor(self) -> bool:
@@ -121,6 +132,8 @@ def verdict(candidates: list[Candidate], name: str) -> Verdict:
         if best.chosen.reasons.get("memory_gb"):
             return Verdict(None, 1.0, best.chosen.reasons["memory_gb"], [])
         return Verdict(None, 1.0, "the memory of the best machine is not known", [(best.name, MEMORY)])
+    if not best.sure:
+        return Verdict(None, 1.0, ENDLESS, [(best.name, d.path) for d in unknowns(best) if d.noticed])
     if not others:
         return Verdict(None, 1.0, "only one machine may reach the target", [])
     rivals = [c for c in candidates if c.usable and c is not best]  # nearby targets may be in reach of more
@@ -136,7 +149,7 @@ def _apart(target: float, best: Candidate, others: list[Candidate], name: str) -
     """How many times less the best machine needs at least, near the target; below 1 if perhaps more."""
     most = best.at(target).over_range(name)
     least = [found.low for c in others if (found := c.at(target).over_range(name))]
-    if not most:
+    if not (most and best.at(target).sure):
         return 0.0
     return min((low / most.high if most.high else float("inf") for low in least), default=float("inf"))
 
@@ -211,7 +224,7 @@ def _lacking(c: Candidate, name: str) -> str:
 
 def worth_asking(c: Candidate) -> list[Decides]:
     """The assumed values that decide most: some that a vendor knows, and some that have to be measured."""
-    ranked = [d for d in unknowns(c) if d.strength > NOTICED]
+    ranked = [d for d in unknowns(c) if d.noticed]
     return [d for known in (True, False) for d in [d for d in ranked if d.of_vendor is known][:SHOWN]]
 
 

@@ -8,6 +8,7 @@ another rank has written is a message within the node.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from spikemark.core.errors import BadInput
 from spikemark.machines.algorithms import LINEAR
 from spikemark.network.lanes import Lane
 
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
 from .loads import Loads
+from .traffic import Traffic
 
+KEPT = 8  # lanes of which the traffic is kept: those of the ways that are looked at
 COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
 LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
@@ -45,7 +48,7 @@ def _room(traffic: Traffic) -> float:
 
     That one is taken to have four standard deviations more than the mean, of Poisson numbers.
     """
-    words = float(traffic.bytes.max()) / WORD_BYTES
+    words = traffic.most_bytes / WORD_BYTES
     need = words + 4 * np.sqrt(words) + 2  # with a header of up to two words
     return WORD_BYTES * LINE_WORDS * 2.0 ** max(0, np.ceil(np.log2(need / LINE_WORDS)))
 
@@ -64,13 +67,8 @@ def _partners(net: Collectives, traffic: Traffic) -> float:
     return net.messages(sizes) + net.messages(traffic)
 
 
-def _each(traffic: Traffic) -> Traffic:
-    """A message for every pair of ranks that has something to say now and then; it may be empty."""
-    return Traffic(traffic.bytes, (traffic.bytes > 0).astype(float), traffic.node)
-
-
 def _direct(net: Collectives, traffic: Traffic) -> float:
-    return net.messages(_each(traffic), by_number=True)
+    return net.messages(traffic.each, by_number=True)
 
 
 def _sparse(net: Collectives, traffic: Traffic) -> float:
@@ -79,7 +77,7 @@ def _sparse(net: Collectives, traffic: Traffic) -> float:
 
 def _own(traffic: Traffic) -> float:
     """Bytes that a rank sends everyone, since nearly every spike has a target on every rank."""
-    return float(traffic.bytes.max())
+    return traffic.most_bytes
 
 
 def _broadcast(net: Collectives, traffic: Traffic) -> float:
@@ -112,7 +110,7 @@ def _shared(net: Collectives, traffic: Traffic) -> float:
     nodes = len(np.unique(traffic.node))
     if nodes > 1:
         raise BadInput(f"exchange='shared': {traffic.ranks} ranks on {nodes} nodes; allowed: on one node")
-    return net.barrier(traffic) + net.messages(_each(traffic))
+    return net.barrier(traffic) + net.messages(traffic.each)
 
 
 EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
@@ -123,17 +121,26 @@ EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=KEPT)
 def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
-    """What the ranks of every group of a lane send in a window; groups of one rank are left out."""
+    """What the ranks of every group of a lane send in a window; groups of one rank are left out.
+
+    Of groups that send the same within one node each, only the first is there: they take equally long.
+    """
     lane, words = loads.lanes[number], loads.words[number]
-    found = []
+    found, known = [], set()
     for group in np.unique(lane.group):
         members = np.flatnonzero(lane.group == group)
         if len(members) == 1:
             continue
         sent = lane.period * words[np.ix_(members, members)]
         np.fill_diagonal(sent, 0.0)
-        found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), members // ranks_per_node))
+        node = members // ranks_per_node
+        if node[0] == node[-1]:
+            if sent.tobytes() in known:
+                continue
+            known.add(sent.tobytes())
+        found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), node))
     return found
 
 

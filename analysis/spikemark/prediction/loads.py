@@ -19,9 +19,12 @@ from spikemark.network.ring import Ring
 from spikemark.network.schedules import Schedule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loads:
-    """Counts per cycle; `column` [rank, thread] says which column represents a thread."""
+    """Counts per cycle; `column` [rank, thread] says which column represents a thread.
+
+    Each is equal to itself only, so that what follows from it can be kept.
+    """
 
     ranks: int
     threads: int

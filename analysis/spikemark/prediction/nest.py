@@ -21,14 +21,16 @@ WAYS = {
 }
 EXCHANGE = "MPI_Alltoall"
 SCRIPT = "my_network.py"
+UNBOUND = ["--oversubscribe", "--bind-to", "none"]  # options of Open MPI for more ranks than cores
 
 
 @dataclass(frozen=True)
 class HowTo:
-    """What a user does: lines of the own script, the command that starts it, and sentences about both."""
+    """What a user does: lines of the own script, the commands that start it, and sentences about them."""
 
     script: list[str]
     command: str
+    on_fewer_cores: str  # the command where nodes have fewer cores
     notes: list[str]
 
 
@@ -39,6 +41,7 @@ def how(node: Node, ranks: int, cycle_s: float) -> HowTo:
     return HowTo(
         [f"nest.local_num_threads = {node.threads}"],
         f"OMP_PROC_BIND=close OMP_PLACES=cores {shlex.join(map(str, start))}",
+        shlex.join(["mpirun", "-n", str(ranks), *UNBOUND, "python3", SCRIPT]),
         [
             "Your script sets `nest.local_num_threads` before it creates nodes, since NEST ignores"
             " OMP_NUM_THREADS; OMP_PROC_BIND and OMP_PLACES bind the threads to cores.",

@@ -148,6 +148,11 @@ class Candidate:
         return self.first(LIKELY)
 
     @property
+    def sure(self) -> bool:
+        """Is the target sure on some number of nodes? Otherwise its range of nodes has no upper end."""
+        return self.first(SURE) is not None
+
+    @property
     def last(self) -> Prediction | None:
         """The end of the range; None if the target is excluded."""
         if self.first(POSSIBLE) is None:
@@ -187,7 +192,7 @@ class Candidate:
             return lacking[0]
         middle = figure(self.chosen)
         low, high = min(f.low for f in found), max(f.high for f in found)
-        sign = ENDLESS if self.first(SURE) is None else ""
+        sign = "" if self.sure else ENDLESS
         return replace(middle, low=low, high=high, kind=worst(f.kind for f in found), sign=sign)
 
     @property

@@ -17,7 +17,7 @@ from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.network.fields import Population
 
-from . import cache, rates
+from . import cache, measured, rates
 from .loads import Loads
 
 ONE, FULL, CYCLE = "kernels.one_core", "kernels.full_node", "cycle"
@@ -69,13 +69,7 @@ def phase_times(
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
     """What the times assume: assumed values of the profile, then assumptions of the model."""
-    values = {path: inputs.profile.get(path) for path, used in inputs.used.items() if used.kind == "assumed"}
-    found = [
-        f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
-        for path, value in values.items()
-        if not isinstance(value.value, str | list | tuple)
-    ]
-    found.append(cache.ASSUMED)
+    found = [*assumed(inputs), cache.ASSUMED]
     if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
     if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
@@ -83,6 +77,17 @@ def assumptions(inputs: Inputs, node: Node) -> list[str]:
     if node.threads > 1:
         found.append(THREADS)
     return found
+
+
+def assumed(inputs: Inputs) -> list[str]:
+    """The assumed numbers of the profile that were used, each with its reason."""
+    used = {path for path, value in inputs.used.items() if value.kind == "assumed"} - {*measured.PATHS}
+    values = {path: inputs.profile.get(path) for path in inputs.used if path in used}
+    return [
+        f"{path} = {value.value:g}{'' if value.unit == '1' else f' {value.unit}'}: {value.reference}"
+        for path, value in values.items()
+        if not isinstance(value.value, str | list | tuple)
+    ]
 
 
 def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

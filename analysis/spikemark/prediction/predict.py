@@ -14,13 +14,16 @@ from spikemark.machines.inputs import Inputs
 from spikemark.machines.node import Node
 from spikemark.machines.profile import UnknownValue
 from spikemark.network.description import read
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quantity import Quantity, missing, worst
+from spikemark.records.dry_run import DryRun
+from spikemark.records.record import COMPUTE
 
 from . import calls, choices, energy, exchange, memory, phases, rates, simulators, validated
 from .calls import Call
 from .collectives import Collectives
 from .intervals import COUNTED, EXTRAPOLATED, Moved, predicted
 from .loads import Loads
+from .measured import MODELLED, Measured
 from .simulators import Simulator
 from .times import PARTS, meeting, network_of, of_parts
 
@@ -74,6 +77,8 @@ class Prediction:
     calls: list[Call] = field(repr=False, compare=False)  # collective calls, with their algorithms
     loads: Loads = field(repr=False, compare=False)
     moves: dict[str, Moved] = field(repr=False, compare=False)  # by path of the profile
+    measured: Measured | None = field(default=None, repr=False, compare=False)  # what computing comes from
+    odd: tuple[str, ...] = ()  # values of the profile that may be wrong
 
     @property
     def nodes(self) -> int:
@@ -96,20 +101,24 @@ def predict(
     hz: rates.Rates | float | dict | None = None,
     factors: dict[str, float] | None = None,
     simulator: str = "mini_app",
+    compute_from: DryRun | None = None,
 ) -> Prediction:
     """A prediction for one number of ranks on a profile (spikemark.machines).
 
     `hz`: rates in Hz where the description states none. `factors`: path prefix of the profile -> factor, as
-    fitted to published times. `simulator`: whose times, see simulators.SIMULATORS. Raises BadInput for more
-    threads than a node has cores, networks that cannot be run this way, unknown values that times depend on,
-    and questions too far outside the validated range.
+    fitted to published times. `simulator`: whose times, see simulators.SIMULATORS. `compute_from`: a dry run
+    of this description, ranks and threads, whose compute times take the place of the modelled ones. Raises
+    BadInput for more threads than a node has cores, networks that cannot be run this way, unknown values that
+    times depend on, and questions too far outside the validated range.
     """
     description = read(simulators.find(simulator).taken(description))
     node = Node.of(profile, ranks, threads, ranks_per_node)
     validated.outside(description, ranks, threads)
     found_rates = hz if isinstance(hz, rates.Rates) else rates.of(description, hz)
     loads = Loads.of(description, ranks, threads, found_rates.hz, schedule, placement)
-    return of_loads(loads, profile, node, found_rates, factors, simulator)
+    measured = None if compute_from is None else Measured.of(compute_from, loads)
+    question = Question(loads, node, profile, simulators.find(simulator, description), measured=measured)
+    return of_loads(loads, profile, node, found_rates, factors, simulator, question)
 
 
 def of_loads(
@@ -127,6 +136,7 @@ def of_loads(
     """
     inputs, whose = Inputs(profile, factors=factors or {}), simulators.find(simulator, loads.description)
     outside = validated.outside(loads.description, loads.ranks, loads.threads)
+    whose.check(loads.schedule.name, loads.placement, None, None)
     for lane in loads.lanes:
         exchange.check(lane)
     if whose.runs:
@@ -138,17 +148,21 @@ def of_loads(
     found = of_machine | _memory(loads, node)
     found |= {name: missing(why, mark="unknown") for name, why in lacking.items()}
     figures = {name: replace(found[name], unit=unit) for name, (_, unit) in FIGURES.items()}
+    own = () if question.measured is None else COMPUTE
+    known = {name: f for name, f in figures.items() if f and f.kind != COUNTED and name not in own}
     if outside:
-        known = {name: f for name, f in figures.items() if f and f.kind != COUNTED}
         figures |= {name: replace(figure, kind=EXTRAPOLATED) for name, figure in known.items()}
+    elif own:
+        figures |= {name: replace(f, kind=worst((f.kind, MODELLED))) for name, f in known.items()}
     return Prediction(
         profile.name, str(getattr(profile, "title", profile.name)), loads.ranks, loads.threads, node,
         loads.schedule.name, loads.placement, figures,
-        _assumptions(inputs, node, loads, found_rates, net), outside,
+        _assumptions(inputs, node, loads, found_rates, net, question.measured), outside,
         None if lacking.get(MEMORY[0]) else fits(profile, loads, node),
         bool(lacking.get(MEMORY[0])) or memory.likely(profile, figures[MEMORY[0]].value),
         None if lacking.get(PARTS[0]) else max(PARTS, key=lambda part: figures[part].value),
         whose.name, calls.of(net, meeting(loads, node)) if net else [], loads, moves,
+        question.measured, tuple(getattr(profile, "odd", ())),
     )  # fmt: skip
 
 
@@ -162,6 +176,7 @@ class Question:
     simulator: Simulator = simulators.MINI_APP
     without: dict[str, str] = field(default_factory=dict)
     kept: dict[tuple, tuple[dict[str, float], dict]] = field(default_factory=dict)  # times, values used
+    measured: Measured | None = None
 
     @property
     def events(self) -> float:
@@ -186,7 +201,7 @@ class Question:
         key = tuple(sorted(item for item in inputs.moved.items() if not item[0].startswith(NOT_TIME)))
         if key not in self.kept:
             before, inputs.used = inputs.used, {}
-            parts = of_parts(self.loads, inputs, self.node)
+            parts = of_parts(self.loads, inputs, self.node, self.measured)
             self.kept[key] = {**parts, "real_time_factor": sum(parts.values())}, inputs.used
             inputs.used = before
         found, used = self.kept[key]
@@ -244,9 +259,15 @@ def _counted(value: float) -> Quantity:
 
 
 def _assumptions(
-    inputs: Inputs, node: Node, loads: Loads, found: rates.Rates, net: Collectives | None
+    inputs: Inputs,
+    node: Node,
+    loads: Loads,
+    found: rates.Rates,
+    net: Collectives | None,
+    measured: Measured | None,
 ) -> list[str]:
-    lines = [f"rates: {found.source}", *phases.assumptions(inputs, node), BUSY, STRUCTURES]
+    of_times = phases.assumed(inputs) if measured else phases.assumptions(inputs, node)
+    lines = [f"rates: {found.source}", *of_times, BUSY, STRUCTURES]
     room = inputs.profile.get("node.memory")
     if room is not None and room.kind == "assumed":
         lines.append(f"node.memory = {room.value:g} GB: {room.reference}")

@@ -13,12 +13,16 @@ from spikemark.quantities.words import counted
 from . import asked, simulators
 from .intervals import COUNTED, EXTRAPOLATED
 from .loads import Loads
+from .measured import MODELLED
 from .predict import FIGURES, Prediction
 
 ABREAST = 4  # columns of numbers that fit on a terminal
 #: Kinds that a predicted number may have.
 POSSIBLE = [kind for kind in KINDS if kind in {COUNTED, *WITHIN, EXTRAPOLATED}]
+OF_DRY_RUN = "computing measured by a dry run, the rest modelled"
 FITS = {None: "unknown", True: "yes", False: "NO"}
+#: Around a value of a profile that commands warn of.
+ODD = "The machine's profile may be wrong: {}"
 
 
 def table(predictions: list[Prediction]) -> Table:
@@ -33,7 +37,8 @@ def table(predictions: list[Prediction]) -> Table:
     ]
     whose = simulators.find(first.simulator).label
     title = f"{first.title}: times of {whose} ({first.schedule}, placement {first.placement}, "
-    return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); modelled")
+    made = MODELLED if first.measured is None else OF_DRY_RUN
+    return Table(columns, rows, f"{title}{counted(first.threads, 'thread')} per rank); {made}")
 
 
 #: How a run goes, besides its schedule and placement.
@@ -74,6 +79,8 @@ def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = Non
     """
     found = simulators.find(predictions[0].simulator, predictions[0].loads.description).said()
     for p in predictions:
+        found += [] if p.measured is None else p.measured.lines
+        found += [ODD.format(line) for line in p.odd]
         found += where_from(p.loads, sources or {})
         found += [f"extrapolated: {line}" for line in p.outside]
         found += [reason.removeprefix(f"{p.machine}: ") for reason in p.reasons.values()]
@@ -85,8 +92,11 @@ def lines(predictions: list[Prediction], sources: Mapping[str, str] | None = Non
         ranks = counted(predictions[-1].ranks, "rank")
         found.append(f"The real-time factor on {ranks} depends most on {most}.")
     found += [f"assumed: {line}" for p in predictions for line in p.assumptions]
+    possible = [
+        kind for kind in KINDS if kind in {*POSSIBLE, *(p.figures["waiting"].kind for p in predictions)}
+    ]
     found.append(
-        f"Kinds of numbers, best first: {', '.join(POSSIBLE)}. A number is as good as its worst input."
+        f"Kinds of numbers, best first: {', '.join(possible)}. A number is as good as its worst input."
     )
     return list(dict.fromkeys(found))
 
@@ -116,7 +126,8 @@ def content(predictions: list[Prediction]) -> list[dict[str, Any]]:
             **way_content(p.loads),
             "figures": {name: figure_content(p.figures[name]) for name in FIGURES},
             "reasons": p.reasons, "longest_part": p.slowest, "fits_memory": p.fits,
-            "extrapolated": p.outside, "assumptions": p.assumptions,
+            "extrapolated": p.outside, "odd_values": list(p.odd), "assumptions": p.assumptions,
+            "compute_from": None if p.measured is None else p.measured.content(),
         }
         for p in predictions
     ]  # fmt: skip

@@ -101,6 +101,11 @@ class Simulator:
         """Which version of it has a schedule with a placement; None if none has."""
         return self.label if self.ways is None else self.ways.get((schedule, placement))
 
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Fields that do not count, whatever a description states: another simulator has its own exchange."""
+        return () if self.ways is None else ("exchange",)
+
     def taken(self, description: dict) -> dict:
         """The description as it runs it, with its own cycle."""
         return cycles.of_shortest_delay(description) if self.shortest_delays else description

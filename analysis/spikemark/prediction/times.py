@@ -9,19 +9,22 @@ from spikemark.models import recursion
 from spikemark.network.lanes import Lane
 
 from . import choices, exchange, phases, waiting
-from .collectives import Collectives, Traffic
+from .collectives import Collectives
 from .loads import Loads
+from .measured import Measured
+from .traffic import Traffic
 
 PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
 
 
-def of_parts(loads: Loads, inputs: Inputs, node: Node) -> dict[str, float]:
+def of_parts(loads: Loads, inputs: Inputs, node: Node, measured: Measured | None = None) -> dict[str, float]:
     """Seconds per simulated second of each of PARTS, as a mean over ranks.
 
-    Raises BadInput for a value of the profile that is unknown.
+    `measured`: compute times in place of those that kernel times predict. Raises BadInput for a value of the
+    profile that is unknown.
     """
-    parts = phases.seconds(loads, inputs, node)
-    seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, node)]
+    parts = phases.seconds(loads, inputs, node) if measured is None else measured.mean_s(inputs)
+    seconds = [*(part.mean() for part in parts), *_meetings(loads, sum(parts), inputs, node, measured)]
     return {name: float(s) / loads.cycle_s for name, s in zip(PARTS, seconds, strict=True)}
 
 
@@ -63,11 +66,13 @@ def meeting(loads: Loads, node: Node) -> list[tuple[Lane, list[Traffic]]]:
     return found
 
 
-def _meetings(loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node) -> tuple[float, float]:
+def _meetings(
+    loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node, measured: Measured | None
+) -> tuple[float, float]:
     """Seconds per cycle spent waiting, barriers included, and in exchanges that are not hidden."""
     if loads.ranks == 1:
         return 0.0, 0.0
-    jitter, net = Jitter.of(inputs, waiting.WHY), network_of(loads, inputs, node)
+    net = network_of(loads, inputs, node)
     meetings, barriers, moving = [], 0.0, 0.0
     for lane, traffic in meeting(loads, node):
         seconds = exchange.seconds(net, lane, traffic)
@@ -77,6 +82,9 @@ def _meetings(loads: Loads, compute: np.ndarray, inputs: Inputs, node: Node) -> 
             moving += seconds / lane.period
     if not meetings:
         return 0.0, 0.0
+    if measured is not None:
+        return measured.waited_s(meetings, inputs, node.ranks) + barriers, moving
+    jitter = Jitter.of(inputs, waiting.WHY)
     if len(meetings) == 1 and not meetings[0].lag and len(set(meetings[0].group)) == 1:
         waited = waiting.lockstep(compute, jitter, meetings[0].period, node.ranks)
     else:

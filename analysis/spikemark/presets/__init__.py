@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from . import dpsnn, mam, mam_benchmark, microcircuit, music_cells
+from . import dpsnn, mam, mam_benchmark, microcircuit, music_cells, voxels
 from .published_rates import PublishedRates
 
 
@@ -43,6 +43,7 @@ PRESETS: dict[str, Preset] = {
             microcircuit.RATES,
         ),
         Preset("music-cells", music_cells.SUMMARY, music_cells.Options, music_cells.describe),
+        Preset("voxels", voxels.SUMMARY, voxels.Options, voxels.describe),
     )
 }
 

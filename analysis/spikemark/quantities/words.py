@@ -52,9 +52,9 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{value:.{digits}f}{NARROW}%".replace("-", MINUS)
 
 
-def change(factor: float) -> str:
+def change(factor: float, digits: int = 0) -> str:
     """A factor as a change: 0.38 is '−62 %', 1.09 is '+9 %'."""
-    words = percent(factor - 1)
+    words = percent(factor - 1, digits)
     return f"+{words}" if factor > 1 and words[0].isdigit() else words
 
 

@@ -1,5 +1,6 @@
 """The arrays of a run on disk: of the type and shape that its record says, with times that can be."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -7,13 +8,14 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
 
+from . import run_files
 from .record_fields import PhaseTime
 
 #: Single precision of a time, and of the sums of the mini-app, which are rounded when they are written.
 RELATIVE, ABSOLUTE_S = 1e-5, 1e-12
 
 
-def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str) -> np.ndarray:
+def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str = run_files.RECORD) -> np.ndarray:
     """A memory map of the array in `path`.
 
     Raises BadInput if it is missing or not of the type and shape that the file `by` asks for.
@@ -27,6 +29,13 @@ def map_array(path: Path, dtype: type, shape: tuple[int, ...], by: str) -> np.nd
             f"{path}: holds {array.dtype} {list(array.shape)}; {by} asks for {np.dtype(dtype)} {list(shape)}"
         )
     return array
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    """The content of a .npy file that holds the array."""
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
 
 
 def check_times(path: Path, times: np.ndarray, phases: dict[str, PhaseTime]) -> None:

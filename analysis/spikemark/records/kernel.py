@@ -41,7 +41,7 @@ def load(run: Run) -> KernelCounts | None:
     if about is None or run.cycles is None:
         return None
     shape = (run.record.ranks, run.record.timing.cycles, len(about.fields))
-    cycles = map_array(run.path / run_files.KERNEL_CYCLES, np.float32, shape, run_files.RECORD)
+    cycles = map_array(run.path / run_files.KERNEL_CYCLES, np.float32, shape)
     path = run.path / run_files.KERNEL
     try:
         table = pd.read_csv(io.StringIO(read_text(path)), dtype=COLUMNS, keep_default_na=False)

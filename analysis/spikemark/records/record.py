@@ -43,6 +43,7 @@ COUNT_COLUMNS = (
     "bytes_sent",
 )
 SECONDS_COLUMNS = ("build_s", "simulate_s")
+DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_rank.py)
 WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
 
 
@@ -187,11 +188,11 @@ def load(directory: str | Path) -> Run:
     cycles = spikes = None
     if wanted.get("cycles", True):
         shape = (record.ranks, record.timing.cycles, len(record.phases))
-        cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)
+        cycles = map_array(path / run_files.CYCLES, np.float32, shape)
         phases = {name: record.timing.phases[name] for name in record.phases}
         check_times(path / run_files.CYCLES, cycles, phases)
     if wanted.get("spikes", False):
-        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2), run_files.RECORD)
+        spikes = map_array(path / run_files.SPIKES, np.uint32, (record.totals.spikes, 2))
     ranks = _read_ranks(path / run_files.RANKS, record)
     simulation, launched = path / run_files.SIMULATION, path / run_files.LAUNCH
     return Run(path, record, ranks, cycles, spikes, _read_simulation(simulation), read_launched(launched))
@@ -216,6 +217,11 @@ def _read_record(path: Path) -> Record:
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise BadInput(
             f"{path}: format_version={version!r}; this version of Spikemark reads {FORMAT_VERSION}"
+        )
+    if content.get("kind") == DRY_RUN:
+        raise BadInput(
+            f"{path}: kind='dry_run': one rank that ran alone; allowed: a run of all ranks, or the folder"
+            " that `spikemark dryrun` wrote"
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")

@@ -48,6 +48,14 @@ class Node(Fields):
     frequency_max_hz: Count | None
 
 
+class Waiting(Fields):
+    """How ranks and threads wait for each other, and which environment variables say so."""
+
+    passive: bool
+    chosen_by: Literal["miniapp", "environment"] | None
+    variables: dict[str, str]
+
+
 class Host(Fields):
     """Where it ran; null where unknown."""
 
@@ -65,6 +73,7 @@ class Host(Fields):
     binding: list[list[Count] | None] | None
     node_names: list[str] | None = None  #: in the order of their lowest ranks; None in older records
     per_node: list[Node] | None = None  #: None in simulated runs and in older records
+    waiting: Waiting | None = None  #: of the first rank; None in simulated runs and in older records
 
 
 class Totals(Fields):
@@ -112,6 +121,7 @@ class Timing(Fields):
     simulate_ended_s: Seconds | None = None
     idle_before_s: Span | None = None
     idle_after_s: Span | None = None
+    clock_step_s: float | None = None  #: None in older records and in simulated time
     phases: dict[str, PhaseTime]
 
 
@@ -227,25 +237,30 @@ class Kernel(Fields):
     node_of_rank: list[Count]
 
 
-class Record(Fields):
-    """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
+class OfProcesses(Fields):
+    """What the record of a run and that of one rank alone (dry_rank.py) share."""
 
     format_version: Literal[1]
     status: Literal["complete"]
-    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
-    checksum: Checksum
-    spike_checksum: Checksum
     description: dict[str, Any]
     provenance: Provenance
     host: Host
     warnings: list[str]
     ranks: Positive
     threads: Positive
+    memory: Memory
+    phases: Annotated[list[str], Field(min_length=1)]
+
+
+class Record(OfProcesses):
+    """record.json. Units stand in the field names; see miniapp/FORMAT.md for each field."""
+
+    kind: Literal["measured", "simulated"] = "measured"  #: records from before the field were all measured
+    checksum: Checksum
+    spike_checksum: Checksum
     totals: Totals
     timing: Timing
-    memory: Memory
     lanes: Annotated[list[Lane], Field(min_length=1)]
-    phases: Annotated[list[str], Field(min_length=1)]
     meters: list[Meter]
     energy: Energy | None
     kernel: Kernel | None = None

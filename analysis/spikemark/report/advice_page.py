@@ -78,6 +78,7 @@ def _repeat(made: Advice) -> Section:
     links = [("Predict it again", "", f"`{advise_commands.predicting(made)}`")]
     links += [("Write into your script", "", f"`{line}`") for line in advise_commands.in_script(made)]
     links += [(f"Run it with {made.label}", "", f"`{line}`") for line in advise_commands.running(made)]
+    links.append((advise_show.FEWER.rstrip(":"), "", f"`{advise_commands.on_fewer_cores(made)}`"))
     words = [*advise_show.explained(made), *([described] if described else [])]
     return Section("way", "What to do", words, links=links)
 

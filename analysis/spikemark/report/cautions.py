@@ -15,6 +15,7 @@ COSTLY_TIMERS = 0.02  # share of the run spent reading the clock that deserves a
 CHECKSUMS = "different checksums"
 BESIDE = "beside others"
 ORDER = "order"
+ODD = "odd value"
 CLOCK = "reading the clock"
 EDITED = "edited since"
 MIXED = "mixed"
@@ -22,19 +23,22 @@ DIRTY = "uncommitted changes"
 LEFT_OUT = "not in the figures"
 OTHERS = ""  # place of warnings that this file does not know
 SEVERITY = (
-    *(CHECKSUMS, EDITED, SIMULATED, OVERSUBSCRIBED, "bound too tightly", "shared cores"),
-    *("foreign load", "stolen time", BESIDE, ORDER),
+    *(CHECKSUMS, EDITED, SIMULATED, ODD, OVERSUBSCRIBED, "active waiting", "bound too tightly"),
+    *("shared cores", "foreign load", "stolen time", "passive waiting", BESIDE, ORDER),
     *(CLOCK, OTHERS, MIXED, DIRTY, LEFT_OUT, "virtual machine"),
 )
 # Beginning of a run's warning -> what it means for the times; {} is the largest number in the warnings.
 LOADS = {
     OVERSUBSCRIBED: "measured with more threads than cores: the times are no evidence of speed",
+    "active waiting": "measured with threads that kept each other from working while they waited: the times "
+    "are no evidence of speed",
     "bound too tightly": "measured with ranks bound to fewer cores than they have threads: the times are no "
     "evidence of speed",
     "shared cores": "measured with ranks that shared cores although their node had enough: the times are no "
     "evidence of speed",
     "foreign load": "measured while other processes kept up to {} cores busy: compare with care",
     "stolen time": "measured while the hypervisor took up to {} cores away: compare with care",
+    "passive waiting": "measured with threads that slept while they waited: waiting is longer than usual",
 }
 
 
@@ -47,6 +51,7 @@ def cautions(view: View) -> list[str]:
     ]
     if sweep.simulated:
         found.append(_simulated(sweep))
+        found += [f"{ODD} of the machine's profile: {line}" for line in _odd_values(sweep)]
     differing = len(broken(sweep))
     if differing:
         found.append(
@@ -147,6 +152,12 @@ def _simulated(sweep: Sweep) -> str:
         f"SimGrid simulates from the profile {', '.join(map(machines.title, names))}; no time on this page "
         "was read from a clock of that machine"
     )
+
+
+def _odd_values(sweep: Sweep) -> list[str]:
+    """The values that no machine is likely to have, of the profiles that were simulated; each once."""
+    found = (m.simulation.get("odd_values", []) for m in sweep.runs if m.simulation)
+    return list(dict.fromkeys(line for lines in found for line in lines))
 
 
 def _severity(text: str) -> int:

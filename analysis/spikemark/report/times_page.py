@@ -1,4 +1,4 @@
-"""The page of imported cycle times, or of one run: why ranks wait, what would help, what to measure next."""
+"""The page of imported cycle times, a dry run or a run: why ranks wait, what helps, what to measure next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, integer, percent
-from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes
+from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes, of_dry_run
 from spikemark.records.record import Run
 from spikemark.waiting import PREDICTORS, show, show_budget, verdicts
 from spikemark.waiting.allowed import MEASURED
@@ -26,6 +26,7 @@ from .ways import Way, picture, table, ways_of
 
 DOUBLE = "double-delay-ratio"  # the same as structure-aware with D = 2
 ITSELF = 0.5  # share of the waiting from which the meeting itself is to be looked into
+OTHER, ORIGINS = "another program", {of_dry_run.READER: "a dry run of the mini-app"}
 DELAYS = (
     "A schedule with D cycles between two exchanges gives the same spikes only if the shortest delay between"
     " areas is at least D cycles; cycle times do not say how long delays are."
@@ -48,14 +49,18 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
     """The page as one HTML document that loads nothing, and the sentence at its top."""
     made = answer(times)
     title = f"{counted(made.fitted.ranks, 'rank')}, {integer(made.fitted.cycles)} cycles"
-    what, machine = "cycle times of another program", "an unknown machine"
+    what, machine = "cycle times of the run", "an unknown machine"
     if isinstance(times, Run):
-        what, machine = "cycle times of the run", times.record.host.name
+        machine = times.record.host.name
+    else:
+        what = f"cycle times of {ORIGINS.get(times.about.reader, OTHER)}"
     text = page.document(
         what=what,
         sweep=SimpleNamespace(name=times.path.resolve().name, machine=machine, title=title),
         sentence=made.sentence,
-        top=page.Top(picture(made.ways, made.predictor), table(made.ways), rest=made.rest),
+        top=page.Top(
+            picture(made.ways, made.predictor), table(made.ways), rest=f"{made.waits} {made.order.title}"
+        ),
         broken=False,
         cautions=[Box(page.WARY, line) for line in made.based],
         sections=[
@@ -74,7 +79,7 @@ class Answer:
     """What can be said to somebody who has to decide; the page and the terminal show it."""
 
     sentence: str
-    rest: str  # how much of the time is waiting, and what would help most
+    waits: str  # how much of the time is waiting
     fitted: Source
     predictor: str  # the one to believe
     ways: list[Way]
@@ -100,7 +105,7 @@ def answer(times: CycleTimes | Run) -> Answer:
     order = _order(ways, outcomes[best], best, foreign)
     return Answer(
         sentence=verdicts.cause(found),
-        rest=f"{_waits(fitted)} {order.title}",
+        waits=_waits(fitted),
         fitted=fitted,
         predictor=best,
         ways=ways,
@@ -147,8 +152,8 @@ def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str, for
 
 
 def _change(factor: float) -> str:
-    """A factor as a change in whole per cent."""
-    return change(round(factor, 2))
+    """A change with a digit behind the point, so that its interval does not look like a point."""
+    return change(round(factor, 3), 1)
 
 
 def _helps_most(name: str, runtime: Quantity, condition: str) -> str:
@@ -169,7 +174,9 @@ def _next(times: CycleTimes | Run, found: Budget, short: bool) -> tuple[str, ...
             " not due to computing. `spikemark bench --exchange` times exchanges alone."
         )
     if isinstance(times, CycleTimes):
-        if times.column(COMMUNICATE) is None:
+        if times.about.reader == of_dry_run.READER:
+            said.append("Take exchanges from a profile or a simulation: `spikemark predict --compute-from`.")
+        elif times.column(COMMUNICATE) is None:
             said.append("Time the collective call of each cycle: run times then include exchanges.")
         elif times.column(WAIT) is None:
             said.append(

@@ -10,6 +10,7 @@ from . import (
     mam,
     networks,
     overlap,
+    partition_du,
     schedules,
     simulation_check,
     weak_scaling,
@@ -31,5 +32,6 @@ STUDIES: dict[str, Study] = {
         overlap.STUDY,
         interconnect.STUDY,
         mam.STUDY,
+        partition_du.STUDY,
     )
 }

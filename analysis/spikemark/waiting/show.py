@@ -35,7 +35,7 @@ def fitted(
     the predictors that do not reproduce the waiting of the run.
     """
     most = None if everyone else LISTED
-    effects = {_rank(source, m): in_us(a) for m, a in enumerate(found.rank_effects_s)}
+    effects = {_rank(source, m): in_us(a) for m, a in enumerate(_effects(source, found))}
     of_ranks, left_out = _several(effects, "{} above the mean (µs)", "rank", "µs", most)
     of_nodes, notes = [], []
     if source.nodes is not None:
@@ -69,8 +69,19 @@ def fitted(
     )
 
 
+def _effects(source: Source, found: Estimates) -> list[Quantity]:
+    """How much longer each rank computes; modelled for ranks that have the times of another one."""
+    of = source.times_of or range(source.ranks)
+    return [
+        effect if of[rank] == rank else replace(effect, kind="modelled")
+        for rank, effect in enumerate(found.rank_effects_s)
+    ]
+
+
 def _rank(source: Source, rank: int) -> str:
-    """A rank with its node, where there are several nodes."""
+    """A rank with its node, where there are several nodes, or with the rank whose times it has."""
+    if source.times_of and source.times_of[rank] != rank:
+        return f"rank {rank}, with times of rank {source.times_of[rank]},"
     several = len(set(source.node_of_rank)) > 1
     return f"rank {rank} on {source.node_of_rank[rank]}" if several else f"rank {rank}"
 
@@ -99,7 +110,8 @@ def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
     for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
         content[name] = getattr(found, name).content()
     content["nodes"] = None if source.nodes is None else nodes_content(source.nodes)
-    return content | {"rank_effects_s": [a.content() for a in found.rank_effects_s]}
+    content["warnings"] = list(source.warnings)
+    return content | {"rank_effects_s": [a.content() for a in _effects(source, found)]}
 
 
 def _signed(value: Quantity, name: str, missed: dict[str, Miss]) -> Quantity:

@@ -25,6 +25,13 @@ SHARED = (
     "A change saves another amount than the part that it removes, since what one part no longer delays,"
     " another still does; `spikemark whatif` computes what changes save."
 )
+COMMON = "common mode"
+#: What this row is: `budget._common_mode`.
+TOGETHER = (
+    f"{COMMON}: how much longer a mean cycle is than a usual one (the median), in what all ranks share,"
+    " because in some cycles all of them are slow at once. It makes the run longer, but nobody waits for"
+    " it, so it is not part of the waiting. It is 0 where chance explains as much."
+)
 
 
 def budget(found: Budget, cycles: int) -> Table:
@@ -41,7 +48,7 @@ def budget(found: Budget, cycles: int) -> Table:
         rows.append((f"  {name}", part, share, MEANING[name].format(d=found.delay_ratio)))
     if found.transport is not None:
         rows.append(("transport", found.transport, None, "exchanging data, no waiting"))
-    rows.append(("common mode", found.common_mode, None, "all ranks slow at once, no waiting"))
+    rows.append((COMMON, found.common_mode, None, "all ranks slow at once: mean minus median, no waiting"))
     columns = [
         Column("part", ""),
         Column("us_per_cycle", "µs per cycle, with 95 % interval"),
@@ -59,7 +66,7 @@ def budget(found: Budget, cycles: int) -> Table:
         }
         for part, value, share, words in rows
     ]
-    notes = [verdicts.apart(found), SHARED]
+    notes = [verdicts.apart(found), SHARED, TOGETHER]
     if found.efficiency is not None:
         names = ", ".join(f"{name} {number(value)}" for name, value in found.efficiency.items())
         notes.append(f"POP efficiencies: {names}")

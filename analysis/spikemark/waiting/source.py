@@ -31,9 +31,9 @@ from .usable import (
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s` is the measured waiting beyond what the compute times imply: the time that a barrier takes
-    once the last rank has arrived. `exchange_s` is the mean time of an exchange. Both are 0 for plain arrays.
-    `run_cycles` are those of one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
+    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those
+    of one run where several were joined; 0 stands for all. `node_of_rank` are names.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -47,6 +47,7 @@ class Source:
     #: How much less and more waiting there may be in a cycle, which is then in the exchange instead, because
     #: waiting was not timed; zeros where it was; None where nothing limits it.
     doubt_s: tuple[float, float] | None = (0.0, 0.0)
+    times_of: tuple[int, ...] = ()  # the rank whose times each one has; empty where all have their own
 
     @property
     def ranks(self) -> int:
@@ -195,8 +196,9 @@ def _of_times(times: CycleTimes) -> Source:
         exchange = max(0.0, float(times.exchange.mean()))
         said += uneven(times.exchange, times.path)
     kind = "modelled" if times.column(WAIT) is None else "measured"
-    overhead, doubt = times.waiting - times.implied, times.doubt_s
-    return Source(times.compute, overhead, exchange, said, kind=kind, doubt_s=doubt)
+    overhead, own = times.waiting - times.implied, tuple(times.about.times_of)
+    limits = {"doubt_s": times.doubt_s, "times_of": own}
+    return Source(times.compute, overhead, exchange, said, kind=kind, **limits)
 
 
 def _joined(runs: Sequence[Run]) -> Source:

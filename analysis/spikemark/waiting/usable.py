@@ -34,7 +34,8 @@ def compute_times(run: Run) -> np.ndarray:
 def cautions(run: Run) -> tuple[str, ...]:
     """Warnings of the record that concern everything computed from its times."""
     if run.record.kind == "simulated":
-        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates",)
+        dry = "; compute times were measured by a dry run" * ("dry_run" in (run.simulation or {}))
+        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates{dry}",)
     return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
 
 

@@ -6,6 +6,7 @@ import pytest
 from synthetic import write_run
 
 from spikemark.waiting.budget import PARTS
+from spikemark.waiting.show_budget import TOGETHER
 
 
 def test_every_part_has_its_interval_and_kind(spikemark, conventional):
@@ -24,6 +25,9 @@ def test_people_see_the_same(spikemark, conventional):
     assert (status, errors) == (0, "")
     for words in (*PARTS, "barrier", "common mode", "averages out over 20 cycles", "POP efficiencies: load"):
         assert words in output
+    said = " ".join(output.split())
+    assert "all ranks slow at once: mean minus median, no waiting" in said and TOGETHER in said
+    assert "how much longer a mean cycle is than a usual one" in TOGETHER
 
 
 EIGHT = [node for node in ("n1", "n2", "n3", "n4") for _ in range(2)]

@@ -11,6 +11,7 @@ from spikemark.cli import completion
 from spikemark.cli.main import COMPLETION
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES
+from spikemark.partition.methods import METHODS
 from spikemark.presets import PRESETS
 from spikemark.report.export import FORMATS
 from spikemark.studies import STUDIES
@@ -37,6 +38,7 @@ def offered(spikemark, monkeypatch):
 def test_names_that_are_listed_again_are_those_of_the_registries():
     assert tuple(STUDIES) == completion.STUDIES
     assert tuple(PREDICTORS) == completion.PREDICTORS
+    assert tuple(METHODS) == completion.METHODS
     assert tuple(CHANGES) == completion.CHANGES
     assert tuple(FORMATS) == completion.FORMATS
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from synthetic import write_run
 
-from spikemark.cli.predict import HEADS
+from spikemark.cli.predict import HEADS, USAGES
 from spikemark.waiting import PREDICTORS
 
 
@@ -20,7 +20,7 @@ def parts(text: str) -> list[set[str]]:
 def test_help_explains_both_questions(spikemark, arguments):
     status, output, _ = spikemark("predict", *arguments)
     assert status == 0
-    assert output.count("Usage: spikemark predict") == 2
+    assert output.count("Usage: spikemark predict") == len(USAGES)
     run, machine = parts(output)
     assert {"--schedule", "--cycles", "--group-period"} <= run and "--threads" not in run
     assert {"--machine", "--threads", "--preset"} <= machine and "--cycles" not in machine

@@ -160,6 +160,7 @@ def test_oversubscription_only_where_cores_run_out(ranks, threads, fits):
     oversubscribed = {name for name in start.environment if "oversubscribe" in start.environment[name] + name}
     assert bound == fits
     assert bool(oversubscribed) != fits
+    assert (start.environment.items() >= mpirun.CROWDED.items()) != fits
     if fits:
         assert f"slot:PE={threads}" in start.command
 

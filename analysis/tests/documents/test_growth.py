@@ -20,9 +20,16 @@ def test_a_thread_has_the_lists_of_its_place_in_the_machine(ranks, threads):
     assert found["ns"] > 0
 
 
+@pytest.mark.parametrize("schedule", ["conventional", "structure_aware"])
 @pytest.mark.parametrize(("ranks", "threads", "most"), [(2, 2, 4.5), (2, 128, 4.5), (128, 128, 5.0)])
-def test_bytes_per_synapse_stay_below_the_goal(ranks, threads, most):
-    assert 4 < growth.bytes_per_synapse(ranks, threads) <= most
+def test_bytes_per_synapse_stay_below_the_goal(ranks, threads, most, schedule):
+    assert 4 < growth.bytes_per_synapse(ranks, threads, schedule) <= most
+
+
+def test_between_the_corners_a_synapse_takes_up_to_seven_bytes():
+    """docs/delivery.md says so: lists of little more than one synapse, each with a start."""
+    found = {(m, t): growth.bytes_per_synapse(m, t) for m in growth.SIZES for t in growth.SIZES}
+    assert 6.9 < max(found.values()) < 7.0
 
 
 def test_building_is_measured_for_every_machine(monkeypatch):

@@ -12,6 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.energy import analysis, outside
 from spikemark.energy.power_csv import read_power
 from spikemark.energy.power_header import WATTS, read_header
+from spikemark.energy.timeline import of_run
 
 PLANTED = Planted()
 
@@ -246,6 +247,26 @@ class TestAlignment:
             outside.source(run, path, offset_s=float("nan"))
         with pytest.raises(BadInput, match="at-wall=0; allowed"):
             outside.source(run, path, at_wall_percent=0)
+
+    def test_a_clock_that_was_set_cannot_place_a_run(self, tmp_path):
+        path = file(tmp_path)
+        for step_s in (3600.0, -1.0):
+            run = PLANTED.run(tmp_path / "run", timing__clock_step_s=step_s)
+            with pytest.raises(BadInput, match=rf"clock_step_s={step_s:.3f}: .*, so that .*--align knee"):
+                outside.source(run, path)
+            placed = outside.source(run, path, align="knee")
+            assert placed.timeline.measured[0] - T0 == pytest.approx(PLANTED.edges[3], abs=0.3)
+        assert outside.source(PLANTED.run(tmp_path / "run", timing__clock_step_s=1e-6), path)
+
+    @pytest.mark.parametrize("step_s", [3600.0, 1.0, -1.0])
+    def test_a_span_that_is_not_the_time_it_took_is_refused(self, tmp_path, step_s):
+        """A record from before the clock was watched."""
+        ended = PLANTED.timing()["timing__simulate_ended_s"] + step_s
+        run = PLANTED.run(tmp_path / "run", timing__simulate_ended_s=ended)
+        with pytest.raises(BadInput, match="the system clock was set in between"):
+            of_run(run)
+        with pytest.raises(BadInput, match="set in between, so that it cannot place the run"):
+            outside.source(run, file(tmp_path))
 
     def test_a_record_without_times(self, tmp_path):
         old = {f"timing__{n}": None for n in ("simulate_started_s", "simulate_ended_s", "idle_before_s",

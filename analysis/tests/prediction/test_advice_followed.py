@@ -177,3 +177,22 @@ def test_the_page_begins_with_a_sentence_a_picture_and_a_table(runs_of_nest, tar
     assert html.index(re.split("[(<]", advise_show.sentence(made))[0].strip()) < html.index("<figure")
     assert html.index("<figure") < html.index('id="way"')
     assert len(advise_show.sentence(made).split()) <= 30
+
+
+@pytest.mark.parametrize("how", [(), ("--simulator", "nest")])
+def test_a_command_for_fewer_cores_is_printed(spikemark, known, runs_of_nest, tmp_path, monkeypatch, how):
+    """That for the nodes of the answer binds ranks to cores, which a small machine does not have."""
+    monkeypatch.chdir(tmp_path)
+    given = ("advise", *WAYS[0][:1], *WAYS[0][1], "--machine", "made-up", *how)
+    content = json.loads(spikemark(*given, "--json")[1])
+    page = tmp_path / "page.html"
+    output = spikemark(*given, "--html", page)[1]
+    run, small = content["commands"]["run"][-1], content["commands"]["on_fewer_cores"]
+    assert "--map-by" in run and "--oversubscribe" not in run
+    words, usual = shlex.split(small), shlex.split(run)
+    assert words[words.index("-n") + 1] == usual[usual.index("-n") + 1]
+    assert "--oversubscribe --bind-to none" in small and "PE=" not in small and "OMP_PROC" not in small
+    program = "python3" if how else "miniapp"
+    assert words[words.index(program) :] == usual[usual.index(program) :]
+    assert f"{advise_show.FEWER}\n    {small}" in output
+    assert "the times say nothing about speed" in page.read_text() and "--oversubscribe" in page.read_text()

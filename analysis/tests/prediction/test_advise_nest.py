@@ -127,3 +127,57 @@ def test_machines_are_compared_with_what_nest_can_run(monkeypatch):
     html = machines_page.render(made)  # of parts that are not known there is no picture
     assert "Where the time goes" not in html and "Times of NEST" in html and "None" not in html
     assert "limits it" not in " ".join(compare_show.verdict(made))
+
+
+SMALL = ASKED[1:8]  # the network
+#: How to ask each command what NEST would do with a schedule; all of them refuse alike.
+COMMANDS = {
+    "advise": ("advise", *SMALL, "--machine", "made-up"),
+    "predict": ("predict", *SMALL, "--machine", "made-up", "--ranks", 2),
+    "compare": ("compare", "made-up", "--preset", *SMALL),
+}
+NEVER_IN_NEST = [
+    (
+        ("--schedule", "overlapped"),
+        "schedule='overlapped': no NEST has it; allowed: conventional, ",
+    ),
+    (("--schedule", "hierarchical"), "schedule='hierarchical': no NEST has it"),
+    (
+        ("--schedule", "structure_aware", "--placement", "area_group"),
+        "placement='area_group': no NEST has it",
+    ),
+    (("--schedule", "conventional", "--exchange", "p2p"), "exchange='p2p': NEST exchanges with MPI_Alltoall"),
+    (("--schedule", "conventional", "--lag", 2), "lag=2: "),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("options", "complaint"), NEVER_IN_NEST)
+def test_every_command_refuses_what_no_nest_has(command, options, complaint, spikemark, known):
+    status, output, errors = spikemark(*COMMANDS[command], *options, "--simulator", "nest")
+    assert status == 2 and not output
+    assert complaint in " ".join(errors.split()) and len(errors.splitlines()) == 1
+
+
+def test_a_stated_exchange_of_the_mini_app_does_not_count_for_nest(spikemark, known, tmp_path):
+    """A description states `exchange` for the mini-app; NEST has its own."""
+    times = []
+    for name, stated in (("plain", {}), ("p2p", {"exchange": "p2p"})):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(benchmark(areas=4) | {"schedule": "conventional"} | stated))
+        asked_for = ("predict", path, "--machine", "made-up", "--ranks", 2, "--simulator", "nest", "--json")
+        status, output, _ = spikemark(*asked_for)
+        assert status == 0
+        times.append(json.loads(output)["predictions"])
+    assert times[0] == times[1]
+
+
+def test_compare_keeps_to_the_placements_of_nest(spikemark, known, monkeypatch):
+    """Where ranks outnumber areas, the mini-app has area_group; NEST is refused there."""
+    monkeypatch.setattr("spikemark.prediction.compare.NODES", (2, 8))
+    asked_for = (*COMMANDS["compare"], "--schedule", "structure_aware", "--simulator", "nest", "--json")
+    status, output, errors = spikemark(*asked_for)
+    assert status == 0, errors
+    (machine,) = json.loads(output)["machines"]
+    assert [p["nodes"] for p in machine["tried"]] == [2] and list(machine["refused"]) == ["8"]
+    assert machine["chosen"]["placement"] == "area"

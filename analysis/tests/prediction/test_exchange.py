@@ -12,8 +12,9 @@ from spikemark.core.errors import BadInput
 from spikemark.machines import fields
 from spikemark.machines.inputs import Inputs
 from spikemark.prediction import exchange, rates
-from spikemark.prediction.collectives import Collectives, Traffic
+from spikemark.prediction.collectives import Collectives
 from spikemark.prediction.loads import Loads
+from spikemark.prediction.traffic import Traffic
 from spikemark.presets import mam_benchmark
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=600, indegree=40)

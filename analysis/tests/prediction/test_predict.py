@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
+from advised import benchmark
 from small_machine import Machine, Value
 
 from spikemark.core.errors import BadInput
@@ -146,3 +147,26 @@ def test_json_says_value_interval_unit_and_kind():
 def test_more_nodes_never_slow_the_computing_down():
     times = [value(predict(NETWORK, Machine(), ranks, 16), "deliver") for ranks in (1, 2, 4, 8)]
     assert all(b < a for a, b in pairwise(times))
+
+
+@pytest.mark.parametrize("command", ["advise", "compare", "predict"])
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("schedule", "structure-aware"),
+        ("placement", "areas"),
+        ("exchange", "p3p"),
+        ("exchange", {"far": "p3p"}),
+    ],
+)
+def test_unknown_names_of_a_description_are_refused_alike(command, field, name, known, refusal, tmp_path):
+    """In one line that names the file, whether or not the command would use the field."""
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(benchmark(areas=4) | {field: name}))
+    words = {
+        "advise": (path, "--machine", "made-up"), "compare": ("made-up", "--run", path),
+        "predict": (path, "--machine", "made-up", "--ranks", 2),
+    }[command]  # fmt: skip
+    said = refusal(command, *words)
+    allowed = {"schedule": "structure_aware", "placement": "area_group", "exchange": "p2p"}[field]
+    assert f"run.json: {field}=" in said and allowed in said

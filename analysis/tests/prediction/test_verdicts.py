@@ -9,6 +9,7 @@ import pytest
 from small_machine import OPTIONS, Machine, Value, dear
 
 from spikemark import machines
+from spikemark.machines.plain import named
 from spikemark.prediction import asked, compare_show, decisions, simulators
 from spikemark.prediction import compare as comparing
 from spikemark.prediction.life import Life
@@ -132,6 +133,31 @@ def test_what_is_unknown_never_wins():
         "whether the network fits into memory is not known on cheap: ask the vendor for memory of a"
         in " ".join(compare_show.lines(made))
     )
+
+
+def test_no_verdict_rests_on_a_cost_without_an_upper_end(network):
+    """A machine that is likely to reach the target, but sure to on no number of nodes."""
+    path = "kernels.full_node.update.ignore_and_fire"
+    usual = Machine().values[path].value
+    cheap = Machine("cheap").with_(price__node_hour=0.001)
+    steady = compare(network, [cheap], 1.0).candidates[0]
+    target = 1.2 * min(p.figures["real_time_factor"].value for p in steady.tried)
+    for most, best in ((1.1 * usual, "cheap"), (3.5 * usual, None)):
+        assumed = Value(usual, "ns", kind="assumed", interval=(0.8 * usual, most))
+        made = compare(network, [Machine(), cheap.with_(**{path.replace(".", "__"): assumed})], target)
+        c = made.candidates[1]
+        assert c.certainty == ("sure" if best else "likely")
+        for name in ("cost_eur", "life_nodes"):
+            found = decisions.verdict(made.candidates, name)
+            assert (found.best and found.best.name) == best
+            if best is None:
+                assert "no upper end" in found.why and found.rests_on[0] == ("cheap", path)
+        said = " ".join([compare_show.sentence(made), *compare_show.verdict(made)])
+        assert ("cheap costs the least" in said) == (best is not None)
+        if best is None:
+            assert f"no upper end; it rests on {named(path)} of cheap" in said
+            content = compare_show.content(made)["verdicts"]["life_nodes"]
+            assert content["least"] is None and {"machine": "cheap", "path": path} in content["rests_on"]
 
 
 def test_the_answer_is_one_short_sentence_for_every_pair_of_machines(network):

@@ -198,6 +198,17 @@ BAD = {
         ({"full": 1}, "full=1: true or false"),
         ({"simulate_ms": -1}, "simulate_ms=-1"),
     ],
+    "voxels": [
+        ({"voxels": 0}, "voxels=0"),
+        ({"neurons": 100, "voxels": 64}, "neurons=100: at least 256, four for each voxel"),
+        ({"neurons": 2_000_000}, "neurons=2000000: at most 1000000 in a run description; form=graph"),
+        ({"voxels": 2000, "neurons": 100_000}, "voxels=2000: 1000000 connected pairs; a run description has"),
+        ({"connected": 0}, "connected=0"),
+        ({"lambda_": 0}, "lambda_=0"),
+        ({"geometry": "torus"}, "geometry='torus': Input should be 'ball' or 'sheet'"),
+        ({"form": "file"}, "form='file': Input should be 'run' or 'graph'"),
+        ({"unevenness": -1}, "unevenness=-1"),
+    ],
     "music-cells": [
         ({"applications": "A"}, "applications='A': 'A' is not a chain; allowed are names with arrows"),
         ({"applications": "A->B,"}, "applications='A->B,': '' is not a chain"),

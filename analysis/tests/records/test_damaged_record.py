@@ -63,30 +63,40 @@ def test_unknown_phase(run_dir):
         record.load(run_dir).phase("sleep")
 
 
-@pytest.mark.parametrize("name", ["record.json", "cycles.npy", "ranks.csv"])
-def test_missing_files(run_dir, name):
-    (run_dir / name).unlink()
-    assert f"{name}: not found" in refused(run_dir)
+def cut(share: float):
+    """Keeps a share of a file."""
+    return lambda content: content[: int(share * len(content))]
+
+
+def instead(content: bytes):
+    return lambda _: content
+
+
+SHARES = (0.0, 0.001, 0.3, 0.9, 0.999)
+JSON, NPY = "record.json: truncated or not JSON at line", "cycles.npy: truncated or not a .npy file"
+#: File, what becomes of its content (None: it is missing), and the complaint.
+DAMAGES = [
+    *((name, None, f"{name}: not found") for name in ("record.json", "cycles.npy", "ranks.csv")),
+    *(("record.json", cut(share), JSON) for share in SHARES),
+    *(("cycles.npy", cut(share), NPY) for share in SHARES),
+    *(("record.json", instead(content), "a run record is one JSON object")
+      for content in (b"[]", b"3", b"null", b'"complete"')),
+    ("record.json", instead(b"\xff\xfe\x00"), "record.json: not UTF-8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "complaint"), DAMAGES)
+def test_damaged_files(run_dir, name, change, complaint):
+    path = run_dir / name
+    if change is None:
+        path.unlink()
+    else:
+        path.write_bytes(change(path.read_bytes()))
+    assert complaint in refused(run_dir)
 
 
 def test_missing_directory(tmp_path):
     assert "record.json: not found" in refused(tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
-def test_truncated_record(run_dir, share):
-    path = run_dir / "record.json"
-    text = path.read_text()
-    path.write_text(text[: int(share * len(text))])
-    assert "record.json: truncated or not JSON at line" in refused(run_dir)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
-def test_truncated_cycles(run_dir, share):
-    path = run_dir / "cycles.npy"
-    content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
-    assert "cycles.npy: truncated or not a .npy file" in refused(run_dir)
 
 
 @pytest.mark.parametrize(
@@ -138,17 +148,17 @@ def test_broken_rank_tables(run_dir, change, complaint):
     assert complaint in message
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, True])
-def test_unknown_format_versions(tmp_path, version):
-    message = refused(write_run(tmp_path, format_version=version))
-    assert f"format_version={version!r}; this version of Spikemark reads 1" in message
+UNREADABLE = [
+    *(({"format_version": v}, f"format_version={v!r}; this version of Spikemark reads 1")
+      for v in (0, 2, "1", None, True)),
+    *(({"status": v}, f"status={v!r}; only a run with status 'complete'")
+      for v in ("running", "failed", None, 1)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("status", ["running", "failed", None, 1])
-def test_unfinished_runs(tmp_path, status):
-    assert f"status={status!r}; only a run with status 'complete'" in refused(
-        write_run(tmp_path, status=status)
-    )
+@pytest.mark.parametrize(("fields", "complaint"), UNREADABLE)
+def test_unknown_versions_and_unfinished_runs(tmp_path, fields, complaint):
+    assert complaint in refused(write_run(tmp_path, **fields))
 
 
 @pytest.mark.parametrize(
@@ -196,14 +206,3 @@ def test_every_field_of_the_format_is_needed(run_dir):
             assert record.load(run_dir)
         else:
             assert field in refused(run_dir)
-
-
-@pytest.mark.parametrize("content", ["[]", "3", "null", '"complete"'])
-def test_other_json(run_dir, content):
-    (run_dir / "record.json").write_text(content)
-    assert "a run record is one JSON object" in refused(run_dir)
-
-
-def test_binary_record(run_dir):
-    (run_dir / "record.json").write_bytes(b"\xff\xfe\x00")
-    assert "record.json: not UTF-8" in refused(run_dir)

@@ -5,13 +5,14 @@ import re
 
 import numpy as np
 import pytest
+from fake_simulation import simulated
 from planned import grid, run, view_of, write_experiment
 from synthetic import PHASES, describe, job
 
 from spikemark.records.cases import look
 from spikemark.records.gather import gather
 from spikemark.report import first_screen
-from spikemark.report.cautions import EDITED, LOADS, SEVERITY, SIMULATED, cautions, strongest_load
+from spikemark.report.cautions import EDITED, LOADS, ODD, SEVERITY, SIMULATED, cautions, strongest_load
 from spikemark.report.sections import access, autocorrelation, cycle_times, waiting
 from spikemark.report.sections.access import ALL, filled
 from spikemark.report.sections.waiting.misfit import misfit
@@ -88,6 +89,8 @@ def test_where_lists_are_empty_nothing_is_said_to_be_equal(tmp_path):
 WARNINGS = {
     "virtual machine": "virtual machine: guests",
     "stolen time": "stolen time: the hypervisor took 0.31 cores away",
+    "passive waiting": "passive waiting: threads sleep while they wait (OMP_WAIT_POLICY=passive)",
+    "active waiting": "active waiting: threads that share hardware threads keep each other from working",
     "foreign load": "foreign load: other processes kept 1.75 cores busy",
     "bound too tightly": "bound too tightly: rank 0 has 2 threads and may use 1 hardware thread(s)",
     "shared cores": "shared cores: 2 ranks on node n1, such as ranks 0 and 1, have 2 threads on 1 core",
@@ -97,9 +100,9 @@ WARNINGS = {
 
 
 def test_warnings_by_severity(tmp_path):
-    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2), cycles=100)
+    runs = grid(ranks=(2,), ratios=(10,), seeds=(1, 2, 3), cycles=100)
     first, *others = WARNINGS.values()
-    for i, (options, warning) in enumerate(zip(runs, others, strict=True)):
+    for i, (options, warning) in enumerate(zip(runs[: len(others)], others, strict=True)):
         options |= {"warnings": [warning], "launch": job(i, began_s=-0.5 * i)}
     runs[0]["warnings"].append(first)
     runs[0].update(checksum="0123456789abcdef", timing__timer_overhead=0.2)
@@ -108,9 +111,9 @@ def test_warnings_by_severity(tmp_path):
     found = cautions(view_of(tmp_path, runs))
     starts = [s for s in SEVERITY if s]
     known = [next((s for s in starts if text.startswith(s)), "") for text in found]
-    apart = (SIMULATED, EDITED)  # cautions of other pages
+    apart = (SIMULATED, ODD, EDITED)  # cautions of other pages
     assert list(dict.fromkeys(known)) == [s for s in SEVERITY if s not in apart]
-    assert known[:6] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
+    assert known[: 1 + len(LOADS)] == ["different checksums", *LOADS] and known[-1] == "virtual machine"
 
 
 @pytest.mark.parametrize(("beginning", "number"), [("foreign load", "1.75"), ("stolen time", "0.31")])
@@ -210,3 +213,13 @@ def test_captions_say_where_times_are_cut_and_how_many_ranks_there_are(tmp_path)
     inside = figure.table.cells[0][-1]
     assert f"(measured): {inside} (conventional)" in figure.caption
     assert autocorrelation.section(view).figures[0].title == "Autocorrelation, 2 ranks"
+
+
+def test_odd_values_of_the_simulated_machine_are_a_caution(tmp_path):
+    line = "interconnect.bandwidth: 200 GB/s is 8.1 times the highest known"
+    folder = simulated(write_experiment(tmp_path, grid(ranks=(2,), ratios=(10,), seeds=(1, 2), cycles=100)))
+    assert not any(ODD in text for text in cautions(look(gather(folder))))
+    for run_dir in (folder / "runs").iterdir():
+        (run_dir / "simulation.json").write_text(json.dumps({"odd_values": [line]}))
+    found = [text for text in cautions(look(gather(folder))) if ODD in text]
+    assert found == [f"odd value of the machine's profile: {line}"]

@@ -52,6 +52,20 @@ def test_ranks_that_may_run_anywhere_are_not_bound(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("passive", "chooser", "shown"),
+    [
+        (True, "miniapp", "passive, chosen by the miniapp"),
+        (False, "environment", "as the libraries do, chosen by the environment"),
+        (False, None, "as the libraries do"),
+    ],
+)
+def test_the_way_of_waiting_is_shown(tmp_path, passive, chooser, shown):
+    waiting = {"passive": passive, "chosen_by": chooser, "variables": {}}
+    found = terms(view(tmp_path, None, host__waiting=waiting))
+    assert found["waiting of threads and ranks"] == shown
+
+
+@pytest.mark.parametrize(
     ("numbers", "why"), [((1, 2, 3), ", since each run was a job of its own"), ((1, 1, 1), "")]
 )
 def test_an_order_that_was_not_kept_is_a_caution(tmp_path, numbers, why):

@@ -84,15 +84,20 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_files_get_one_clear_line(case, tmp_path):
-    bad, words = BAD[case]
-    path = tmp_path / "bad.yaml"
-    path.write_text(yaml.safe_dump(bad))
+def refused(path) -> str:
+    """Why the experiment is refused, in one line."""
     with pytest.raises(BadInput) as error:
         expand(load(path))
     message = str(error.value)
     assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_get_one_clear_line(case, tmp_path):
+    bad, words = BAD[case]
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump(bad))
+    message = refused(tmp_path / "bad.yaml")
     assert [word for word in words if word not in message] == [], message
 
 
@@ -110,9 +115,7 @@ def test_what_only_yaml_can_say_is_refused(case, tmp_path):
     text, reason = RAW[case]
     rest = yaml.safe_dump({**content(), "preset": copy.deepcopy(SMALL)})
     (tmp_path / "bad.yaml").write_text(text.format(rest) if "{}" in text else text)
-    with pytest.raises(BadInput, match=reason) as error:
-        expand(load(tmp_path / "bad.yaml"))
-    assert "\n" not in str(error.value)
+    assert reason in refused(tmp_path / "bad.yaml")
 
 
 BAD_DESCRIPTIONS = {
@@ -131,8 +134,7 @@ def test_bad_descriptions_are_refused(case, tmp_path):
     text, reason = BAD_DESCRIPTIONS[case]
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(content(preset=None, description="run.json")))
-    with pytest.raises(BadInput, match=rf"run\.json: .*{reason}"):
-        expand(load(tmp_path / "x.yaml"))
+    assert reason in refused(tmp_path / "x.yaml").partition("run.json: ")[2]
 
 
 def test_unknown_experiment_names_those_that_exist():

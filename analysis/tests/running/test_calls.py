@@ -8,7 +8,8 @@ from spikemark import machines
 from spikemark.machines import algorithms
 from spikemark.machines.inputs import Inputs
 from spikemark.machines.interconnect import Interconnect
-from spikemark.prediction.collectives import Collectives, Traffic
+from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.traffic import Traffic
 from spikemark.running.simulation import platform
 
 MEASURED = [

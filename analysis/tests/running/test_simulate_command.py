@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import dry_folder
 import machine_file
 import pytest
 import synthetic
@@ -160,3 +161,51 @@ def test_an_interrupt_leaves_nothing_behind(files):
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130, process.communicate()
     assert started and set(files["out"].parent.iterdir()) == before
+
+
+@pytest.fixture
+def dry(tmp_path, monkeypatch):
+    """A dry run of two of the four ranks of another network, and the description of that."""
+    full = dry_folder.description(seed=7)
+    file = tmp_path / "full.json"
+    file.write_text(json.dumps(full))
+    with monkeypatch.context() as patch:
+        found = dry_folder.write(patch, tmp_path / "dry", of=4, sample=2, description=full)
+    return {"folder": found.path, "full": file, "found": found}
+
+
+def test_compute_times_of_a_dry_run_are_replayed_and_the_rest_simulated(spikemark, files, dry):
+    files["run"] = dry["full"]
+    status, output, errors = spikemark(*command(files, "--compute", dry["folder"]))
+    assert status == 0, errors
+    assert "deliver, update and collocate were measured by a dry run of 2 of 4 ranks; the rest is" in output
+    found = record.load(files["out"])
+    means = dry["found"].times().mean(axis=(0, 1))
+    for name, mean in zip(("deliver", "update", "collocate"), means, strict=True):
+        assert found.phase(name).mean() == pytest.approx(mean, rel=1e-3)
+    about = found.simulation["dry_run"]
+    assert about["sampled"] == [0, 3] and about["not_measured"] == ["waiting", "exchange"]
+    assert "compute times were measured by a dry run" in spikemark("fit", files["out"])[2]
+
+
+def test_a_small_network_takes_the_times_of_the_full_one_only_if_that_is_named(
+    spikemark, files, dry, refusal
+):
+    more = "--compute", dry["folder"], "--set", "time.simulate_ms=40", "--set", "schedule=conventional"
+    more += "--set", "placement=round_robin"
+    assert "network: not that of the dry run" in refusal(*command(files, *more))
+    status, _, errors = spikemark(*command(files, *more, "--compute-of", dry["full"]))
+    assert status == 0, errors
+    about = json.loads((files["out"] / "simulation.json").read_text())
+    assert any("those of another network" in line for line in about["assumptions"])
+
+
+def test_a_dry_run_of_other_ranks_or_cycles_is_refused(files, dry, refusal):
+    files["run"] = dry["full"]
+    words = command(files, "--compute", dry["folder"])
+    at = words.index("--ranks") + 1
+    assert "has 4 ranks: allowed are as many" in refusal(*words[:at], "2", *words[at + 1 :])
+    assert "has 400 measured cycles" in refusal(*words, "--set", "time.simulate_ms=30")
+    assert "schedule=structure_aware: the dry run" in refusal(
+        *words, "--set", "schedule=structure_aware", "--set", "placement=area"
+    )

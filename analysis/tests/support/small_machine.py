@@ -68,4 +68,4 @@ class Machine:
 def dear() -> Machine:
     """A faster machine that takes more power."""
     quick = {f"kernels__full_node__{k}": v for k, v in (("t_first", 30), ("t_next", 0.8))}
-    return Machine("dear").with_(**quick, power__core=100, price__node_hour=9)
+    return Machine("dear").with_(**quick, power__core=50, price__node_hour=9)

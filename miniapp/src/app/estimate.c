@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "run/build.h"
+#include "run/foreign.h"
 #include "run/limits.h"
+#include "schedule/lane_sources.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +16,14 @@ struct lane_share {
 };
 
 /// Finds the shares of all lanes on a rank that has own[population] neurons. A source has a list in a lane
-/// unless all draws of all projections miss it; a Poisson number of draws with mean K all miss it with
-/// probability exp(-K hit).
+/// unless all draws of all projections miss it.
 static void share_lanes(const struct schedule *schedule, const struct network *network, const double *own,
                         struct lane_share shares[schedule_lanes_max]) {
     double *log_missed = ALLOC_ZERO(double, (size_t)schedule->n_lanes * network->n_populations);
     memset(shares, 0, schedule_lanes_max * sizeof *shares);
-    for (uint32_t i = 0; i < network->n_projections; i++) {
-        const struct projection *p = &network->projections[i];
-        const uint32_t target_area = network->populations[p->target].area;
-        const double drawn = own[p->target] * p->indegree.mean;
-        for (uint32_t k = 0; drawn > 0 && k < p->n_sources; k++) {
-            const struct population *source = &network->populations[p->sources[k]];
-            int lane = schedule_lane(schedule, source->area, target_area);
-            if (lane < 0) continue; // there are no synapses then
-            const double hit = 1 / fmax(p->pool, 1.0000001);
-            shares[lane].synapses += drawn * source->size / p->pool;
-            log_missed[(size_t)lane * network->n_populations + p->sources[k]] +=
-                drawn * (p->indegree.above ? -hit : log1p(-hit));
-        }
-    }
+    double synapses[schedule_lanes_max] = {0};
+    lane_sources_expect(schedule, network, own, synapses, log_missed);
+    for (int l = 0; l < schedule->n_lanes; l++) shares[l].synapses = synapses[l];
     for (int l = 0; l < schedule->n_lanes; l++)
         for (uint32_t p = 0; p < network->n_populations; p++) {
             const double missed = log_missed[(size_t)l * network->n_populations + p];
@@ -140,21 +130,47 @@ static double ranks_that_do(const struct placement *placement, const struct sche
     return factor < 1e6 ? ceil(factor * placement->ranks) : 0;
 }
 
+static bool check_words(const struct description *description, const struct placement *placement,
+                        const struct schedule *schedule, int rank, const struct estimate *e,
+                        struct error *error) {
+    for (int l = 0; l < schedule->n_lanes; l++) {
+        const struct lane_plan *plan = &schedule->lanes[l];
+        if (limits_check_words(plan, description, (uint64_t)e->lane_lists[l], error)) continue;
+        const uint64_t steps = (uint64_t)plan->period * description->steps_per_cycle;
+        const double ranks =
+            ranks_that_do(placement, schedule, rank, l, (double)spike_lists_limit(spike_format(steps)));
+        const size_t used = strlen(error->text);
+        if (ranks > 0)
+            snprintf(error->text + used, sizeof error->text - used, " (about %.0f would do)", ranks);
+        return false;
+    }
+    return true;
+}
+
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error) {
     for (int rank = 0; rank < placement->ranks; rank++) {
         const struct estimate e = estimate_rank(description, placement, schedule, rank);
-        for (int l = 0; l < schedule->n_lanes; l++) {
-            const struct lane_plan *plan = &schedule->lanes[l];
-            if (limits_check_words(plan, description, (uint64_t)e.lane_lists[l], error)) continue;
-            const uint64_t steps = (uint64_t)plan->period * description->steps_per_cycle;
-            const double ranks =
-                ranks_that_do(placement, schedule, rank, l, (double)spike_lists_limit(spike_format(steps)));
-            const size_t used = strlen(error->text);
-            if (ranks > 0)
-                snprintf(error->text + used, sizeof error->text - used, " (about %.0f would do)", ranks);
-            return false;
-        }
+        if (!check_words(description, placement, schedule, rank, &e, error)) return false;
     }
     return true;
+}
+
+bool estimate_check_dry(const struct description *description, const struct placement *placement,
+                        const struct schedule *schedule, const struct dry *dry, double memory,
+                        struct error *error) {
+    const double gib = exp2(30);
+    const struct estimate e = estimate_rank(description, placement, schedule, dry->rank);
+    if (!check_words(description, placement, schedule, dry->rank, &e, error)) return false;
+    double foreign = 0,
+           routing = dry->exact_routes ? schedule->n_lanes * description->network.n_neurons / 8.0 : 0;
+    for (int l = 0; l < schedule->n_lanes; l++)
+        if (lane_ranks(&schedule->lanes[l], dry->rank) > 1)
+            foreign += foreign_bytes(e.lane_lists[l], schedule->lanes[l].wire->words);
+    const double needed = estimate_sum(&e) + fmax(foreign, fmax(e.building, routing + e.routes));
+    if (needed <= memory) return true;
+    return error_set(error,
+                     "network: %.3g GiB for rank %d of %d while it is built; allowed: at most the memory of "
+                     "this node, %.3g GiB, so take more ranks (about %.0f would do)",
+                     needed / gib, dry->rank, dry->of, memory / gib, ceil(dry->of * needed / memory));
 }

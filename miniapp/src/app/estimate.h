@@ -4,6 +4,7 @@
 #ifndef APP_ESTIMATE_H
 #define APP_ESTIMATE_H
 
+#include "run/dry.h"
 #include "schedule/schedule.h"
 
 /// The bytes of each part, as build_bytes() finds them afterwards. Lists and routes are expectations over the
@@ -29,5 +30,11 @@ double estimate_sum(const struct estimate *estimate);
 /// which windows, or how many ranks, would do.
 bool estimate_check_words(const struct description *description, const struct placement *placement,
                           const struct schedule *schedule, struct error *error);
+
+/// Refuses a dry run of a rank for the same reason, or because it would need more than `memory` bytes while
+/// it is built or runs, and says how many ranks would do.
+bool estimate_check_dry(const struct description *description, const struct placement *placement,
+                        const struct schedule *schedule, const struct dry *dry, double memory,
+                        struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "app/load.h"
 #include "base/alloc.h"
 #include "measurement/clock.h"
+#include "measurement/simulated.h"
 #include "record/write.h"
 #include "transport/agree.h"
 #include <stdlib.h>
@@ -25,6 +26,14 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
         ranks = options->ranks;
     }
     if (options->threads) threads = options->threads;
+    job->is_dry = options->is_dry;
+    job->dry = options->dry;
+    if (job->is_dry && layout->ranks > 1)
+        return error_set(error, "--as-rank: started as %d processes; allowed: one, without mpirun", ranks);
+    if (job->is_dry && time_is_simulated)
+        return error_set(error,
+                         "--as-rank: in simulated time; allowed: only in the build that measures time");
+    if (job->is_dry) ranks = job->dry.of;
     const time_t now = time(NULL);
     strftime(job->started, sizeof job->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     job->start_s = clock_now();
@@ -39,7 +48,7 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
     return schedule_placement(description, &rule, error) &&
            placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
-           counters_check(description, error);
+           counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
 }
 
 bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
@@ -47,15 +56,18 @@ bool job_build(struct job *job, const struct options *options, const struct layo
     const struct description *description = &job->description;
     int rank;
     MPI_Comm_rank(world, &rank);
-    if (!layout_fits(world, description, &job->placement, &job->schedule, error)) return false;
+    if (job->is_dry ? !estimate_check_dry(description, &job->placement, &job->schedule, &job->dry,
+                                          layout_memory(), error)
+                    : !layout_fits(world, description, &job->placement, &job->schedule, error))
+        return false;
     counters_open(&job->counters, description, layout->threads, options->require_counters, error);
     if (!error_stands(error))
         compute_times_open(&job->times, options->compute_times, layout->ranks, rank, description->cycles,
                            error);
     if (!error_stands(error)) progress_open(&job->progress, options->progress, rank, description, error);
     if (rank == 0 && !error_stands(error)) run_directory_open(&job->directory, options->out, error);
-    return agree(world, error) &&
-           build(&job->model, description, &job->placement, &job->schedule, world, error);
+    return agree(world, error) && build(&job->model, description, &job->placement, &job->schedule, world,
+                                        job->is_dry ? &job->dry : NULL, error);
 }
 
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {

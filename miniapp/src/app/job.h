@@ -23,6 +23,8 @@ struct job {
     struct progress progress;
     struct energy_reader reader;
     struct kernel_reader kernel_reader;
+    struct dry dry; ///< as the options ask
+    bool is_dry;
     struct model model;
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank

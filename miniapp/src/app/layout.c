@@ -45,9 +45,13 @@ bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct err
     return agree(world, error);
 }
 
+double layout_memory(void) {
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
                  const struct schedule *schedule, struct error *error) {
-    const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), gib = exp2(30);
+    const double memory = layout_memory(), gib = exp2(30);
     int rank;
     MPI_Comm node;
     MPI_Comm_rank(world, &rank);

@@ -16,6 +16,9 @@ struct layout {
 /// Collective.
 bool layout_read(struct layout *layout, MPI_Comm world, int provided, struct error *error);
 
+/// Returns the memory of this node, bytes.
+double layout_memory(void);
+
 /// Refuses a network that needs more memory than the node of this rank has. Collective.
 bool layout_fits(MPI_Comm world, const struct description *description, const struct placement *placement,
                  const struct schedule *schedule, struct error *error);

@@ -6,6 +6,7 @@
 #include "app/job.h"
 #include "app/list.h"
 #include "base/alloc.h"
+#include "measurement/waiting.h"
 #include "record/provenance.h"
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ int main(int argc, char **argv) {
     struct error error = {""};
     struct options options;
     struct layout layout;
+    waiting_choose(argv);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!options_read(&options, argc, argv, &error) ||

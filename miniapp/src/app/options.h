@@ -4,7 +4,7 @@
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
-#include "base/error.h"
+#include "run/dry.h"
 
 enum action { action_run, action_list, action_explain, action_help, action_version };
 
@@ -17,6 +17,8 @@ struct options {
     const char **overrides;    ///< [n_overrides] of --set
     int n_overrides;
     int ranks, threads;    ///< for --explain; 0: as started
+    bool is_dry;           ///< --as-rank, --of
+    struct dry dry;        ///< what is asked of it
     bool json;             ///< print JSON; of --list and --explain
     bool require_counters; ///< refuse to run without those that are asked for
 };

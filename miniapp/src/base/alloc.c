@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { cache_line = 64, huge_page = 1 << 21 };
+enum { huge_page = 1 << 21 };
 
 void *alloc(size_t count, size_t size) {
     size_t bytes = count * size;
-    bool large = bytes >= 2 * huge_page;
-    size_t alignment = large ? huge_page : cache_line;
+    bool large = bytes >= huge_page;
+    size_t alignment = large ? huge_page : alloc_apart;
     size_t rounded = (bytes / alignment + 1) * alignment;
     bool overflow = size != 0 && count > SIZE_MAX / 2 / size;
     void *block = overflow ? NULL : aligned_alloc(alignment, rounded);
@@ -21,7 +21,9 @@ void *alloc(size_t count, size_t size) {
         fprintf(stderr, "miniapp: out of memory: %zu x %zu bytes were asked for\n", count, size);
         _exit(1); // not exit(), since other threads are at work
     }
-    if (large) madvise(block, rounded, MADV_HUGEPAGE); // without it the program is only slower
+    // The rest of the block stays in small pages, so that none of it is memory that nobody asked for. Where
+    // the system has no huge pages, the program is only slower.
+    if (large) madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
     return block;
 }
 

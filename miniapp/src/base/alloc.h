@@ -1,20 +1,29 @@
 /// \file
 /// Allocation that either succeeds or ends the program, since no caller can go on without its memory.
 ///
-/// Blocks start on a cache line (64 bytes), so that a list of synapses or a row of the ring buffer touches as
-/// few lines as its length allows. Large blocks ask for huge pages: synapses and ring buffers are read at
-/// random and would otherwise miss the TLB as well as the cache. Free all blocks with free().
+/// Blocks start on a cache line, so that a list of synapses or a row of the ring buffer touches as few lines
+/// as its length allows. No two blocks share a line, nor a pair of lines that are fetched together, so what
+/// one thread writes does not take a line from another. Blocks of 2 MB and more begin with a huge page and
+/// ask for huge pages: synapses, their index and ring buffers are read at random and would otherwise miss the
+/// TLB as well as the cache. No huge page holds parts of two blocks.
+///
+/// A page belongs to the memory node of the thread that first writes to it, not of the one that allocates it.
+/// So the thread that will use a block should fill it. Free all blocks with free().
 
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
 
 #include <stddef.h>
 
+/// Bytes that lie between things of different threads: the longest cache line of processors in use (A64FX),
+/// and two pairs of lines of others.
+enum { alloc_apart = 256 };
+
 /// Allocates count * size bytes, whose contents are undefined. Never returns NULL (count * size may be 0).
 void *alloc(size_t count, size_t size);
 
-/// Allocates as alloc() does and lets the calling thread set the bytes to zero, which makes it the owner of
-/// the pages on a NUMA machine.
+/// Allocates as alloc() does and lets the calling thread set the bytes to zero, so that the pages are near
+/// it.
 void *alloc_zero(size_t count, size_t size);
 
 /// Returns a copy of a string.

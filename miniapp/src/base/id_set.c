@@ -9,7 +9,7 @@ static size_t words(const struct id_set *set) {
 }
 
 unsigned id_set_bits(uint32_t ids, unsigned fewest, int threads) {
-    const uint32_t buckets = 8 * (uint32_t)threads;
+    const uint32_t buckets = 64 * (uint32_t)threads; // many, since half of all ids may lie side by side
     unsigned bits = fewest;
     while (bits < id_set_bits_max && ids >> (bits + 1) >= buckets) bits++;
     return bits;
@@ -27,14 +27,16 @@ void id_set_close(struct id_set *set) {
 }
 
 void id_set_fill(struct id_set *set, uint32_t bucket, const uint64_t *present) {
-    struct id_bucket *filled = &set->bucket[bucket];
-    for (size_t w = 0; w < words(set); w++) filled->count += (uint32_t)__builtin_popcountll(present[w]);
-    if (filled->count == 0) return;
-    filled->low = ALLOC(uint16_t, filled->count);
-    uint32_t n = 0;
-    for (size_t w = 0; w < words(set); w++)
+    const size_t n_words = words(set);
+    uint32_t count = 0, n = 0;
+    for (size_t w = 0; w < n_words; w++) count += (uint32_t)__builtin_popcountll(present[w]);
+    if (count == 0) return;
+    uint16_t *low = ALLOC(uint16_t, count);
+    for (size_t w = 0; w < n_words; w++)
         for (uint64_t rest = present[w]; rest; rest &= rest - 1)
-            filled->low[n++] = (uint16_t)(64 * w + (size_t)__builtin_ctzll(rest));
+            low[n++] = (uint16_t)(64 * w + (size_t)__builtin_ctzll(rest));
+    set->bucket[bucket].count = count; // written once: other threads fill the buckets beside it
+    set->bucket[bucket].low = low;
 }
 
 uint64_t id_set_number(struct id_set *set) {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /// The purpose of a draw. A new purpose gets a new value at the end.
-enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree };
+enum rng_purpose { rng_synapse, rng_neuron, rng_inject, rng_external, rng_indegree, rng_dry_run };
 
 /// The four 32-bit words of one draw.
 struct rng_words {

@@ -58,6 +58,13 @@ static inline int placement_rank(const struct placement *placement, uint32_t pop
     return deal->first_rank + (int)((gid - deal->origin) % (uint32_t)deal->ranks);
 }
 
+/// Returns the thread that owns it there.
+static inline int placement_thread(const struct placement *placement, uint32_t population, uint32_t gid) {
+    const struct deal *deal = &placement->deals[population];
+    const uint32_t ranks = (uint32_t)deal->ranks, units = ranks * (uint32_t)placement->threads;
+    return (int)((gid - deal->origin) % units / ranks);
+}
+
 /// Returns the number of neurons of one population on a rank.
 uint32_t placement_count(const struct placement *placement, uint32_t population, int rank);
 

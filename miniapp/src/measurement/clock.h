@@ -33,14 +33,15 @@ static inline double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Returns the seconds since the Unix epoch by the system clock, for comparison with the clocks of others. It
-/// is NAN in simulated time, which has no date.
-static inline double clock_epoch(void) {
-    struct timespec now;
-    if (time_is_simulated) return NAN;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+/// Returns the seconds since the Unix epoch, for comparison with the clocks of others: what the system clock
+/// told when the program started, and what clock_now() has counted since. So the difference of two readings
+/// is an interval, even if somebody sets the system clock in between. It is NAN in simulated time, which has
+/// no date.
+double clock_epoch(void);
+
+/// Returns by how many seconds the system clock was set since the program started; nearly 0 if it was not. It
+/// is NAN in simulated time.
+double clock_step(void);
 
 /// Says whether ticks are those of the processor's counter.
 static inline bool clock_counts(void) {

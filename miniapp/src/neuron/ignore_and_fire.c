@@ -18,7 +18,7 @@ static const struct parameter parameters[n_parameters] = {
     [rate_cv] = {"rate_cv", 0, 0, 1},
 };
 
-static const uint32_t never = UINT32_MAX;
+static const uint32_t never = UINT32_MAX; // as train_silent
 
 struct block {
     uint32_t n;
@@ -39,18 +39,22 @@ static double draw_rate(const struct neuron_setup *setup, uint32_t gid) {
     return rate;
 }
 
+static struct train train(const struct neuron_setup *setup, uint32_t gid) {
+    const double rate = draw_rate(setup, gid);
+    const double steps = rate > 0 ? nearbyint(1000 / (rate * setup->resolution_ms)) : train_silent;
+    const uint32_t interval = steps < 1 ? 1 : steps >= train_silent ? train_silent : (uint32_t)steps;
+    const struct rng_words phase = rng_draw(setup->seed, rng_neuron, setup->population, gid, 0);
+    return (struct train){interval, rng_below(phase.word[0], phase.word[1], interval)};
+}
+
 static void *open(const struct neuron_setup *setup) {
     struct block *block = ALLOC(struct block, 1);
     uint32_t n = setup->share.count;
     *block = (struct block){n, ALLOC(uint32_t, n), ALLOC(uint32_t, n), ALLOC_ZERO(uint32_t, n)};
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t gid = setup->share.first + i * setup->share.stride;
-        double rate = draw_rate(setup, gid);
-        double steps = rate > 0 ? nearbyint(1000 / (rate * setup->resolution_ms)) : never;
-        block->interval[i] = steps < 1 ? 1 : steps >= never ? never : (uint32_t)steps;
-        struct rng_words phase = rng_draw(setup->seed, rng_neuron, setup->population, gid, 0);
-        block->next[i] = rng_below(phase.word[0], phase.word[1], block->interval[i]);
-        if (block->interval[i] == never) block->next[i] = never;
+        const struct train own = train(setup, setup->share.first + i * setup->share.stride);
+        block->interval[i] = own.interval;
+        block->next[i] = own.interval == train_silent ? never : own.phase;
     }
     return block;
 }
@@ -97,5 +101,6 @@ const struct neuron_model neuron_ignore_and_fire = {
     .open = open,
     .close = close,
     .update = update,
+    .train = train,
     .state_of = state_of,
 };

@@ -25,6 +25,14 @@ struct neuron_setup {
     double parameters[neuron_parameters_max];
 };
 
+/// Spikes at equal intervals: at the steps `phase`, `phase` + `interval`, ...
+struct train {
+    uint32_t interval; ///< steps, at least 1; train_silent: there is no spike
+    uint32_t phase;    ///< below `interval`
+};
+
+static const uint32_t train_silent = UINT32_MAX;
+
 struct neuron_model {
     const char *name;
     const char *summary; ///< one line for --list
@@ -44,6 +52,10 @@ struct neuron_model {
     /// fire, in ascending order.
     /// \return how many fire.
     uint32_t (*update)(void *state, const int32_t *input, uint32_t step, uint32_t *fired);
+
+    /// Returns the spikes of neuron `gid` of the setup's population, whatever it receives. NULL where they
+    /// depend on that. Reads nothing of `setup->share`.
+    struct train (*train)(const struct neuron_setup *setup, uint32_t gid);
 
     /// Returns the state that neuron number i of the block is left with, for the checksum.
     uint64_t (*state_of)(const void *state, uint32_t i);

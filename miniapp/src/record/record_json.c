@@ -3,10 +3,12 @@
 #include "base/json_number.h"
 #include "measurement/clock.h"
 #include "measurement/simulated.h"
+#include "measurement/waiting.h"
 #include "record/provenance.h"
 #include "record/warnings.h"
 #include "schedule/lane_json.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(results, member) json_integer((json_int_t)RESULTS_SUM(results, member))
@@ -15,28 +17,37 @@ static json_t *count_or_null(uint64_t bytes) {
     return bytes ? json_integer((json_int_t)bytes) : json_null();
 }
 
+/// Returns a count of what is exchanged, or null in a dry run, where nothing is.
+static json_t *exchanged(const struct results *results, uint64_t count) {
+    return results->model->dry ? json_null() : json_integer((json_int_t)count);
+}
+
 static json_t *totals(const struct results *results) {
-    return json_pack(
-        "{so so so so so so so so so}", "neurons", COUNT(results, neurons), "synapses",
-        COUNT(results, synapses), "spikes", COUNT(results, counts.spikes), "synaptic_events",
-        COUNT(results, counts.synaptic_events), "external_events", COUNT(results, counts.external_events),
-        "first_accesses", COUNT(results, counts.first_accesses), "lookups", COUNT(results, counts.lookups),
-        "messages", COUNT(results, traffic.messages), "bytes_sent", COUNT(results, traffic.bytes));
+    return json_pack("{so so so so so so so so so}", "neurons", COUNT(results, neurons), "synapses",
+                     COUNT(results, synapses), "spikes", COUNT(results, counts.spikes), "synaptic_events",
+                     COUNT(results, counts.synaptic_events), "external_events",
+                     COUNT(results, counts.external_events), "first_accesses",
+                     COUNT(results, counts.first_accesses), "lookups", COUNT(results, counts.lookups),
+                     "messages", exchanged(results, RESULTS_SUM(results, traffic.messages)), "bytes_sent",
+                     exchanged(results, RESULTS_SUM(results, traffic.bytes)));
 }
 
 static json_t *phases(const struct results *results) {
     json_t *all = json_object();
     for (int p = 0; p < n_phases; p++) {
         double sum = 0, most = 0;
-        for (int r = 0; r < results->model->ranks; r++) {
+        for (int r = 0; r < results->model->processes; r++) {
             sum += results->ranks[r].phase_s[p];
             most = fmax(most, results->ranks[r].phase_s[p]);
         }
-        json_t *phase = json_pack("{so so}", "mean_s", known(sum / results->model->ranks), "max_s",
+        json_t *phase = json_pack("{so so}", "mean_s", known(sum / results->model->processes), "max_s",
                                   known(isnan(sum) ? NAN : most));
         if (isnan(sum))
-            json_object_set_new(phase, "reason",
-                                json_string("record.barrier is false: the waiting is part of exchange"));
+            json_object_set_new(
+                phase, "reason",
+                json_string(results->model->dry
+                                ? "dry run: there is nobody to wait for or to exchange with"
+                                : "record.barrier is false: the waiting is part of exchange"));
         json_object_set_new(all, phase_names[p], phase);
     }
     return all;
@@ -49,20 +60,21 @@ static json_t *pause_span(struct interval span) {
 
 static json_t *timing(const struct results *results) {
     const struct description *d = results->description;
-    double simulate_s = RESULTS_LARGEST(results, simulate_s);
+    const double simulate_s = RESULTS_LARGEST(results, simulate_s);
+    const double run_s = results->model->dry ? NAN : simulate_s; // in a dry run it says nothing
     double model_s = 1e-3 * d->given.cycle_ms * d->cycles;
     double overhead = (double)results->measured->clock_reads * results->clock_read_s / simulate_s;
-    json_t *all = json_pack(
-        "{so so so so sI ss so so so}", "build_s", known(RESULTS_LARGEST(results, build_s)), "simulate_s",
-        known(simulate_s), "model_s", known(model_s), "real_time_factor", known(simulate_s / model_s),
-        "cycles", (json_int_t)d->cycles, "clock", clock_name(), "timer_overhead", known(overhead),
-        "timer_read_s", known(results->clock_read_s), "phases", phases(results));
-    json_t *more = json_pack("{so so so so so so}", "counter_read_s", known(results->counters->read_s),
+    json_t *all = json_pack("{so so so so sI ss so so so}", "build_s",
+                            known(RESULTS_LARGEST(results, build_s)), "simulate_s", known(run_s), "model_s",
+                            known(model_s), "real_time_factor", known(run_s / model_s), "cycles",
+                            (json_int_t)d->cycles, "clock", clock_name(), "timer_overhead", known(overhead),
+                            "timer_read_s", known(results->clock_read_s), "phases", phases(results));
+    json_t *more = json_pack("{so so so so so so so}", "counter_read_s", known(results->counters->read_s),
                              "counter_overhead", known(results_counter_overhead(results, simulate_s)),
                              "simulate_started_s", known(results->measured->span.from_s), "simulate_ended_s",
                              known(results->measured->span.to_s), "idle_before_s",
                              pause_span(results->reader->idle_before), "idle_after_s",
-                             pause_span(results->reader->idle_after));
+                             pause_span(results->reader->idle_after), "clock_step_s", known(clock_step()));
     json_object_update(all, more);
     json_decref(more);
     return all;
@@ -71,14 +83,14 @@ static json_t *timing(const struct results *results) {
 static json_t *memory(const struct results *results) {
     uint64_t peak = 0, synapses = RESULTS_SUM(results, synapses);
     bool all_known = true;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->processes; r++) {
         peak += results->ranks[r].peak_bytes;
         all_known = all_known && results->ranks[r].peak_bytes > 0;
     }
     json_t *parts = json_object();
     for (int i = 0; i < build_parts; i++) {
         uint64_t bytes = 0;
-        for (int r = 0; r < results->model->ranks; r++) bytes += results->ranks[r].part_bytes[i];
+        for (int r = 0; r < results->model->processes; r++) bytes += results->ranks[r].part_bytes[i];
         json_object_set_new(parts, build_part_names[i], json_integer((json_int_t)bytes));
     }
     json_object_set_new(parts, "log", COUNT(results, log_bytes));
@@ -89,7 +101,7 @@ static json_t *memory(const struct results *results) {
 
 static json_t *lane(const struct results *results, int l) {
     struct lane_tally sum = {0};
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->processes; r++) {
         const struct lane_tally *own = &results->ranks[r].lanes[l];
         sum.synapses += own->synapses;
         sum.messages += own->messages;
@@ -99,10 +111,10 @@ static json_t *lane(const struct results *results, int l) {
         sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
     }
     json_t *all = lane_json(results->model->lanes[l].plan, results->description);
-    json_t *counts = json_pack("{sI sI sI sI sI sI}", "synapses", (json_int_t)sum.synapses, "windows",
-                               (json_int_t)sum.windows, "messages", (json_int_t)sum.messages, "bytes_sent",
-                               (json_int_t)sum.bytes, "spikes_sent", (json_int_t)sum.spikes, "connections",
-                               (json_int_t)sum.connections);
+    json_t *counts = json_pack("{sI sI so so sI so}", "synapses", (json_int_t)sum.synapses, "windows",
+                               (json_int_t)sum.windows, "messages", exchanged(results, sum.messages),
+                               "bytes_sent", exchanged(results, sum.bytes), "spikes_sent",
+                               (json_int_t)sum.spikes, "connections", exchanged(results, sum.connections));
     json_object_update(all, counts);
     json_decref(counts);
     return all;
@@ -140,24 +152,39 @@ static json_t *numbers(const char *list) {
     return all;
 }
 
+/// Says how the first rank waits, by its environment; null in simulated time.
+static json_t *waiting(void) {
+    const struct waiting found = waiting_read();
+    if (time_is_simulated) return json_null();
+    json_t *variables = json_object();
+    for (int i = 0; i < waiting_variables; i++)
+        if (getenv(waiting_variable[i].name))
+            json_object_set_new(variables, waiting_variable[i].name,
+                                json_string(getenv(waiting_variable[i].name)));
+    return json_pack("{sb ss? so}", "passive", found.passive, "chosen_by", found.chosen_by, "variables",
+                     variables);
+}
+
 static json_t *host(const struct results *results) {
     const struct host *h = results->host;
     json_t *binding = json_array();
-    for (int r = 0; r < results->model->ranks; r++)
+    for (int r = 0; r < results->model->processes; r++)
         json_array_append_new(binding, numbers(results->ranks[r].binding));
     json_t *caches = json_pack("{so so so}", "L1d", count_or_null(h->l1d_bytes), "L2",
                                count_or_null(h->l2_bytes), "L3", count_or_null(h->l3_bytes));
-    return json_pack("{ss ss ss so so so so so sb si so so so so}", "name", h->name, "system", h->system,
+    return json_pack("{ss ss ss so so so so so sb si so so so so so}", "name", h->name, "system", h->system,
                      "cpu", h->cpu, "cores", count_or_null((uint64_t)h->cores), "threads_per_core",
                      count_or_null((uint64_t)h->threads_per_core), "sockets",
                      count_or_null((uint64_t)h->sockets), "memory_bytes", count_or_null(h->memory_bytes),
                      "cache_bytes", caches, "virtual_machine", h->virtual_machine, "nodes",
                      results->nodes->count, "node_names", nodes_names(results->nodes), "per_node",
                      nodes_json(results->nodes), "foreign_load", known(foreign_load(results)), "binding",
-                     binding);
+                     binding, "waiting", waiting());
 }
 
+/// Returns null in a dry run, where the other ranks' parts are missing.
 static json_t *checksum(const struct results *results, bool with_state) {
+    if (results->model->dry) return json_null();
     uint64_t sum =
         RESULTS_SUM(results, counts.checksum) + (with_state ? RESULTS_SUM(results, state_checksum) : 0);
     return json_sprintf("%016llx", (unsigned long long)sum);
@@ -174,12 +201,24 @@ static json_t *meters_of(const struct results *results) {
 static json_t *kernel(const struct results *results) {
     json_t *node_of_rank = json_array();
     const int *of_rank = results->nodes->of_rank;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->processes; r++) {
         int lowest = 0;
         while (of_rank[lowest] != of_rank[r]) lowest++;
         json_array_append_new(node_of_rank, json_integer(lowest));
     }
     return kernel_record_json(results->kernel, results->kernel_reader, node_of_rank);
+}
+
+/// Returns what was made up, and what that took; null but in a dry run.
+static json_t *dry_run(const struct results *results) {
+    const struct dry *dry = results->model->dry;
+    if (!dry) return json_null();
+    double compute_s = 0;
+    for (int p = phase_deliver; p <= phase_collocate; p++) compute_s += results->measured->log.total[p];
+    return json_pack("{si si ss so ss so so so sI}", "rank", dry->rank, "of", dry->of, "spikes",
+                     dry->exact_spikes ? "exact" : "drawn", "rate_hz", known(dry->rate_hz), "routes",
+                     dry->exact_routes ? "exact" : "drawn", "compute_s", known(compute_s), "prepare_s",
+                     known(dry->prepare_s), "inbox_s", known(dry->inbox_s), "words", (json_int_t)dry->words);
 }
 
 static json_t *record(const struct results *results) {
@@ -190,8 +229,9 @@ static json_t *record(const struct results *results) {
     json_t *energy_reason,
         *energy = energy_record_json(results->energy, d->given.record_energy != 0, span.to_s - span.from_s,
                                      d->idle_pause_s > 0, &energy_reason);
-    return json_pack("{si ss ss so so sO so so so si si so so so so so so so so so}", "format_version", 1,
-                     "status", "complete", "kind", time_is_simulated ? "simulated" : "measured", "checksum",
+    const char *kind = results->model->dry ? "dry_run" : time_is_simulated ? "simulated" : "measured";
+    return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so}", "format_version", 1,
+                     "status", "complete", "kind", kind, "dry_run", dry_run(results), "checksum",
                      checksum(results, true), "spike_checksum", checksum(results, false), "description",
                      results->description->json.object, "provenance", provenance(results), "host",
                      host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",

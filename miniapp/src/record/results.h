@@ -22,7 +22,7 @@ struct results {
     const struct energy_record *energy;        ///< gathered
     const struct kernel_reader *kernel_reader; ///< of this rank
     const struct kernel_record *kernel;        ///< gathered
-    const struct rank_tally *ranks;            ///< gathered, [model->ranks]
+    const struct rank_tally *ranks;            ///< gathered, [model->processes]
     const struct nodes *nodes;                 ///< gathered
     const char *sysfs;                         ///< what was read in place of /sys
     const char *started;                       ///< ISO 8601, UTC

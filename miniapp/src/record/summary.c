@@ -17,13 +17,17 @@ static void energy_summary(const struct results *results) {
 }
 
 void summary_print(const struct results *results, const struct run_directory *directory) {
+    const struct model *model = results->model;
     double simulate_s = RESULTS_LARGEST(results, simulate_s);
     double model_s = 1e-3 * results->description->given.cycle_ms * results->description->cycles;
+    printf("%s%s: ", directory->path, directory->replaces ? " (replaced an earlier record)" : "");
+    if (model->dry)
+        printf("dry run of rank %d of %d x %d, ", model->rank, model->ranks, model->threads);
+    else
+        printf("%d x %d, real-time factor %.3g (%.3g s for %.3g s), ", model->ranks, model->threads,
+               simulate_s / model_s, simulate_s, model_s);
     printf(
-        "%s%s: %d x %d, real-time factor %.3g (%.3g s for %.3g s), %llu spikes, %llu synaptic events, "
-        "checksum %016llx\n",
-        directory->path, directory->replaces ? " (replaced an earlier record)" : "", results->model->ranks,
-        results->model->threads, simulate_s / model_s, simulate_s, model_s,
+        "%llu spikes, %llu synaptic events, checksum %016llx\n",
         (unsigned long long)RESULTS_SUM(results, counts.spikes),
         (unsigned long long)RESULTS_SUM(results, counts.synaptic_events),
         (unsigned long long)(RESULTS_SUM(results, counts.checksum) + RESULTS_SUM(results, state_checksum)));

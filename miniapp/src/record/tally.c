@@ -62,7 +62,7 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     own->usable = host->usable;
     own->usable_cores = host->usable_cores;
 
-    struct rank_tally *all = model->rank == 0 ? ALLOC(struct rank_tally, (size_t)model->ranks) : NULL;
+    struct rank_tally *all = model->process == 0 ? ALLOC(struct rank_tally, (size_t)model->processes) : NULL;
     MPI_Gather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, world);
     free(own);
     return all;

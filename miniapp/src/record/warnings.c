@@ -1,9 +1,12 @@
 #include "record/warnings.h"
 
+#include "measurement/clock.h"
 #include "measurement/simulated.h"
+#include "measurement/waiting.h"
 #include "record/sharing.h"
 #include "schedule/lane_json.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double foreign_load(const struct results *results) {
@@ -11,7 +14,7 @@ double foreign_load(const struct results *results) {
     const double shortest_s = 0.2; // the system counts in ticks of 10 ms
     if (!(first->simulate_s >= shortest_s) || isnan(first->node_busy_s)) return NAN;
     double own_s = 0;
-    for (int r = 0; r < results->model->ranks; r++)
+    for (int r = 0; r < results->model->processes; r++)
         if (results->nodes->of_rank[r] == 0) own_s += results->ranks[r].process_s;
     return fmax(0, first->node_busy_s - own_s) / first->simulate_s;
 }
@@ -49,14 +52,15 @@ static void warn_of_rate(json_t *list, const struct results *results) {
     const double many_hz = 200, by_chance = 1.05;
     const struct description *d = results->description;
     uint64_t spikes = 0, neurons = 0;
-    double asked = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    double asked = 0; // of all ranks, also in a dry run of one
+    for (int r = 0; r < results->model->processes; r++) {
         spikes += results->ranks[r].counts.spikes;
         neurons += results->ranks[r].neurons;
     }
     for (uint32_t p = 0; p < d->network.n_populations; p++)
         asked += d->network.populations[p].size *
-                 asked_hz(&d->network.populations[p], &results->model->neuron_models[p], d) / (double)neurons;
+                 asked_hz(&d->network.populations[p], &results->model->neuron_models[p], d) /
+                 d->network.n_neurons;
     double rate_hz = (double)spikes / (double)neurons / (1e-3 * d->given.cycle_ms * d->cycles);
     if (spikes == 0) json_array_append_new(list, json_string("silent: no neuron fired in the measured part"));
     if (rate_hz > many_hz && rate_hz > by_chance * asked)
@@ -132,7 +136,7 @@ static void warn_of_tight_binding(json_t *list, const struct results *results) {
     const int threads = results->model->threads;
     const struct rank_tally *first = NULL;
     int rank = 0, tight = 0;
-    for (int r = 0; r < results->model->ranks; r++) {
+    for (int r = 0; r < results->model->processes; r++) {
         const struct rank_tally *t = &results->ranks[r];
         const int cores = results->nodes->node[results->nodes->of_rank[r]].host.cores;
         if (t->usable_cores == 0 || threads <= t->usable_cores) continue;
@@ -149,7 +153,7 @@ static void warn_of_tight_binding(json_t *list, const struct results *results) {
                          "--hint=nomultithread, or mpirun --bind-to none",
                          rank, results->nodes->node[results->nodes->of_rank[rank]].host.name, threads,
                          first->usable_cores, first->usable_cores > 1 ? "s" : "", first->binding, tight,
-                         results->model->ranks, threads));
+                         results->model->processes, threads));
 }
 
 /// Warns of ranks that must share cores although their node has enough.
@@ -161,7 +165,7 @@ static void warn_of_shared_cores(json_t *list, const struct results *results) {
     char words[64];
     for (int n = 0; n < nodes->count; n++) {
         if (is_crowded(&nodes->node[n], threads)) continue; // they share cores in any case
-        if (!sharing_find(&found, nodes, n, results->ranks, results->model->ranks, threads)) continue;
+        if (!sharing_find(&found, nodes, n, results->ranks, results->model->processes, threads)) continue;
         if (nodes_found++ > 0) continue;
         first = found;
         node = n;
@@ -177,12 +181,43 @@ static void warn_of_shared_cores(json_t *list, const struct results *results) {
                                elsewhere(words, nodes_found - 1)));
 }
 
+/// Warns of waiting that takes longer than libraries need, because threads sleep, and of threads on a crowded
+/// node that spin all the same.
+static void warn_of_waiting(json_t *list, const struct results *results) {
+    const struct waiting waiting = waiting_read();
+    const char *policy = getenv(waiting_variable[0].name);
+    const int threads = results->model->threads;
+    bool spinning = false; // threads wait for a hardware thread on some node
+    for (int n = 0; n < results->nodes->count; n++) {
+        const struct node *node = &results->nodes->node[n];
+        spinning |=
+            node->host.cores > 0 && node->ranks * threads > node->host.cores * node->host.threads_per_core;
+    }
+    if (waiting.passive && (spinning || threads > 1))
+        json_array_append_new(list, json_sprintf("passive waiting: threads sleep while they wait "
+                                                 "(OMP_WAIT_POLICY=%s, set by the %s); waiting takes longer "
+                                                 "than it does when each thread has a core",
+                                                 policy, waiting.chosen_by));
+    else if (spinning && !waiting.passive)
+        json_array_append_new(list, json_sprintf("active waiting: threads that share hardware threads keep "
+                                                 "each other from working (OMP_WAIT_POLICY is %s); try "
+                                                 "OMP_WAIT_POLICY=passive",
+                                                 policy ? policy : "not set"));
+}
+
 /// Warns of what the machine does to the times.
 static void warn_of_host(json_t *list, const struct results *results) {
     const struct host *host = results->host;
     warn_of_crowded_nodes(list, results);
     warn_of_tight_binding(list, results);
     warn_of_shared_cores(list, results);
+    warn_of_waiting(list, results);
+    const double step_s = clock_step(), least_s = 0.01;
+    if (fabs(step_s) > least_s)
+        json_array_append_new(list,
+                              json_sprintf("system clock: it was set by %+.3f s during the run; times in "
+                                           "the record go on as before",
+                                           step_s));
     if (host->virtual_machine)
         json_array_append_new(list, json_string("virtual machine: other guests and the hypervisor affect the "
                                                 "times"));
@@ -211,6 +246,17 @@ void warnings_print(const struct results *results) {
     json_decref(list);
 }
 
+/// Warns of what a dry run could not know.
+static void warn_of_dry_run(json_t *list, const struct dry *dry) {
+    if (dry && !dry->exact_spikes)
+        json_array_append_new(list, json_sprintf("dry run: neurons of other ranks whose spikes are not known "
+                                                 "fire at equal intervals, %.10g spikes/s, by chance",
+                                                 dry->rate_hz));
+    if (dry && !dry->exact_routes)
+        json_array_append_new(list, json_string("dry run: where the spikes of this rank go was drawn at "
+                                                "random, with the right probabilities"));
+}
+
 json_t *warnings(const struct results *results) {
     json_t *list = of_network(results);
     const struct model *model = results->model;
@@ -220,6 +266,7 @@ json_t *warnings(const struct results *results) {
             list, json_sprintf("SPIKEMARK_SYSFS: energy meters were looked for in %s, not in /sys",
                                results->sysfs));
     warn_of_failed_readings(list, results->energy);
+    warn_of_dry_run(list, model->dry);
     if (results->counters->by_phase)
         json_array_append_new(list,
                               json_string("counters were read at the seams of every cycle: times are longer "

@@ -10,7 +10,7 @@
 static bool write_arrays(const struct results *results, struct run_directory *directory, MPI_Comm world,
                          struct error *error) {
     const struct description *d = results->description;
-    const bool first = results->model->rank == 0;
+    const bool first = results->model->process == 0;
     if (d->given.record_cycles != 0) {
         FILE *file = first ? run_directory_file(directory, &run_file_cycles, error) : NULL;
         if (!agree(world, error)) return false;
@@ -29,7 +29,7 @@ static bool write_arrays(const struct results *results, struct run_directory *di
 /// Gathers what the threads counted; writes counters.csv if counters are asked for.
 static bool gather_counters(const struct results *results, struct meter_sums *sums,
                             struct run_directory *directory, MPI_Comm world, struct error *error) {
-    const bool write = results->description->record_counters && results->model->rank == 0;
+    const bool write = results->description->record_counters && results->model->process == 0;
     FILE *file = write ? run_directory_file(directory, &run_file_counters, error) : NULL;
     if (!agree(world, error)) return false;
     bool written =
@@ -42,7 +42,7 @@ static bool gather_counters(const struct results *results, struct meter_sums *su
 static void gather_energy(const struct results *results, struct energy_record *energy,
                           struct run_directory *directory, struct error *error) {
     energy_record_gather(energy, results->reader, results->measured->span);
-    if (results->model->rank != 0 || !energy_record_any(energy)) return;
+    if (results->model->process != 0 || !energy_record_any(energy)) return;
     FILE *file = run_directory_file(directory, &run_file_energy, error);
     if (file) run_directory_close_file(&run_file_energy, file, energy_record_write(energy, file), error);
 }
@@ -51,7 +51,7 @@ static void gather_energy(const struct results *results, struct energy_record *e
 /// cycles.npy.
 static bool gather_kernel(const struct results *results, struct kernel_record *kernel,
                           struct run_directory *directory, MPI_Comm world, struct error *error) {
-    const bool first = results->model->rank == 0;
+    const bool first = results->model->process == 0;
     const struct cycle_usage *usage = &results->measured->usage;
     if (results->description->given.record_kernel == 0 || time_is_simulated) return true;
     FILE *file = first ? run_directory_file(directory, &run_file_kernel, error) : NULL;
@@ -87,7 +87,7 @@ bool record_write(struct results *results, struct run_directory *directory, MPI_
         gather_counters(results, &sums, directory, world, error) &&
         gather_kernel(results, &kernel, directory, world, error)) {
         gather_energy(results, &energy, directory, error);
-        if (results->model->rank == 0 && !error_stands(error) && write_files(results, directory, error) &&
+        if (results->model->process == 0 && !error_stands(error) && write_files(results, directory, error) &&
             run_directory_commit(directory, error))
             summary_print(results, directory);
     }

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "run/build_lists.h"
+#include "run/dry_routes.h"
+#include "run/foreign.h"
 #include "run/limits.h"
 #include "transport/agree.h"
 #include <omp.h>
@@ -161,7 +163,10 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
     for (int l = 0; connected && l < schedule->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         const struct lane_plan *plan = &schedule->lanes[l];
-        connected = lane_connect(lane, plan, world, error);
+        if (model->dry)
+            lane_connect_alone(lane, plan, model->rank);
+        else
+            connected = lane_connect(lane, plan, world, error);
         lane->format = spike_format((uint64_t)plan->period * model->description->steps_per_cycle);
         lane->tables = ALLOC_ZERO(struct synapse_table, (size_t)model->threads);
         model->n_lanes++;
@@ -169,11 +174,26 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
     return connected;
 }
 
+/// Opens the lanes of a dry run.
+static void open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids) {
+    dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
+    for (int l = 0; l < model->n_lanes; l++) {
+        struct lane *lane = &model->lanes[l];
+        uint32_t *per_owner = lists->wanted[l].per_owner;
+        lists->wanted[l].per_owner = NULL;
+        if (lane->ranks > 1) lane->foreign = foreign_open(model, l, &lists->wanted[l]);
+        lane_open_alone(lane, per_owner);
+        free(per_owner);
+    }
+}
+
 bool build(struct model *model, const struct description *description, const struct placement *placement,
-           const struct schedule *schedule, MPI_Comm world, struct error *error) {
+           const struct schedule *schedule, MPI_Comm world, struct dry *dry, struct error *error) {
     *model = (struct model){
-        .description = description, .placement = placement, .schedule = schedule, .world = world};
-    MPI_Comm_rank(world, &model->rank);
+        .description = description, .placement = placement, .schedule = schedule, .world = world, .dry = dry};
+    MPI_Comm_rank(world, &model->process);
+    MPI_Comm_size(world, &model->processes);
+    model->rank = dry ? dry->rank : model->process;
     model->ranks = placement->ranks;
     model->threads = placement->threads;
     build_weights(model);
@@ -193,7 +213,8 @@ bool build(struct model *model, const struct description *description, const str
     if (!error_stands(error)) build_tables(model, &lists, error);
     lists_close_buckets(&lists, model);
     bool built = agree(world, error);
-    for (int l = 0; built && l < model->n_lanes; l++) {
+    if (built && dry) open_lanes_alone(model, &lists, gids);
+    for (int l = 0; built && !dry && l < model->n_lanes; l++) {
         lane_open(&model->lanes[l], &lists.wanted[l], gids, model->neurons, error);
         wanted_close(&lists.wanted[l]);
         built = agree(world, error);
@@ -201,6 +222,12 @@ bool build(struct model *model, const struct description *description, const str
     lists_close(&lists, model);
     free(gids);
     return built;
+}
+
+void build_reset_counts(struct model *model) {
+    for (int t = 0; t < model->threads; t++) model->parts[t]->counts = (struct part_counts){0};
+    for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
+    if (model->dry) dry_reset(model->dry, model->lanes, model->n_lanes);
 }
 
 void build_synchronise(const struct model *model) {

@@ -9,6 +9,7 @@
 
 #include "neuron/external.h"
 #include "neuron/model.h"
+#include "run/dry.h"
 #include "run/lane.h"
 
 enum { block_neurons = 4096 };
@@ -49,7 +50,9 @@ struct model {
     const struct placement *placement;     ///< borrowed
     const struct schedule *schedule;       ///< borrowed
     MPI_Comm world;                        ///< borrowed
+    struct dry *dry;                       ///< borrowed; NULL but in a dry run
     int rank, ranks, threads;
+    int process, processes; ///< number in `world` and its size: the rank and ranks, but 0 and 1 in a dry run
     struct population_model *neuron_models; ///< [populations]
     uint32_t neurons;                       ///< of this rank
     struct part **parts;                    ///< [threads]
@@ -68,12 +71,16 @@ int build_threads(int wanted);
 void build_weights(struct model *model);
 void build_close_weights(struct model *model);
 
-/// Builds the share of the calling rank. Collective over `world`; all ranks agree on an error. Close the
-/// model also after a failure. A model set to zero may be closed, too.
+/// Builds the share of the calling rank, or with `dry`, which may be NULL, of the rank that it names; then
+/// `world` has one process. Collective over `world`; all ranks agree on an error. Close the model also after
+/// a failure. A model set to zero may be closed, too.
 bool build(struct model *model, const struct description *description, const struct placement *placement,
-           const struct schedule *schedule, MPI_Comm world, struct error *error);
+           const struct schedule *schedule, MPI_Comm world, struct dry *dry, struct error *error);
 
 void build_close(struct model *model);
+
+/// Forgets what the warm-up counted.
+void build_reset_counts(struct model *model);
 
 /// Waits for all ranks, since no lane need connect them all.
 void build_synchronise(const struct model *model);

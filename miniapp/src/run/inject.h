@@ -20,6 +20,7 @@ struct inject {
     bool active;
 };
 
+/// Opens the waits of a rank, from the first cycle of the warm-up on. Nothing needs to be closed.
 struct inject inject_open(const struct description *description, int rank);
 
 /// Returns the seconds to wait in the next cycle.

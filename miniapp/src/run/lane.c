@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "measurement/simulated.h"
+#include "run/foreign.h"
 #include "transport/agree.h"
 #include "transport/exchange_check.h"
+#include "transport/made_up.h"
 #include <stdlib.h>
 
 static uint32_t windows(const struct lane *lane) {
@@ -25,18 +27,23 @@ static void check_node(const struct lane *lane, struct error *error) {
                   lane->backend->name, lane->plan->name, ranks, lane->ranks);
 }
 
+void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank) {
+    *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
+    lane->ranks = plan->groups.size[rank];
+    lane->place = plan->groups.place[rank];
+    if (lane->ranks > 1) lane->backend = plan->exchange.backend;
+}
+
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error) {
     int rank;
     MPI_Comm_rank(world, &rank);
-    *lane = (struct lane){.plan = plan, .comm = MPI_COMM_SELF, .backend = exchange_find("self")};
-    lane->ranks = plan->groups.size[rank];
+    lane_connect_alone(lane, plan, rank);
     MPI_Comm comm;
     MPI_Comm_split(world, plan->groups.first[rank], rank, &comm); // numbers ranks as groups.place does
     if (lane->ranks == 1) {
         MPI_Comm_free(&comm);
     } else {
         lane->comm = comm;
-        lane->backend = plan->exchange.backend;
         check_node(lane, error);
         // In simulated time, words from all ranks to all ranks take minutes where there are many ranks.
         const bool cheap = !time_is_simulated || lane->ranks <= 16;
@@ -46,23 +53,23 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
 }
 
 /// Opens the exchanges with the ranks that have routes to or from this one.
-static void open_windows(struct lane *lane, const struct wanted *wanted) {
+static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
     const struct exchange_spec alone = {.backend = lane->backend};
-    int own, *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
+    int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources};
-    MPI_Comm_rank(lane->comm, &own);
     for (int rank = 0; rank < lane->ranks; rank++) {
-        if (rank == own) continue;
+        if (rank == lane->place) continue;
         if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
-        if (wanted->per_owner[rank]) sources[partners.n_sources++] = rank;
+        if (per_owner[rank]) sources[partners.n_sources++] = rank;
     }
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
         outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
-        window->exchange =
-            exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone, lane->comm, &partners);
+        window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
+                                         : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
+                                                         lane->comm, &partners);
     }
     free(targets);
     free(sources);
@@ -72,8 +79,12 @@ bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *o
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
     if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
-    open_windows(lane, wanted);
+    open_windows(lane, wanted->per_owner);
     return true;
+}
+
+void lane_open_alone(struct lane *lane, const uint32_t *per_owner) {
+    open_windows(lane, per_owner);
 }
 
 void lane_close(struct lane *lane) {
@@ -86,7 +97,8 @@ void lane_close(struct lane *lane) {
     routes_close(&lane->routes);
     search_close(&lane->search);
     free(lane->tables);
-    if (lane->ranks > 1) MPI_Comm_free(&lane->comm);
+    foreign_close(lane->foreign);
+    if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
 }
 
 void lane_begin(struct lane *lane, uint32_t step) {
@@ -134,6 +146,12 @@ void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, u
 
 void lane_synchronise(struct lane *lane) {
     MPI_Barrier(lane->comm);
+}
+
+void lane_make_up(struct lane *lane, uint32_t next) {
+    const struct window *window = &lane->windows[lane->filling];
+    if (lane->foreign)
+        made_up_expect(window->exchange, foreign_window(lane->foreign, window->first_step, next));
 }
 
 void lane_start(struct lane *lane, uint32_t next) {
@@ -223,6 +241,13 @@ struct traffic lane_traffic(const struct lane *lane) {
     return sum;
 }
 
+uint64_t lane_words(const struct lane *lane) {
+    uint64_t sum = 0;
+    for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
+        sum += made_up_words(lane->windows[w].exchange);
+    return sum;
+}
+
 size_t lane_route_bytes(const struct lane *lane) {
     return routes_bytes(&lane->routes) + search_bytes(&lane->search);
 }
@@ -232,7 +257,8 @@ size_t lane_buffer_bytes(const struct lane *lane) {
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
         bytes += (size_t)window->outbox.ranks * window->outbox.capacity * sizeof *window->outbox.words +
-                 lane->backend->bytes(window->exchange) + window->capacity * sizeof *window->words;
+                 window->exchange->spec.backend->bytes(window->exchange) +
+                 window->capacity * sizeof *window->words;
     }
     return bytes;
 }

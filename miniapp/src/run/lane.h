@@ -30,14 +30,15 @@ struct window {
 struct lane {
     const struct lane_plan *plan; ///< borrowed
     MPI_Comm comm;                ///< of the ranks that exchange; MPI_COMM_SELF for a rank alone
-    int ranks;                    ///< how many they are
+    int ranks, place;             ///< how many they are, and which of them this one is
     const struct exchange_backend *backend;
     struct spike_format format;
     struct synapse_table *tables; ///< [threads]; owned by the lane, filled by build.c
     struct routes routes;
-    struct search search;   ///< of a broadcast
-    struct window *windows; ///< [lag + 1]
-    uint32_t filling;       ///< number of the window being collected
+    struct search search;    ///< of a broadcast
+    struct window *windows;  ///< [lag + 1]
+    struct foreign *foreign; ///< spikes of the other ranks; NULL but in a dry run of several ranks
+    uint32_t filling;        ///< number of the window being collected
     uint64_t ended, spikes_sent;
 };
 
@@ -45,18 +46,20 @@ struct lane {
 /// Fails, on all ranks alike, where the lane spans nodes and must not, or loses data. Close the lane in any
 /// case.
 bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm world, struct error *error);
+/// In a dry run, as rank `rank` of the plan, it connects and tests nothing.
+void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank);
 
 /// Opens the routes and the exchanges. Collective over the lane. `wanted` are the lists of this rank,
 /// `own_gids` its `n` neurons in their order on the rank. Fails, on all ranks of the lane alike, as
 /// routes_open() does.
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error);
+/// In a dry run, opens only the exchanges. `per_owner` [ranks]: lists here of the sources on each.
+void lane_open_alone(struct lane *lane, const uint32_t *per_owner);
 void lane_close(struct lane *lane);
 
-/// Begins the first window at `step`.
+/// Begin the first window at `step`; forget what has been counted so far, as the measured part begins.
 void lane_begin(struct lane *lane, uint32_t step);
-
-/// Forgets what has been counted so far, since the measured part begins.
 void lane_reset_counts(struct lane *lane);
 
 /// Says whether any neuron of this rank has a list in the lane.
@@ -70,7 +73,9 @@ void lane_collocate(struct lane *lane, const struct spike *spikes, uint32_t n, u
 /// Waits for the other ranks of the lane.
 void lane_synchronise(struct lane *lane);
 
-/// Ends the window and starts its exchange. The next window begins at step `next`.
+/// Ends the window and starts its exchange. The next window begins at step `next`. In a dry run, call
+/// lane_make_up() before: it makes up what the other ranks send.
+void lane_make_up(struct lane *lane, uint32_t next);
 void lane_start(struct lane *lane, uint32_t next);
 
 /// Gives MPI a chance to work on what has been started. Not collective.
@@ -85,9 +90,9 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
 /// Marks arrived windows as delivered. Call it once every thread is done.
 void lane_clear(struct lane *lane);
 
+/// What it has sent; the words that a dry run copied into the inboxes; the bytes of routes and of buffers.
 struct traffic lane_traffic(const struct lane *lane);
-
-/// Return the bytes of its routes, and of its buffers.
+uint64_t lane_words(const struct lane *lane);
 size_t lane_route_bytes(const struct lane *lane);
 size_t lane_buffer_bytes(const struct lane *lane);
 

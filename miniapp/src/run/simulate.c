@@ -121,8 +121,7 @@ static void collocate(struct model *model, struct stretch *stretch) {
 
 /// Ends the window of a lane and takes in what is due.
 static void exchange_lane(struct model *model, struct lane *lane, struct stretch *stretch, uint32_t cycle,
-                          uint32_t next_step) {
-    const bool last = cycle + 1 == stretch->cycles; // nothing may stay on its way then
+                          uint32_t next_step, bool last) {
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
         if (stretch->unread) stamp(stretch, cycle, phase_exchange);
@@ -152,8 +151,16 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         lane_clear(lane);
-        if ((cycle + 1) % lane->plan->period == 0 || cycle + 1 == stretch->cycles)
-            exchange_lane(model, lane, stretch, cycle, next_step);
+        const bool last = cycle + 1 == stretch->cycles; // nothing may stay on its way then
+        if ((cycle + 1) % lane->plan->period != 0 && !last) continue;
+        if (model->dry)
+            dry_exchange(model->dry, lane, next_step, last);
+        else
+            exchange_lane(model, lane, stretch, cycle, next_step, last);
+    }
+    if (model->dry) { // its time belongs to no phase
+        mark(stretch, 0, phase_exchange);
+        stretch->last = clock_ticks(stretch->counts);
     }
     enter(stretch);
     if (stretch->unread) stamp(stretch, cycle, phase_exchange);
@@ -236,12 +243,6 @@ static void run_stretch(struct model *model, struct stretch *stretch) {
     run_cycles(model, stretch);
 }
 
-/// Forgets what the warm-up counted.
-static void reset_counts(struct model *model) {
-    for (int t = 0; t < model->threads; t++) model->parts[t]->counts = (struct part_counts){0};
-    for (int l = 0; l < model->n_lanes; l++) lane_reset_counts(&model->lanes[l]);
-}
-
 void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
               const struct progress *progress, struct measured *measured) {
     const struct description *description = model->description;
@@ -267,7 +268,7 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     REGION_BEGIN(warmup);
     run_stretch(model, &warmup);
     REGION_END(warmup);
-    reset_counts(model);
+    build_reset_counts(model);
     build_synchronise(model);
     struct usage_node node = usage_node_seconds();
     double process_s = usage_process_seconds();
@@ -289,6 +290,7 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     measured->peak_bytes = usage_peak_bytes();
     if (description->given.barrier == 0 && model->ranks > 1)
         cycle_log_unmeasured(&measured->log, phase_synchronise);
+    if (model->dry) dry_end(model->dry, &measured->log, model->lanes, model->n_lanes);
 }
 
 void measured_close(struct measured *measured) {

@@ -15,6 +15,7 @@ struct trace {
     uint32_t (*spikes)[2]; ///< [count] gid and step
 };
 
+/// Opens an empty trace, which keeps spikes only if they are `wanted`. Close it in any case.
 void trace_open(struct trace *trace, bool wanted);
 void trace_close(struct trace *trace);
 

@@ -5,9 +5,14 @@
 #include <stdlib.h>
 
 unsigned buckets_source_bits(const struct synapse_format *format, uint32_t sources) {
-    enum { fewest = 7 }; // bits of the number of buckets, so that sorting one takes little memory
+    // Bits of the number of buckets. With 128 buckets, sorting one takes little memory. Where a bucket then
+    // has more than 4096 sources, whose lists no longer fit the first two caches while it is sorted, up to
+    // 4096 buckets, each of which needs a line of the cache while they are filled.
+    enum { fewest = 7, wide = 12, most = 12 };
     unsigned bits = 0;
-    while (bits < id_set_bits_max && bits < 32 - format->used_bits && sources >> (bits + fewest)) bits++;
+    while (bits < id_set_bits_max && bits < 32 - format->used_bits &&
+           sources >> (bits + (bits < wide ? fewest : most)))
+        bits++;
     return bits;
 }
 
@@ -40,7 +45,9 @@ void buckets_mark(const struct buckets *buckets, uint64_t first, uint64_t n, uin
         const uint64_t offset = (k << bits) - first;
         for (uint32_t i = buckets_first(buckets, (uint32_t)k); i < buckets->end[k]; i++) {
             const uint64_t source = offset + buckets_source(buckets, i);
-            present[source / 64] |= (uint64_t)1 << source % 64;
+            const uint64_t bit = (uint64_t)1 << source % 64;
+            // Most sources are there already. A store would hold up the loads that follow it.
+            if (!(present[source / 64] & bit)) present[source / 64] |= bit;
         }
     }
 }

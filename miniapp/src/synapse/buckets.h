@@ -24,7 +24,7 @@ struct buckets {
 };
 
 /// Returns the bits of the source that a bucket does not tell, for synapses of such a format from `sources`
-/// different neurons.
+/// different neurons. All threads of a rank must take the same.
 unsigned buckets_source_bits(const struct synapse_format *format, uint32_t sources);
 
 /// Opens the buckets for sources below `sources`. First call buckets_count() for every synapse, then
@@ -35,6 +35,7 @@ void buckets_open(struct buckets *buckets, struct synapse_format format, unsigne
 void buckets_allocate(struct buckets *buckets);
 void buckets_close(struct buckets *buckets);
 
+/// Counts a synapse for buckets_allocate().
 static inline void buckets_count(struct buckets *buckets, uint32_t source) {
     buckets->end[source >> buckets->source_bits]++;
 }
@@ -45,6 +46,7 @@ static inline uint32_t buckets_word(const struct buckets *buckets, uint32_t sour
     return (uint32_t)((uint64_t)low << buckets->format.used_bits) | packed;
 }
 
+/// Puts a synapse, as packed by synapse_pack(), into its bucket. It must have been counted.
 static inline void buckets_put(struct buckets *buckets, uint32_t source, uint32_t packed) {
     buckets->synapses[buckets->end[source >> buckets->source_bits]++] = buckets_word(buckets, source, packed);
 }
@@ -57,6 +59,8 @@ static inline void buckets_put_own(struct buckets *buckets, uint32_t source, uin
     synapse[1] = (uint32_t)weight;
 }
 
+/// Returns the number of the first synapse of a bucket, once all have been put; end[bucket] is one beyond its
+/// last.
 static inline uint32_t buckets_first(const struct buckets *buckets, uint32_t bucket) {
     return bucket > 0 ? buckets->end[bucket - 1] : 0;
 }
@@ -72,7 +76,8 @@ static inline uint32_t buckets_size(const struct buckets *buckets) {
     return buckets->end[buckets->n - 1];
 }
 
-/// Marks in `present` the sources `first` ... first + n - 1, which whole buckets hold.
+/// Sets bit s - first of `present`, [n / 64, rounded up], for every source s of a synapse among `first` ...
+/// first + n - 1. `first` and n must be multiples of 2^source_bits. Call it once all have been put.
 void buckets_mark(const struct buckets *buckets, uint64_t first, uint64_t n, uint64_t *present);
 
 /// Returns the largest number of synapses in a bucket, once all have been put.

@@ -6,9 +6,7 @@
 
 /// Returns how many bits tell `values` values from each other.
 static unsigned bits_for(uint64_t values) {
-    unsigned bits = 0;
-    while (bits < 64 && ((uint64_t)1 << bits) < values) bits++;
-    return bits;
+    return values > 1 ? 64 - (unsigned)__builtin_clzll(values - 1) : 0;
 }
 
 bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t longest_delay,
@@ -27,18 +25,24 @@ bool synapse_format(struct synapse_format *format, uint32_t neurons, uint32_t lo
         neurons, longest_delay + 1, place, classes ? classes : 1, weight);
 }
 
+static unsigned least(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
 struct synapse_index synapse_index(uint32_t lists, uint64_t synapses, unsigned spare_bits) {
-    enum { block_synapses = 8, filter_bits_per_synapse = 8 };
+    enum { block_synapses = 8, filter_bits_per_synapse = 8, most_bits = 31 };
     struct synapse_index index = {.lists = lists};
     const bool sparse = synapses > 0 && synapses < lists;
-    while (sparse && index.block_bits < spare_bits && index.block_bits < 31 &&
-           lists >> index.block_bits > 1 && (synapses << index.block_bits) < (uint64_t)block_synapses * lists)
-        index.block_bits++;
-    index.blocks = (uint32_t)((lists + ((uint64_t)1 << index.block_bits) - 1) >> index.block_bits);
     if (sparse) {
-        while (lists >> index.filter_bits > synapses * filter_bits_per_synapse) index.filter_bits++;
+        // 2^b lists hold 8 synapses on the mean from b = log2(8 lists / synapses) on, rounded up.
+        const unsigned full = bits_for(((uint64_t)block_synapses * lists + synapses - 1) / synapses);
+        const unsigned one_block = bits_for((uint64_t)lists + 1) - 1;
+        index.block_bits = least(least(full, one_block), least(spare_bits, most_bits));
+        // lists / 2^f, rounded down, is at most 8 synapses from f = log2(lists / (8 synapses + 1)) on.
+        index.filter_bits = bits_for(lists / (synapses * filter_bits_per_synapse + 1) + 1);
         index.filter_words = ((lists - 1) >> index.filter_bits) / 64 + 1;
     }
+    index.blocks = (uint32_t)((lists + ((uint64_t)1 << index.block_bits) - 1) >> index.block_bits);
     return index;
 }
 
@@ -48,8 +52,8 @@ struct sorting {
     const uint16_t *low; ///< [count] low bits of the sources of the bucket's lists
     uint32_t count;      ///< of its lists
     uint32_t list;       ///< number of the first
-    uint32_t *number;    ///< [sources of a bucket] number of the list within the bucket
-    uint32_t *next;      ///< [sources of a bucket] place of the next synapse of each list
+    uint32_t *name;      ///< [sources of a bucket] name of the list within its block; NULL without blocks
+    uint32_t *next;      ///< [sources of a bucket] place of the next synapse of the list
     uint32_t *sorted;    ///< synapses of a bucket
 };
 
@@ -73,17 +77,18 @@ static void begin_lists(const struct sorting *sorting, const struct buckets *buc
     const uint32_t low = ((uint32_t)1 << buckets->source_bits) - 1;
     struct synapse_table *table = sorting->table;
     const uint32_t within = ((uint32_t)1 << table->index.block_bits) - 1;
-    memset(sorting->next, 0, sorting->count * sizeof *sorting->next);
-    for (uint32_t j = 0; j < sorting->count; j++) sorting->number[sorting->low[j] & low] = j;
-    for (uint32_t i = first; i < end; i++) sorting->next[sorting->number[buckets_source(buckets, i)]]++;
+    for (uint32_t j = 0; j < sorting->count; j++) sorting->next[sorting->low[j] & low] = 0;
+    for (uint32_t i = first; i < end; i++) sorting->next[buckets_source(buckets, i)]++;
     for (uint32_t j = 0, at = 0; j < sorting->count; j++) {
-        const uint32_t count = sorting->next[j], list = sorting->list + j;
+        const uint32_t source = sorting->low[j] & low, list = sorting->list + j;
+        const uint32_t count = sorting->next[source];
         if ((list & within) == 0) table->start[list >> table->index.block_bits] = first + at;
         if (count > 0 && table->filter) {
             const uint32_t bit = list >> table->index.filter_bits;
             table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
         }
-        sorting->next[j] = at;
+        if (sorting->name) sorting->name[source] = list & within;
+        sorting->next[source] = at;
         at += count;
     }
 }
@@ -95,13 +100,12 @@ static void sort_bucket(const struct sorting *sorting, const struct buckets *buc
     const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
     const struct synapse_table *table = sorting->table;
     const uint64_t used = ((uint64_t)1 << table->format.used_bits) - 1;
-    const uint32_t within = ((uint32_t)1 << table->index.block_bits) - 1;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t *synapse = buckets->synapses + words * i;
-        const uint32_t number = sorting->number[buckets_source(buckets, i)];
-        uint32_t *at = sorting->sorted + words * sorting->next[number]++;
-        const uint64_t list = (sorting->list + number) & within;
-        at[0] = (uint32_t)((list << table->format.used_bits) | (synapse[0] & used));
+        const uint32_t source = buckets_source(buckets, i);
+        uint32_t *at = sorting->sorted + words * sorting->next[source]++;
+        const uint64_t name = sorting->name ? sorting->name[source] : 0;
+        at[0] = (uint32_t)((name << table->format.used_bits) | (synapse[0] & used));
         if (words > 1) at[1] = synapse[1];
     }
     memcpy(buckets->synapses + words * first, sorting->sorted, words * (end - first) * sizeof(uint32_t));
@@ -116,7 +120,7 @@ void synapse_table_open(struct synapse_table *table, struct buckets *buckets, co
     table->start = ALLOC(uint32_t, (size_t)table->index.blocks + 1);
     if (table->index.filter_words > 0) table->filter = ALLOC_ZERO(uint64_t, table->index.filter_words);
     struct sorting sorting = {.table = table,
-                              .number = ALLOC(uint32_t, width),
+                              .name = table->index.block_bits > 0 ? ALLOC(uint32_t, width) : NULL,
                               .next = ALLOC(uint32_t, width),
                               .sorted = alloc(buckets_largest(buckets), synapse_bytes(&buckets->format))};
     for (uint32_t k = 0; k < buckets->n; k++) {
@@ -125,7 +129,7 @@ void synapse_table_open(struct synapse_table *table, struct buckets *buckets, co
         sort_bucket(&sorting, buckets, k);
     }
     table->start[table->index.blocks] = buckets_size(buckets);
-    free(sorting.number);
+    free(sorting.name);
     free(sorting.next);
     free(sorting.sorted);
     buckets->synapses = NULL;

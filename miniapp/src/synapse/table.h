@@ -59,9 +59,10 @@ struct delivered {
     uint64_t lookups;         ///< spikes examined
 };
 
-/// Adds to the ring what the `n` spikes in `words` cause. `window` is the first step of their window. The
-/// next row of the ring to be read must belong to a later step than any of the spikes. Without classes the
-/// ring must not be narrow. A table without synapses examines no spikes.
+/// Adds to the ring what the `n` spikes in `words`, packed as `spikes` says (base/spike.h), cause. The lists
+/// that they name must exist. `window` is the first step of their window. The next row of the ring to be read
+/// must belong to a later step than any of the spikes. Without classes the ring must not be narrow. The table
+/// is only read, so threads that have a ring each need no lock. A table without synapses examines no spikes.
 struct delivered synapse_table_deliver(const struct synapse_table *table, const uint32_t *words, size_t n,
                                        struct spike_format spikes, uint32_t window, struct ring *ring);
 

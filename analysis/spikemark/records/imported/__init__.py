@@ -8,12 +8,13 @@ waiting/observed.py). Some formats have only sums over a run (`sums.py`), which 
 from pathlib import Path
 
 from spikemark.core.reading import read_json
-from spikemark.records import record
+from spikemark.records import dry_run, record
 from spikemark.records.record import Run
 
 from . import sums
 from .cycle_times import ABOUT, PAGE, CycleTimes, load, save, save_sums
 from .found import COMMUNICATE, WAIT, Found
+from .of_dry_run import cycle_times
 from .readers import READERS, read, reader_of
 from .sums import Summed, Sums
 from .tables import UNITS
@@ -40,7 +41,12 @@ __all__ = [
 
 
 def run_or_times(folder: Path) -> Run | CycleTimes:
-    """The run record in a folder, or the imported cycle times. Raises BadInput where it holds neither."""
+    """The run record in a folder, or cycle times: imported ones, or those of a dry run.
+
+    Raises BadInput where it holds none of them.
+    """
+    if dry_run.is_dry_run(folder):
+        return cycle_times(dry_run.load(folder))
     return load(folder) if (Path(folder) / ABOUT).is_file() else record.load(folder)
 
 

@@ -6,7 +6,6 @@ waits there was not measured, it is derived (`derived`). What ranks spend in com
 exchange itself.
 """
 
-import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.quantities.words import counted
-from spikemark.records.arrays import map_array
+from spikemark.records.arrays import map_array, npy_bytes
 from spikemark.records.run_files import CYCLES
 
 from . import derived
@@ -44,6 +43,7 @@ class About(BaseModel):
     """imported.json. `cycle_ms`: simulated time of a cycle; None where it has none or nobody said.
 
     `meets_every`: cycles from one meeting of all ranks to the next. `missing`: ranks that the files lack.
+    `times_of`: the rank whose times each rank has; empty where all have their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -61,6 +61,7 @@ class About(BaseModel):
     reader: str = "table"
     meets_every: Annotated[int, Field(ge=1)] = 1
     missing: list[int] = []
+    times_of: list[int] = []
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def save(out: Path, found: Found, about: dict[str, Any]) -> CycleTimes:
     }  # fmt: skip
     content["cycle_ms"] = about["cycle_ms"] or found.cycle_ms
     _clear(out)
-    write_atomically(out / CYCLES, _bytes(times))
+    write_atomically(out / CYCLES, npy_bytes(times))
     write_json(out / ABOUT, content)
     return load(out)
 
@@ -208,9 +209,3 @@ def load(folder: Path) -> CycleTimes:
     about = checked(About, content, path / ABOUT, "an import")
     times = map_array(path / CYCLES, np.float32, (about.ranks, about.cycles, len(about.columns)), ABOUT)
     return CycleTimes(path, times, about)
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()

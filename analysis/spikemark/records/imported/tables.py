@@ -121,6 +121,11 @@ def _named(path: Path, columns: Columns, called: dict[str, str]) -> Columns:
             raise BadInput(f"{path}: no column {theirs!r}; there are {', '.join(columns)}")
         if theirs in columns:
             found[name] = columns[theirs]
+    if columns and all(_is_number(name) for name in columns):
+        raise BadInput(
+            f"{path}: the first line holds numbers, {next(iter(columns))} first; needed: the names of the"
+            f" columns, such as {COMPUTE}, or {RANK},{CYCLE},{COMPUTE}"
+        )
     if not (COMPUTE in found) ^ (WHOLE in found):
         raise BadInput(
             f"{path}: columns {', '.join(columns)}; needed: {COMPUTE}, or {WHOLE} with {COMMUNICATE}, but not"
@@ -135,6 +140,14 @@ def _named(path: Path, columns: Columns, called: dict[str, str]) -> Columns:
         if values.shape != next(iter(found.values())).shape:
             raise BadInput(f"{path}: {name}: shape {list(values.shape)}; needed: that of all columns")
     return found
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def compute_of(found: Columns, path: Path) -> Columns:

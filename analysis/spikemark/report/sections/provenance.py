@@ -57,6 +57,7 @@ def _conduct(sweep: Sweep) -> list[tuple[str, str]]:
         ("nodes (runs on each)", ", ".join(f"{name} ({n})" for name, n in sorted(used.items())) or "unknown"),
         ("frequency governor", _distinct(runs, _governor)),
         ("binding of ranks", _distinct(runs, _binding)),
+        ("waiting of threads and ranks", _distinct(runs, _waiting)),
         ("started by", ", ".join(f"{name} ({n})" for name, n in launchers.items())),
         ("order of the runs", order_not_kept(sweep) or "as planned"),
         ("runs beside others", f"{together} of {total}" if together else "none"),
@@ -95,6 +96,15 @@ def _binding(m: Measured) -> str | None:
         else f"{alike[0]}–{alike[-1]} hardware threads"
     )
     return f"each rank to {counts}"
+
+
+def _waiting(m: Measured) -> str | None:
+    """Says whether threads slept while they waited, and who chose that."""
+    found = m.run.record.host.waiting
+    if found is None:
+        return None
+    policy = "passive" if found.passive else "as the libraries do"
+    return f"{policy}, chosen by the {found.chosen_by}" if found.chosen_by else policy
 
 
 def _simulation(runs: list[Measured]) -> list[tuple[str, str]]:

@@ -53,9 +53,9 @@ def simulate(
     `compute_of`, if given, instead of the description itself; `cv` and `correlation` (from cycle to cycle)
     override the jitter's; `hz` gives rates in Hz where the description's models state none. `execute` times
     the kernels here with one thread, scaled by the profile of this `host`. A path replays the times of the
-    run there. What the profile does not say is assumed (`machines.filled`). `progress` receives a line of
-    text and returns a context manager; entering it gives a function that is called with the cycles done and
-    the cycles in all.
+    run there, or those of a dry run of the description, or of `compute_of`. What the profile does not say is
+    assumed (`machines.filled`). `progress` receives a line of text and returns a context manager; entering it
+    gives a function that is called with the cycles done and the cycles in all.
 
     Raises BadInput for an impossible description, machine or compute time, without SimGrid, and if `out`
     contains anything but an earlier simulated run (`folder.check`). Raises SimulationFailed if the run ends
@@ -89,8 +89,9 @@ def simulate(
         assumed += _assumed(filled, "jitter")
     else:
         useless = {} if host else {"hz": hz}
-        sources.refuse_options(str(compute), compute_of=compute_of, correlation=correlation, cv=cv, **useless)
-        source = _other(compute, description, place, host, hz)
+        useless |= {"compute_of": compute_of} if compute == "execute" else {}
+        sources.refuse_options(str(compute), correlation=correlation, cv=cv, **useless)
+        source = _other(compute, description, place, host, hz, compute_of)
     flags = [*built.flags, *source.flags]
     words = f"{ranks} ranks x {cycles} cycles on {profile.name}"
     shown = progress(words) if progress else contextlib.nullcontext()
@@ -111,6 +112,7 @@ def simulate(
             "platform": built.xml,
             "flags": flags,
             "collectives": algorithms.words(network.selector, ranks),
+            "odd_values": list(filled.odd),
             "assumptions": list(dict.fromkeys([*assumed, *source.assumptions])),
             "cost_s": cost,
             "cost_per_rank_and_cycle_s": cost / (ranks * (cycles + read_time(description).warmup_cycles)),
@@ -136,12 +138,13 @@ def _other(
     place: Place,
     host: Profile | None,
     hz: float | dict[str, float] | None,
+    compute_of: dict[str, Any] | None,
 ) -> Source:
     if compute == "execute":
         return sources.execute(description, place, host and machines.filled(host), hz)
     if not Path(compute).is_dir():
         raise BadInput(f"compute={compute}: allowed are model, execute, or the folder of a run")
-    return sources.replay(description, Path(compute), place.ranks)
+    return sources.replay(description, Path(compute), place.ranks, compute_of)
 
 
 def _threads(profile: Profile, ranks: int, here: int, threads: int | None, compute: str | Path) -> int:

@@ -11,11 +11,16 @@ from spikemark.machines.jitter import Jitter
 from spikemark.machines.profile import Profile
 from spikemark.network.description import read
 from spikemark.prediction import phases
+from spikemark.prediction.measured import check_description
+from spikemark.records import dry_run
 
 from . import compute_times
 
 #: Fields that say how spikes travel; those of the run hold where compute times are another network's, too.
 TRAVEL = ("delay_ratio", "schedule", "lag", "placement", "exchange", "wire")
+OWN, OTHER = "the description itself", "another description"
+SMALLER = "compute times are those of another network than the one whose spikes are simulated"
+NODES = "all nodes are as fast as the one on which the dry run was made"
 UNSCALED = "execute: compute times of this host, not scaled, since it has no profile (spikemark calibrate)"
 
 
@@ -79,7 +84,7 @@ def model(
     facts = {
         "seed": seed,
         "jitter": asdict(jitter),
-        "compute_of": "the description itself" if of is None else "another description",
+        "compute_of": OWN if of is None else OTHER,
         "mean_s": {
             name: [float(m.min()), float(m.max())]
             for name, m in zip(compute_times.PHASES, means.T, strict=True)
@@ -105,9 +110,23 @@ def execute(
     return Source({"factor": factor, "host": host.name}, None, factor, assumptions)
 
 
-def replay(description: dict[str, Any], run: Path, ranks: int) -> Source:
-    """Measured times of another run, cycle by cycle. Raises BadInput for other numbers of ranks or cycles."""
-    return Source({"run": str(run)}, compute_times.replayed(run, ranks, compute_times.cycles(description)))
+def replay(description: dict[str, Any], run: Path, ranks: int, of: dict[str, Any] | None = None) -> Source:
+    """Measured times of another run, cycle by cycle, or of a dry run of all its ranks.
+
+    Those of a dry run are of one network, which is `description`, or `of` where that is given. Raises
+    BadInput for other numbers of ranks or cycles, and for a dry run of something else.
+    """
+    times = compute_times.replayed(run, ranks, compute_times.cycles(description))
+    if not dry_run.is_dry_run(run):
+        if of is not None:
+            raise BadInput(f"compute={run}: compute_of is allowed with 'model' and with a dry run only")
+        return Source({"run": str(run)}, times)
+    found = dry_run.load(run)
+    if of is not None:
+        read(of, "compute_of: ")
+    check_description(found, full_network(description, of))
+    facts = {"run": str(run), "compute_of": OWN if of is None else OTHER, "dry_run": found.content}
+    return Source(facts, times, assumptions=[*found.remarks, *([] if of is None else [SMALLER]), NODES])
 
 
 def refuse_options(mode: str, **options: Any) -> None:

@@ -72,6 +72,11 @@ ONE = [1.0, 2.0]
         ({"a.csv": {"compute": ONE}}, {"unit": "min"}, "unit='min'; allowed: s, ms, us, ns"),
         ({"a.txt": {"compute": ONE}}, {}, "format '.txt'; allowed: .npy, .npz, .csv, .parquet"),
         ({"a.csv": {"time": ONE}}, {}, "columns time; needed: compute, or cycle_time with communicate"),
+        (
+            {"a.csv": {"1.02": ONE, "0.97": ONE}},
+            {},
+            "the first line holds numbers, 1.02 first; needed: the names",
+        ),
         ({"a.csv": {"cycle_time": ONE}}, {}, "cycle_time without communicate"),
         ({"a.csv": {"compute": ONE}}, {"called": {"compute": "t"}}, "no column 't'; there are compute"),
         ({"a.csv": {"compute": ONE}}, {"called": {"computing": "t"}}, "column 'computing'; allowed: compute"),

@@ -1,0 +1,73 @@
+"""`spikemark partition`: places a network, or a coarse graph of one, on ranks."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import AsJson
+from .output import print_json, print_lines, print_tables, short
+
+GraphFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="GRAPH", help="A run description, or a voxel graph: `spikemark preset voxels` writes both."
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the method.")]
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0, metavar="SECONDS", help="Stop a method that goes on and on after that.")
+]
+Method = Annotated[str | None, typer.Option(help="How to place; without it, the methods are listed.")]
+
+
+def partition(
+    graph: GraphFile,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks.")] = None,
+    method: Method = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the placement: .json or .npz.")
+    ] = None,
+    group: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number ranks so that groups of so many exchange most within themselves."),
+    ] = None,
+    seed: Seed = 1,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Place neurons on ranks evenly, with little traffic.
+
+    Writes the placement and prints its expected traffic. The same command goes on after an interruption.
+    Without a method, lists the methods.
+    """
+    from spikemark.core.errors import BadInput
+    from spikemark.partition import divide, grouping, placement, show
+    from spikemark.partition.graph import load
+    from spikemark.partition.methods import METHODS, find
+
+    if method is None:
+        return print_lines(f"{entry.name:16} {entry.summary}" for entry in METHODS.values())
+    chosen = find(method)
+    for name, value in (("ranks", ranks), ("out", out)):
+        if value is None:
+            raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
+    placement.check_ending(out)
+    grouping.check(ranks, group)
+    found = load(graph)
+    kept = out.with_name(f".{out.name}.state")
+    made = divide.divide(found, ranks, chosen, seed, time_limit, kept, _say)
+    placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
+    placement.write(out, placed.check(found.neurons, str(out)))
+    _, rows = show.loads(found, placed, show.Asked())
+    if as_json:
+        about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
+        return print_json(about | show.content(rows, placed, show.Asked(), found))
+    print_tables(show.table(rows, show.Asked(), method))
+    ended = "finished" if made.finished else "ended by the time limit"
+    print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -1,0 +1,69 @@
+"""`spikemark traffic`: what a placement makes ranks send to each other."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import AsJson
+from .output import print_json, print_tables
+from .partition import GraphFile
+
+
+def traffic(
+    graph: GraphFile,
+    placement: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="A file of `spikemark partition`, or a placement of the mini-app (with --ranks).",
+        ),
+    ] = "round_robin",
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks, if no file gives it.")] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(metavar="AxB…", help="Route in levels: groups of A ranks, groups of B such groups, …"),
+    ] = None,
+    side: Annotated[str, typer.Option(help="Whose group a bridge is in: sender or receiver.")] = "sender",
+    merged: Annotated[
+        bool,
+        typer.Option("--merged", help="A spike for several ranks behind a bridge goes there once."),
+    ] = False,
+    delay_ratio: Annotated[
+        int, typer.Option("--delay-ratio", metavar="D", min=1, help="Cycles of a window.")
+    ] = 1,
+    matrix: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.npy", help="Also write the words per cycle from rank to rank."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a placement makes ranks send to each other.
+
+    Numbers are expectations over all networks of the description. Prints peak, mean and largest over mean of
+    what a rank sends, receives and forwards, in routes, words and bytes per window, and how many other ranks
+    it sends to.
+    """
+    import io
+
+    import numpy as np
+
+    from spikemark.core.files import write_atomically
+    from spikemark.partition import show
+    from spikemark.partition.graph import load
+    from spikemark.partition.levels import check_side, dimensions
+    from spikemark.partition.placement import named
+
+    check_side(side)
+    network = load(graph)
+    placed = named(network, placement, ranks)
+    sizes = () if levels is None else dimensions(levels, placed.ranks)
+    asked = show.Asked(sizes, side, merged, delay_ratio)
+    found, rows = show.loads(network, placed, asked)
+    if matrix is not None:
+        stream = io.BytesIO()
+        np.save(stream, found.words)
+        write_atomically(matrix, stream.getvalue())
+    if as_json:
+        return print_json(show.content(rows, placed, asked, network))
+    print_tables(show.table(rows, asked, placed.method or placement))

@@ -1,0 +1,98 @@
+"""Carries a method out: shows progress, keeps to a time limit, and goes on after an interruption."""
+
+import hashlib
+import io
+import time
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_atomically
+
+from .graph import Graph
+from .placement import Placement
+from .problem import Method, Pieces, Problem, State, unevenness_of
+
+KEPT_EVERY_S, SAID_EVERY_S = 10.0, 5.0
+
+
+@dataclass(frozen=True)
+class Divided:
+    """A placement, and what it took; `finished` is false where the time limit ended the method."""
+
+    placement: Placement
+    seconds: float
+    finished: bool
+
+
+def divide(
+    graph: Graph,
+    ranks: int,
+    method: Method,
+    seed: int = 1,
+    time_limit_s: float | None = None,
+    kept: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Divided:
+    """Place the graph on so many ranks.
+
+    `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
+    the same graph, ranks, method and seed, and removed at the end. The time limit counts from this start.
+    Raises BadInput for fewer than one rank, and for more ranks than neurons.
+    """
+    if not 1 <= ranks <= graph.neurons:
+        raise BadInput(f"ranks={ranks}: 1 to {graph.neurons}, the number of neurons")
+    began = time.monotonic()
+    if method.direct is not None:
+        problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed)
+        return Divided(method.direct(problem), time.monotonic() - began, True)
+    problem = Problem(graph, ranks, Pieces.cut(method.cut(graph, ranks)), seed)
+    key = _key(problem, method.name)
+    earlier = _earlier(kept, key)
+    if earlier is not None:
+        say(f"going on from {kept}")
+    state, finished, saved, said = earlier, True, began, began
+    for state in method.place(problem, earlier):
+        now = time.monotonic()
+        if time_limit_s is not None and now - began >= time_limit_s:
+            finished = False
+            break
+        if kept is not None and now - saved >= KEPT_EVERY_S:
+            _keep(kept, key, state)
+            saved = now
+        if now - said >= SAID_EVERY_S:
+            size, out = unevenness_of(problem.loads, state["rank"], ranks)
+            say(f"{now - began:.0f} s: largest over mean {size:.3f} neurons, {out:.3f} traffic of voxels")
+            said = now
+    if kept is not None:
+        kept.unlink(missing_ok=True)
+    return Divided(problem.placement(state["rank"], method.name), time.monotonic() - began, finished)
+
+
+def _key(problem: Problem, method: str) -> str:
+    """What a state belongs to, in short."""
+    digest = hashlib.sha256(f"{method} {problem.ranks} {problem.seed}".encode())
+    for part in (problem.graph.sizes, problem.graph.miss.indptr, problem.graph.miss.data, problem.pieces.of):
+        digest.update(np.ascontiguousarray(part))
+    return digest.hexdigest()
+
+
+def _keep(path: Path, key: str, state: State) -> None:
+    stream = io.BytesIO()
+    np.savez(stream, key=key, **state)
+    write_atomically(path, stream.getvalue())
+
+
+def _earlier(path: Path | None, key: str) -> State | None:
+    """The state in the file; None where there is none, or that of another question."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None  # not whole: the method begins anew

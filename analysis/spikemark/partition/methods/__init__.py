@@ -1,0 +1,44 @@
+"""Partition methods. Each is one module with a `METHOD` and is listed below."""
+
+from spikemark.core.errors import BadInput
+from spikemark.partition.problem import Method
+
+from . import (
+    genetic,
+    greedy_affinity,
+    greedy_swap,
+    kahip,
+    largest_first,
+    metis,
+    mtkahypar,
+    peak_search,
+    random_atoms,
+    round_robin,
+    sequential,
+    space_filling,
+)
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        round_robin.METHOD,
+        random_atoms.METHOD,
+        sequential.METHOD,
+        genetic.METHOD,
+        greedy_swap.METHOD,
+        greedy_affinity.METHOD,
+        largest_first.METHOD,
+        space_filling.METHOD,
+        metis.METHOD,
+        kahip.METHOD,
+        mtkahypar.METHOD,
+        peak_search.METHOD,
+    )
+}
+
+
+def find(name: str) -> Method:
+    """The method of that name. Raises BadInput naming all methods."""
+    if name not in METHODS:
+        raise BadInput(f"method={name!r}: one of {', '.join(METHODS)}")
+    return METHODS[name]

@@ -1,0 +1,73 @@
+"""Words and connections that the runs counted, beside what traffic expects of their descriptions."""
+
+from typing import Any
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.partition import graph, levels, traffic
+from spikemark.partition.placement import of_rule
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.records.gather import Measured
+
+NOTE = (
+    "Words after the warm-up, all ranks together, with those that a rank keeps for itself. The expectation"
+    " is over all networks of the description; a run has one of them. Connections: the most of any rank. In"
+    " two levels, a word counts once."
+)
+
+
+def table(runs: list[Measured]) -> Table:
+    """One row for each run."""
+    columns = [
+        Column("placement", "placement"),
+        Column("exchange", "exchange"),
+        Column("ranks", "ranks", "given"),
+        Column("words", "words", "counted", 6),
+        Column("expected_words", "expected", "modelled", 6),
+        Column("off", "counted / expected - 1 (%)", "modelled", words=lambda x: f"{x:.2f}"),
+        Column("connections", "connections", "counted"),
+        Column("expected_connections", "expected", "modelled"),
+    ]
+    return Table(columns, [_row(m) for m in runs], "What small brains send", "counted", [NOTE])
+
+
+def _row(m: Measured) -> dict[str, Any]:
+    record = m.run.record
+    words = sum(lane.spikes_sent for lane in record.lanes)
+    expected, connections = _expected(m)
+    off = 100 * (words / expected - 1) if isinstance(expected, float) and expected else missing("no words")
+    known = [lane.connections for lane in record.lanes]
+    return {
+        "placement": m.run.placement,
+        "exchange": ", ".join(dict.fromkeys(lane.exchange for lane in record.lanes)),
+        "ranks": record.ranks,
+        "words": words,
+        "expected_words": expected,
+        "off": off,
+        "connections": missing("the record is from before the field") if None in known else max(known),
+        "expected_connections": connections,
+    }
+
+
+def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
+    """Words and most connections."""
+    record = m.run.record
+    try:
+        network = graph.of_description(record.described)
+        placement = of_rule(record.described, m.run.placement, record.ranks)
+    except BadInput as reason:
+        return (missing(str(reason)),) * 2
+    hits = traffic.Hits(network, placement)
+    found = traffic.of_hits(hits, placement)
+    per_run = 1e-3 * record.described.time.simulate_ms * network.rates_hz
+    words = float(hits.onto(np.arange(record.ranks), per_run).sum())
+    composed = record.lanes[-1].composed
+    if composed is None:
+        return words, int(found.partners().max())
+    group = composed["group"]
+    if record.ranks % group:
+        return words, missing("the last group is smaller", mark="–")
+    parts = levels.loads(hits, found.pairs, (group, record.ranks // group))
+    return words, int(levels.partners(parts).max())

@@ -1,0 +1,175 @@
+"""Dry runs: which ranks run, side by side, going on after an interruption, and what is refused."""
+
+import json
+
+import dry_folder
+import numpy as np
+import pytest
+from small_network import describe
+
+from spikemark.core.errors import BadInput
+from spikemark.records import dry_run
+from spikemark.running.carry_out import RunFailed
+from spikemark.running.dry_run import plan as plans
+from spikemark.running.dry_run.carry_out import beside, carry_out
+from spikemark.running.dry_run.plan import plan
+from spikemark.running.dry_run.sample import EQUAL, LARGEST, RANDOM, SMALLEST, choose
+
+RANKS = 8
+
+
+def counts(*events: float) -> np.ndarray:
+    return np.array([[e, 10, 5] for e in events], dtype=float)
+
+
+def test_the_sample_has_the_largest_the_smallest_and_others_at_random():
+    found = choose(counts(3, 9, 5, 1, 4, 6), 4, seed=1)
+    assert [found.why[1], found.why[3]] == [LARGEST, SMALLEST]
+    assert sorted(found.why.values()) == sorted([LARGEST, SMALLEST, RANDOM, RANDOM])
+    assert found.ranks == sorted(found.ranks)
+    assert choose(counts(3, 9, 5, 1, 4, 6), 1, seed=1).why == {1: LARGEST}
+
+
+def test_a_larger_sample_contains_the_smaller_one_and_the_seed_decides():
+    all_counts = counts(*range(20))
+    few, more = (set(choose(all_counts, n, 1).ranks) for n in (4, 9))
+    assert few < more
+    assert choose(all_counts, 9, 1) == choose(all_counts, 9, 1) != choose(all_counts, 9, 2)
+    assert set(choose(all_counts, 20, 1).ranks) == set(range(20))
+
+
+def test_ranks_that_are_alike_are_not_called_largest():
+    found = choose(counts(4, 4, 4, 4), 3, seed=1).why
+    assert found[0] == found[3] == EQUAL and sorted(found.values())[2] == RANDOM
+
+
+def test_the_last_group_is_filled_up_so_that_every_rank_has_neighbours():
+    made = plan(dry_folder.description(), RANKS, 1, side_by_side=2, sample=3)
+    assert len(made.sample.ranks) == 4
+    assert [len(wave) for wave in made.waves(made.sample.ranks)] == [2, 2]
+    assert len(plan(dry_folder.description(), 3, 1, side_by_side=2, sample=3).sample.ranks) == 3
+    assert len(plan(dry_folder.description(), RANKS, 1, side_by_side=3).sample.ranks) == 3
+
+
+def test_ranks_of_unequal_areas_differ_in_work():
+    run = dry_folder.description(schedule="structure_aware", placement="area")
+    for number, population in enumerate(run["network"]["populations"]):
+        population["size"] = 100 + 10 * number
+    made = plan(run, RANKS, 1, sample=2)
+    assert made.sample.why == {0: SMALLEST, RANKS - 1: LARGEST}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"sample": 9}, "sample=9; allowed: 1 to 8, the ranks of --of"),
+        ({"side_by_side": 9}, "ranks_here=9; allowed: 1 to 8"),
+        ({"rate_hz": 3.0}, "rate=3: all spikes are known exactly"),
+        ({"description": {"record": {"cycles": False}}}, "record.cycles=false"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(changes, complaint):
+    description = dry_folder.description(**changes.pop("description", {}))
+    with pytest.raises(BadInput, match=complaint):
+        plan(description, RANKS, 1, **changes)
+
+
+def test_unknown_rates_are_asked_for():
+    run = dry_folder.description()
+    for population in run["network"]["populations"]:
+        population["neuron"] = {"model": "lif_delta"}
+    with pytest.raises(BadInput, match="rate: population 'area0' has no rate"):
+        plan(run, RANKS, 1)
+    assert plan(run, RANKS, 1, rate_hz=4.0).rate_hz == 4.0
+
+
+def test_a_group_that_does_not_fit_into_memory_is_refused_with_what_would(tmp_path, monkeypatch):
+    needed = plan(dry_folder.description(), RANKS, 1).memory.max()
+    file = tmp_path / "meminfo"
+    file.write_text(f"MemTotal: 9 kB\nMemAvailable: {int(2.5 * needed / 1024)} kB\n")
+    monkeypatch.setattr(plans, "MEMINFO", file)
+    assert plan(dry_folder.description(), RANKS, 1, side_by_side=2).side_by_side == 2
+    with pytest.raises(BadInput, match=r"ranks_here=3: .* GB are needed, .* are free; allowed: up to 2"):
+        plan(dry_folder.description(), RANKS, 1, side_by_side=3)
+    file.write_text("MemAvailable: 1 kB\n")
+    with pytest.raises(BadInput, match="allowed: none; a rank needs"):
+        plan(dry_folder.description(), RANKS, 1)
+
+
+def test_groups_run_together_and_the_same_call_goes_on(tmp_path, monkeypatch):
+    groups, told = [], []
+    dry_folder.in_process(monkeypatch, groups)
+    wanted = plan(dry_folder.description(), RANKS, 1, 2, 4)
+    found = carry_out(wanted, tmp_path / "out", lambda *what: told.append(what))
+    assert [len(group) for group in groups] == [2, 2]
+    assert sorted(rank for group in groups for rank in group) == found.timed.tolist() == wanted.sample.ranks
+    assert told[-1][0] == told[-1][1] == 4 * dry_folder.CYCLES and told[-1][2].startswith("[4/4] rank ")
+    more = carry_out(plan(dry_folder.description(), RANKS, 1, 2, 6), tmp_path / "out")
+    assert len(groups) == 3 and set(more.timed) > set(found.timed)
+    before = (tmp_path / "out" / dry_run.CYCLES).read_bytes()
+    carry_out(plan(dry_folder.description(), RANKS, 1, 2, 6), tmp_path / "out")
+    assert len(groups) == 3 and (tmp_path / "out" / dry_run.CYCLES).read_bytes() == before
+
+
+def test_what_ran_stays_when_a_later_rank_fails(tmp_path, monkeypatch):
+    wanted, out = plan(dry_folder.description(), RANKS, 1, 1, 3), tmp_path / "out"
+    last = wanted.sample.ranks[-1]
+    dry_folder.in_process(monkeypatch, fail=last)
+    with pytest.raises(RunFailed, match=rf"rank {last}: miniapp: the disk is full; see .*failed\.log"):
+        carry_out(wanted, out)
+    assert not dry_run.is_dry_run(out) and (out / dry_run.FAILED).read_text().startswith("command: ")
+    assert len([*(out / dry_run.EACH).iterdir()]) == 2 and not [*out.glob(".dry-*")]
+    groups = []
+    dry_folder.in_process(monkeypatch, groups)
+    assert len(carry_out(wanted, out).timed) == 3
+    assert groups == [[last]] and not (out / dry_run.FAILED).exists()
+
+
+def test_what_the_mini_app_refuses_is_bad_input_and_leaves_nothing(tmp_path, monkeypatch):
+    dry_folder.in_process(monkeypatch, refuse=0)
+    with pytest.raises(BadInput, match="--of: too many"):
+        carry_out(plan(dry_folder.description(), RANKS, 1), tmp_path / "out")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path, monkeypatch):
+    dry_folder.write(monkeypatch, tmp_path / "out", sample=1)
+    same = dry_folder.description()
+    for wanted, complaint in (
+        (plan(describe(areas=3), 3, 1), "holds a dry run of another description"),
+        (plan(same, RANKS, 2), "threads=1, asked for is 2"),
+        (plan(same, 4, 1), "of=8, asked for is 4"),
+        (plan(same, RANKS, 1, 2), "its ranks ran 1 side by side, asked for are 2"),
+    ):
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+        with pytest.raises(BadInput, match=complaint):
+            carry_out(wanted, tmp_path / "out")
+        assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    (tmp_path / "out" / "letter.txt").write_text("dear")
+    with pytest.raises(BadInput, match=r"contains 'letter.txt'; allowed: a folder that is new"):
+        carry_out(plan(same, RANKS, 1), tmp_path / "out")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "cycles.npy").write_text("")
+    with pytest.raises(BadInput, match=r"contains 'cycles.npy' without run\.json"):
+        carry_out(plan(same, RANKS, 1), tmp_path / "other")
+
+
+class Spanned:
+    def __init__(self, *span):
+        self.span = span
+
+
+def test_the_share_with_all_neighbours_at_work():
+    three = [Spanned(0, 10), Spanned(5, 10), Spanned(8, 12)]
+    assert beside(three, 2) == pytest.approx([0.5, 1.0, 0.5])
+    assert beside(three, 3) == pytest.approx([0.2, 0.4, 0.5])
+    assert beside(three, 1) == [None] * 3
+
+
+def test_what_is_not_known_is_null_with_its_reason(tmp_path, monkeypatch):
+    found = dry_folder.write(monkeypatch, tmp_path / "out", sample=2, n=2)
+    about = json.loads((tmp_path / "out" / dry_run.ABOUT).read_text())
+    assert set(about["null"]) == {"waiting", "exchange", "real_time_factor"}
+    assert all(len(reason) > 20 for reason in about["null"].values())
+    unmeasured = [found.about.phases.index(name) for name in ("synchronise", "exchange")]
+    assert np.isnan(found.cycles[:, :, unmeasured]).all() and found.table["messages"].isna().all()

@@ -1,0 +1,80 @@
+"""Networks of a run description drawn synapse by synapse, and their routes counted: the slow, plain way."""
+
+import numpy as np
+
+from spikemark.network.description import Description
+
+
+def needs(described: Description, rank: np.ndarray, ranks: int, rng: np.random.Generator) -> np.ndarray:
+    """[neurons, ranks] whether a neuron has a synapse on a rank, in one draw of the network."""
+    network = described.network
+    ends = np.cumsum([p.size for p in network.populations])
+    gids = [np.arange(end - p.size, end) for end, p in zip(ends, network.populations, strict=True)]
+    found = np.zeros((ends[-1], ranks), bool)
+    for projection in network.projections:
+        pool = np.concatenate([gids[network.numbers[name]] for name in projection.sources])
+        targets = gids[network.numbers[projection.target]]
+        if projection.poisson:
+            count = rng.poisson(projection.synapses, len(targets))
+        else:
+            count = np.full(len(targets), round(projection.synapses))
+        sources = rng.choice(pool, count.sum())
+        found[sources, np.repeat(rank[targets], count)] = True
+    return found
+
+
+def rank_of_neurons(placement) -> np.ndarray:
+    """[neurons] the rank of every neuron, one at a time."""
+    found = np.full(placement.neurons, -1)
+    for first, end, rank, over, origin in zip(
+        placement.first, placement.end, placement.rank, placement.over, placement.origin, strict=True
+    ):
+        for k in range(first, end):
+            assert found[k] == -1
+            found[k] = rank + (k - origin) % over
+    assert (found >= 0).all()
+    return found
+
+
+def pairs(needed: np.ndarray, rank: np.ndarray, ranks: int) -> np.ndarray:
+    """[ranks, ranks] routes from rank to other rank."""
+    found = np.zeros((ranks, ranks))
+    np.add.at(found, rank, needed)
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def hops(needed: np.ndarray, rank: np.ndarray, sizes, side: str, merged: bool) -> list[np.ndarray]:
+    """[level] of [ranks, ranks]: what every rank sends to each other, one neuron and target at a time."""
+    ranks = needed.shape[1]
+
+    def coordinates(r: int) -> list[int]:
+        found = []
+        for size in sizes:
+            found.append(r % size)
+            r //= size
+        return found
+
+    def number(parts: list[int]) -> int:
+        found = 0
+        for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+            found = found * size + part
+        return found
+
+    order = range(len(sizes)) if side == "sender" else range(len(sizes) - 1, -1, -1)
+    flows = [np.zeros((ranks, ranks)) for _ in sizes]
+    for k in range(len(needed)):
+        used = set()
+        for r in np.flatnonzero(needed[k]):
+            if r == rank[k]:
+                continue
+            at = coordinates(int(rank[k]))
+            for hop, axis in enumerate(order):
+                to = list(at)
+                to[axis] = coordinates(int(r))[axis]
+                link = (hop, number(at), number(to))
+                if at != to and not (merged and link in used):
+                    flows[hop][link[1:]] += 1
+                    used.add(link)
+                at = to
+    return flows

@@ -1,0 +1,75 @@
+"""Expected traffic beside the words that ranks of the mini-app send, for every method of partition."""
+
+import json
+
+import numpy as np
+import program
+import pytest
+
+from spikemark.network.description import read
+from spikemark.partition import traffic
+from spikemark.partition.divide import divide
+from spikemark.partition.graph import of_description
+from spikemark.partition.methods import METHODS
+from spikemark.presets import voxels
+from spikemark.records import record as records
+
+pytestmark = pytest.mark.slow
+
+SEEDS = (4, 5, 6, 7)
+OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
+# Every neuron fires once in the measured part, so that words are routes.
+OPTIONS = {"voxels": 20, "neurons": 3000, "regions": 4, "indegree": 14, "rate": 100.0, "simulate_ms": 10.0,
+           "warmup_ms": 0.0}  # fmt: skip
+
+
+def divided(described: dict, placement) -> dict:
+    """The same network with an area for every rank, so that the placement `area` does what is wanted."""
+    network = described["network"]
+    ends = np.cumsum([p["size"] for p in network["populations"]])
+    parts, names = [], {p["name"]: [] for p in network["populations"]}
+    for population, end in zip(network["populations"], ends, strict=True):
+        begin = end - population["size"]
+        for first, last, rank in zip(placement.first, placement.end, placement.rank, strict=True):
+            size = int(min(end, last) - max(begin, first))
+            if size > 0:
+                name = f"{population['name']}.{first}"
+                names[population["name"]].append(name)
+                parts.append(population | {"name": name, "area": f"{rank:03}", "size": size})
+    projections = [
+        p | {"source": names[p["source"]], "target": target}
+        for p in network["projections"]
+        for target in names[p["target"]]
+    ]
+    parts.sort(key=lambda p: p["area"])
+    return {"network": {"populations": parts, "projections": projections}, "placement": "area"}
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("name", OWN)
+def test_words_are_as_expected(tmp_path, name, ranks):
+    described = voxels.describe(**OPTIONS) | {"exchange": "p2p", "record": {"cycles": False}}
+    described["time"]["cycle_ms"] = 1.0
+    graph = of_description(read(described))
+    placement = divide(graph, ranks, METHODS[name], time_limit_s=2).placement
+    hits = traffic.Hits(graph, placement)
+    found = traffic.of_hits(hits, placement)
+    h = -np.expm1(-hits.miss.toarray())
+    spread = hits.there.T @ (h * (1 - h))
+    np.fill_diagonal(spread, 0)
+
+    how = {"placement": "round_robin"} if placement.over[0] > 1 else divided(described, placement)
+    path = tmp_path / "run.json"
+    words = []
+    for seed in SEEDS:
+        path.write_text(json.dumps(described | how | {"seed": seed}))
+        out = tmp_path / str(seed)
+        totals = program.record_of(out, description=path, ranks=ranks)["totals"]
+        assert totals["spikes"] == graph.neurons
+        run = records.load(out)
+        assert run.ranks["neurons"].tolist() == found.neurons.tolist()
+        words.append(run.ranks["bytes_sent"].to_numpy() / traffic.WORD)
+    off = np.mean(words, axis=0) - found.sent
+    error = np.sqrt(spread.sum(axis=1) / len(SEEDS))
+    assert (np.abs(off) <= 3 * error).all(), (off / error).tolist()
+    assert abs(off.sum()) <= 3 * np.sqrt((error**2).sum())
