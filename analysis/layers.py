@@ -9,9 +9,8 @@
     presets       known networks as run descriptions
     published     numbers of the papers
     records       plans, results folders, run records, and tables made of them
-    partition     placements of neurons on ranks, and the traffic that they cause
     waiting, activity, energy, caches    one analysis each
-    prediction    time, memory and energy of runs that were not made; comparison of machines
+    prediction    time, memory, energy and traffic of runs that were not made; comparison of machines
     running       experiments, sweeps, single runs, simulated machines
     bench, calibration, peers, scorep    other measurements
     report        pages, one file per section
@@ -41,7 +40,6 @@ ORDER = (
     "machines",
     "presets",
     "published",
-    "partition",
     "records",
     "waiting",
     "activity",

@@ -7,10 +7,10 @@ import program
 import pytest
 
 from spikemark.network.description import read
-from spikemark.partition import traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.graph import of_description
-from spikemark.partition.methods import METHODS
+from spikemark.prediction.partition import traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.graph import of_description
+from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import voxels
 from spikemark.records import record as records
 

@@ -43,9 +43,9 @@ def partition(
     Without a method, lists the methods.
     """
     from spikemark.core.errors import BadInput
-    from spikemark.partition import divide, grouping, placement, show
-    from spikemark.partition.graph import load
-    from spikemark.partition.methods import METHODS, find
+    from spikemark.prediction.partition import divide, grouping, placement, show
+    from spikemark.prediction.partition.graph import load
+    from spikemark.prediction.partition.methods import METHODS, find
 
     if method is None:
         return print_lines(f"{entry.name:16} {entry.summary}" for entry in METHODS.values())

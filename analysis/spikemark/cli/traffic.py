@@ -49,10 +49,10 @@ def traffic(
     import numpy as np
 
     from spikemark.core.files import write_atomically
-    from spikemark.partition import show
-    from spikemark.partition.graph import load
-    from spikemark.partition.levels import check_side, dimensions
-    from spikemark.partition.placement import named
+    from spikemark.prediction.partition import show
+    from spikemark.prediction.partition.graph import load
+    from spikemark.prediction.partition.levels import check_side, dimensions
+    from spikemark.prediction.partition.placement import named
 
     check_side(side)
     network = load(graph)

@@ -11,7 +11,7 @@ from spikemark.cli import completion
 from spikemark.cli.main import COMPLETION
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES
-from spikemark.partition.methods import METHODS
+from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import PRESETS
 from spikemark.report.export import FORMATS
 from spikemark.studies import STUDIES

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spikemark.network.description import read
-from spikemark.partition import graph
+from spikemark.prediction.partition import graph
 from spikemark.presets import voxels
 from spikemark.presets.options import choose
 

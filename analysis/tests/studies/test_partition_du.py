@@ -5,10 +5,10 @@ import json
 import pytest
 from studied import carried_out, exchanging, table
 
-from spikemark.partition import graph, traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.levels import most_equal
-from spikemark.partition.methods import METHODS
+from spikemark.prediction.partition import graph, traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.levels import most_equal
+from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import voxels
 from spikemark.presets.options import choose
 from spikemark.records.gather import gather

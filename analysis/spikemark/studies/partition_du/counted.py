@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.partition import graph, levels, traffic
-from spikemark.partition.placement import of_rule
+from spikemark.prediction.partition import graph, levels, traffic
+from spikemark.prediction.partition.placement import of_rule
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.records.gather import Measured

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
-from spikemark.partition.levels import most_equal
+from spikemark.prediction.partition.levels import most_equal
 from spikemark.quantities.elements import Figure
 from spikemark.quantities.table import Table
 from spikemark.quantities.words import number

@@ -6,12 +6,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.partition import divide as divide_module
-from spikemark.partition import graph, traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.methods import METHODS, find, genetic, peak_search
-from spikemark.partition.problem import Pieces, Problem, in_sequence, large_ones
+from spikemark.prediction.partition import divide as divide_module
+from spikemark.prediction.partition import graph, traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.methods import METHODS, find, genetic, peak_search
+from spikemark.prediction.partition.problem import Pieces, Problem, in_sequence, large_ones
 
 OWN = [name for name, method in METHODS.items() if not method.library]
 LIBRARIES = [name for name, method in METHODS.items() if method.library]
@@ -98,6 +99,14 @@ def test_unknown_method():
 def test_impossible_numbers_of_ranks(ranks, brain):
     with pytest.raises(BadInput, match=f"ranks={ranks}: 1 to 600, the number of neurons"):
         divide(brain, ranks, METHODS["sequential"])
+
+
+def test_memory_is_asked_for_before_anything_is_placed(brain, voxel_graph, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 20_000)
+    with pytest.raises(BadInput, match=r"^ranks=600: a matrix of all pairs of ranks needs 0.0115 GB"):
+        divide(brain, 600, METHODS["random"])
+    with pytest.raises(BadInput, match=r"^ranks=7: method='peak_search' with 300 units needs 2.1e-05 GB"):
+        divide(voxel_graph, 7, METHODS["peak_search"])
 
 
 def test_balance_that_methods_promise(voxel_graph):

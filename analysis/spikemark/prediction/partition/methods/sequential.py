@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, in_sequence, once
+from spikemark.prediction.partition.problem import Method, Problem, in_sequence, once
 
 
 def place(problem: Problem) -> np.ndarray:

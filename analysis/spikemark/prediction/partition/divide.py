@@ -16,6 +16,7 @@ from spikemark.core.files import write_atomically
 from .graph import Graph
 from .placement import Placement
 from .problem import Method, Pieces, Problem, State, unevenness_of
+from .traffic import check_memory
 
 KEPT_EVERY_S, SAID_EVERY_S = 10.0, 5.0
 
@@ -42,11 +43,12 @@ def divide(
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
     the same graph, ranks, method and seed, and removed at the end. The time limit counts from this start.
-    Raises BadInput for fewer than one rank, and for more ranks than neurons.
+    Raises BadInput for fewer than one rank, and for more ranks than neurons, or than memory is for.
     """
     if not 1 <= ranks <= graph.neurons:
         raise BadInput(f"ranks={ranks}: 1 to {graph.neurons}, the number of neurons")
     began = time.monotonic()
+    check_memory(ranks)
     if method.direct is not None:
         problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed)
         return Divided(method.direct(problem), time.monotonic() - began, True)

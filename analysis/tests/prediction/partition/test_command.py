@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spikemark.partition.methods import METHODS
+from spikemark.prediction.partition.methods import METHODS
 from spikemark.presets import voxels
 
 

@@ -8,8 +8,8 @@ import os
 
 import numpy as np
 
-from spikemark.partition import library
-from spikemark.partition.problem import Method, Problem, once
+from spikemark.prediction.partition import library
+from spikemark.prediction.partition.problem import Method, Problem, once
 
 IMBALANCE = 0.03
 

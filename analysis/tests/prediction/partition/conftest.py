@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spikemark.network import description
-from spikemark.partition import graph
+from spikemark.prediction.partition import graph
 from spikemark.presets import PRESETS, voxels
 
 

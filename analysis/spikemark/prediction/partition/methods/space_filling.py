@@ -3,7 +3,7 @@
 import numpy as np
 
 from spikemark.core.errors import BadInput
-from spikemark.partition.problem import Method, Problem, in_sequence, once
+from spikemark.prediction.partition.problem import Method, Problem, in_sequence, once
 
 BITS = 16  # of each coordinate
 

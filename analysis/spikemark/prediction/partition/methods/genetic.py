@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, State
+from spikemark.prediction.partition.problem import Method, Problem, State
 
 PERMUTATIONS, GENERATIONS, EXCHANGES = 100, 20_000, 2
 SHOWN = 50  # generations between two states

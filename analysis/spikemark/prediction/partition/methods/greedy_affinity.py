@@ -6,7 +6,7 @@ load, in neurons and in outgoing traffic. A voxel that fits nowhere goes to the 
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, once
+from spikemark.prediction.partition.problem import Method, Problem, once
 
 ROOM = 1.05
 

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from spikemark.partition.problem import Method, Problem, State, in_sequence
-from spikemark.partition.traffic import expected
+from spikemark.core import memory
+from spikemark.prediction.partition.problem import Method, Problem, State, in_sequence
+from spikemark.prediction.partition.traffic import expected
 
 from . import greedy_swap, largest_first, sequential, space_filling
 
 STARTS = (largest_first.METHOD, greedy_swap.METHOD, sequential.METHOD)
 RECUTS = 5
+MATRICES = 2.5  # of all ranks and units, at most at a time
 WEIGHT = 0.9  # of what is received in the score, so that what is sent decides
 ROOM = 1.1  # neurons of a rank, by the mean
 DOUBLINGS = 6  # P = 64
@@ -89,7 +91,7 @@ class Search:
 
 
 def begin(problem: Problem, rank: np.ndarray) -> Search:
-    """The search with pieces on these ranks."""
+    """The search with pieces on these ranks. Raises BadInput where it does not fit into memory."""
     g, p = problem.graph, problem.pieces
     units = np.bincount(g.atom)[p.atom]  # of each piece
     piece = np.repeat(np.arange(len(p.atom)), units)
@@ -108,6 +110,8 @@ def begin(problem: Problem, rank: np.ndarray) -> Search:
     d = d[unit].tocsc()
     d.sort_indices()
     ranks = problem.ranks
+    what = f"ranks={ranks}: method='peak_search' with {len(unit)} units"
+    memory.check(MATRICES * 4 * ranks * len(unit), what)
     member = sparse.csr_array(
         (np.ones(len(rank), np.float32), (np.arange(len(rank)), rank)), shape=(len(rank), ranks)
     )

@@ -5,7 +5,7 @@ Random neurons could not fluctuate: a rank has millions of them.
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, once
+from spikemark.prediction.partition.problem import Method, Problem, once
 
 
 def place(problem: Problem) -> np.ndarray:

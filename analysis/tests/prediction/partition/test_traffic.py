@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from drawn_network import hops, needs, pairs, rank_of_neurons
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
-from spikemark.partition import graph, levels, traffic
-from spikemark.partition.divide import divide
-from spikemark.partition.methods import METHODS
-from spikemark.partition.placement import Placement, of_rule
+from spikemark.prediction.partition import graph, levels, traffic
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.methods import METHODS
+from spikemark.prediction.partition.placement import Placement, of_rule
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
@@ -150,7 +151,7 @@ def test_unknown_side_and_wrong_sizes(brain):
 def test_dealt_neurons_of_a_large_graph_are_shared_evenly(coarse, monkeypatch):
     g = graph.load(coarse)
     exact = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
-    monkeypatch.setattr("spikemark.partition.placement.MOST_COUNTED", 10)
+    monkeypatch.setattr("spikemark.prediction.partition.placement.MOST_COUNTED", 10)
     shared = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
     assert shared.pairs == pytest.approx(exact.pairs, rel=1e-4)
 
@@ -160,19 +161,16 @@ def test_mixed_placements_are_shared_alike(coarse, monkeypatch):
     half = g.neurons // 2
     placement = Placement.of(10, [half, half + 1000, g.neurons], [0, 4, 5], [4, 1, 5], method="mixed")
     exact = traffic.expected(g, placement).pairs
-    monkeypatch.setattr("spikemark.partition.placement.MOST_COUNTED", 1)
+    monkeypatch.setattr("spikemark.prediction.partition.placement.MOST_COUNTED", 1)
     assert traffic.expected(g, placement).pairs == pytest.approx(exact, rel=1e-3, abs=1)
 
 
 def test_memory_is_asked_for_first(brain, monkeypatch, tmp_path):
-    class Little:
-        available = 1e6
-
-    monkeypatch.setattr(traffic.psutil, "virtual_memory", lambda: Little)
+    monkeypatch.setattr(memory, "available", lambda: 1_000_000)
     with pytest.raises(BadInput, match="ranks=4000: a matrix of all pairs"):
         traffic.Hits(brain, Placement.of(4000, [brain.neurons], [0]))
     path = tmp_path / "graph.json"
     path.write_text('{"kind": "voxel graph", "format_version": 1, "options": '
                     '{"form": "graph", "voxels": 20000, "neurons": 100000000}}')  # fmt: skip
-    with pytest.raises(BadInput, match=r"options.voxels=20000, .* need .* GB of memory; 0.001 GB"):
+    with pytest.raises(BadInput, match=r"options.voxels=20000, .* pairs needs 6 GB of memory; 0.001 GB"):
         graph.load(path)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from spikemark.partition.placement import Placement
-from spikemark.partition.problem import Method, Problem, State
+from spikemark.prediction.partition.placement import Placement
+from spikemark.prediction.partition.problem import Method, Problem, State
 
 
 def _no_pieces(problem: Problem, earlier: State | None) -> Iterator[State]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, State, unevenness_of
+from spikemark.prediction.partition.problem import Method, Problem, State, unevenness_of
 
 from .sequential import place as in_order
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 from scipy import sparse
 
-from spikemark.core.errors import BadInput, first_complaint, shown
+from spikemark.core import memory
+from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json
 from spikemark.network import description
 from spikemark.network.description import Description
@@ -91,23 +91,12 @@ def _options(given: dict, path: Path) -> voxels.Options:
         raise BadInput(f"{path}: options: {error}") from None
 
 
-def check_memory(pairs: float, what: str) -> None:
-    """Raises BadInput before a graph of so many pairs is built that does not fit into memory."""
-    needed, there = BYTES_PER_PAIR * pairs, psutil.virtual_memory().available
-    if needed > there:
-        raise BadInput(
-            f"{what}: about {pairs:.3g} connected pairs need {needed / 1e9:.3g} GB of memory;"
-            f" {there / 1e9:.3g} GB are available"
-        )
-
-
 def of_voxels(options: voxels.Options) -> Graph:
     """The coarse graph of these options. Raises BadInput where it does not fit into memory."""
     count = options.voxels
-    check_memory(
-        count * max(1, options.connected * count),
-        f"options.voxels={shown(count)}, options.connected={shown(options.connected)}",
-    )
+    pairs = count * max(1, options.connected * count)
+    about = f"options.voxels={count}, options.connected={options.connected:g}: a graph of {pairs:.3g} pairs"
+    memory.check(BYTES_PER_PAIR * pairs, about)
     drawn = options.drawn()
     from_e, from_i = options.local
     others = options.indegree - from_e - from_i
@@ -158,7 +147,8 @@ def of_description(described: Description) -> Graph:
         raise BadInput(
             f"network.populations: area {names[0]!r}: its populations must stand side by side in the list"
         )
-    check_memory(sum(len(p.sources) for p in network.projections), "network.projections")
+    pairs = sum(len(p.sources) for p in network.projections)
+    memory.check(BYTES_PER_PAIR * pairs, f"network.projections: a graph of {pairs:.3g} pairs")
     rows, columns, data = [], [], []
     for projection in network.projections:
         if not network.has_synapses(projection):

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import psutil
 from scipy import sparse
 
-from spikemark.core.errors import BadInput
+from spikemark.core import memory
 
 from .graph import Graph
 from .placement import Placement
@@ -25,7 +24,7 @@ class Hits:
 
     def __init__(self, graph: Graph, placement: Placement) -> None:
         self.graph, self.ranks = graph, placement.ranks
-        _check_memory(placement.ranks)
+        check_memory(placement.ranks)
         self.there, self.kind = placement.columns(graph)  # [U, classes], [ranks]
         columns = sparse.csr_array(
             (np.ones(len(graph.column)), (graph.column, np.arange(len(graph.column)))),
@@ -69,13 +68,9 @@ def _hits(miss: sparse.csr_array) -> sparse.csr_array:
     return found
 
 
-def _check_memory(ranks: int) -> None:
-    needed, there = 4 * 8 * ranks**2, psutil.virtual_memory().available
-    if needed > there:
-        raise BadInput(
-            f"ranks={ranks}: a matrix of all pairs of ranks needs {needed / 1e9:.3g} GB of memory;"
-            f" {there / 1e9:.3g} GB are available"
-        )
+def check_memory(ranks: int) -> None:
+    """Raises BadInput for so many ranks that a matrix of all their pairs does not fit into memory."""
+    memory.check(4 * 8 * ranks**2, f"ranks={ranks}: a matrix of all pairs of ranks")
 
 
 @dataclass(frozen=True)

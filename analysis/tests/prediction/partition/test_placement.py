@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.partition import placement
-from spikemark.partition.divide import divide
-from spikemark.partition.methods import METHODS
-from spikemark.partition.placement import Placement
+from spikemark.prediction.partition import placement
+from spikemark.prediction.partition.divide import divide
+from spikemark.prediction.partition.methods import METHODS
+from spikemark.prediction.partition.placement import Placement
 
 WHOLE = {"first": [0, 40, 70], "end": [40, 70, 100], "rank": [1, 0, 1]}
 

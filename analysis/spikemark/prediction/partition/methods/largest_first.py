@@ -6,7 +6,7 @@ the mean: neurons, and outgoing traffic.
 
 import numpy as np
 
-from spikemark.partition.problem import Method, Problem, fine, once
+from spikemark.prediction.partition.problem import Method, Problem, fine, once
 
 SHARE = 0.25
 

@@ -1,7 +1,7 @@
 """Partition methods. Each is one module with a `METHOD` and is listed below."""
 
 from spikemark.core.errors import BadInput
-from spikemark.partition.problem import Method
+from spikemark.prediction.partition.problem import Method
 
 from . import (
     genetic,
