@@ -35,6 +35,9 @@ class Term(str):
     def __rsub__(self, other):
         return Term(f"{other} - {self}")
 
+    def __rtruediv__(self, other):
+        return Term(f"{other} / {self}")
+
 
 class Nodes(tuple):
     """Names and sizes of populations."""
@@ -194,13 +197,17 @@ def test_rates_and_phases(run):
     assert nest.created[0][2]["rate"].startswith("normal(4, 2) in [4e-06")
 
 
-def test_the_integrator_reaches_its_threshold_in_the_step_of_the_description(run):
-    nest, *_ = run(describe(rate=4.0), "--model", "iaf_psc_delta")
-    parameters = nest.created[0][2]
-    per_step = parameters["I_e"] * 0.1 / parameters["C_m"]
-    assert 2499 < parameters["V_th"] / per_step < 2500  # crossed in step 2500 = 250 ms
-    assert parameters["V_m"] == "uniform(0.0, 15.0)"
-    assert all(synapse["weight"] == 0 for *_, synapse in nest.connected)
+def test_integrating_neurons_take_their_input_and_are_forced_to_fire_at_the_described_rates(run):
+    description = describe(rate=4.0)
+    description["network"]["projections"][1]["weight"] = -2
+    nest, *_ = run(description, "--model", "iaf_psc_delta")
+    assert nest.created[0][2] == {
+        "ignore_and_spike": True, "ignore_and_spike_interval": 250, "ignore_and_spike_offset":
+        "uniform(0.1, 250.0)",
+    }  # fmt: skip
+    assert [synapse["weight"] for *_, synapse in nest.connected][:3] == [1, -2, 1]
+    nest, *_ = run(describe(rate=4.0, rate_cv=0.5), "--model", "iaf_psc_delta")
+    assert nest.created[0][2]["ignore_and_spike_interval"].startswith("1000 / normal(4, 2) in [4e-06")
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,8 @@ static const struct bad {
     {"time.resolution_ms=0", "time.resolution_ms: 0", "a number"},
     {"time.cycle_ms=0.25", "time.cycle_ms: 0.25", "multiple of the resolution"},
     {"time.simulate_ms=10.1", "time.simulate_ms: 10.1", "multiple of the cycle"},
+    {"time.simulate_ms=60000.05", "time.simulate_ms: 60000.05", "multiple of the cycle"},
+    {"time.simulate_ms=90000000.05", "time.simulate_ms: 90000000.05", "multiple of the cycle"},
     {"time.simulate_ms=-5", "time.simulate_ms: -5", "a number"},
     {"time.simulate_ms=\"10\"", "time.simulate_ms: \"10\"", "a number"},
     {"time.warmup_ms=0.3", "time.warmup_ms: 0.3", "multiple of the cycle"},

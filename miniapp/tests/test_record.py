@@ -255,12 +255,20 @@ def test_random_in_degrees_are_expected_and_counted(tmp_path):
     assert program.checked(tmp_path / "checked", *arguments, ranks=2)["checksum"] == record["checksum"]
 
 
-def test_rates_that_cannot_be_reached_are_warned_of(tmp_path):
-    rates = {f"network__populations__{i}__neuron__rate_hz": 10000 * (i + 1) for i in (0, 1)}
-    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=1, **rates))
+@pytest.mark.parametrize(("asked", "has"), [(20000, 10000), (10000, None), (7000, 10000), (5000, None),
+                                             (4000, 3333.333333), (100, None), (0, None)])  # fmt: skip
+def test_rates_that_cannot_be_reached_are_warned_of(tmp_path, asked, has):
+    rates = {
+        "network__populations__0__neuron__rate_hz": 10,
+        "network__populations__1__neuron__rate_hz": asked,
+    }
+    record = program.record_of(tmp_path / "run", *program.sets(time__simulate_ms=60, **rates))
     found = [w for w in record["warnings"] if w.startswith("rate_hz")]
-    limit = "at most 10000, one spike in each step of 0.1 ms"
-    assert found == [f"rate_hz of population right: 20000 cannot be reached; {limit}"]
+    steps = "since spikes are whole steps of 0.1 ms apart"
+    said = f"rate_hz of population right: {asked} cannot be reached; it becomes {has}, {steps}"
+    assert found == ([] if has is None else [said])
+    per_neuron = record["totals"]["spikes"] / record["totals"]["neurons"] / 0.06
+    assert per_neuron == pytest.approx(((has or asked) + 10) / 2, rel=0.1)
 
 
 def test_threads_bound_to_one_core_are_a_warning(tmp_path):

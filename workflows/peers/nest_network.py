@@ -117,7 +117,7 @@ def build(nest, network, kind, synapse, threads):
         rule = {"rule": "fixed_indegree", "indegree": projection["indegree"]}
         specification = {"synapse_model": synapse, "delay": _delay(nest, projection["delay"])}
         if synapse != "static_synapse_hom_w":
-            specification["weight"] = 0.0 if kind == "iaf_psc_delta" else _weight(nest, projection["weight"])
+            specification["weight"] = _weight(nest, projection["weight"])
         multiples = {"allow_multapses": True, "allow_autapses": True}
         nest.Connect(pool, nodes[projection["target"]], {**rule, **multiples}, specification)
     connected = time.perf_counter()

@@ -28,9 +28,8 @@ IGNORING = "ignore_and_fire"
 NOTES = {
     "ignore_and_fire": "it drops its input (the spike handler is empty, there is no ring buffer), so delivery"
     " and update do less than in the mini-app",
-    "iaf_psc_delta": "it has a ring buffer and reads it in every step; here a constant current into a"
-    " membrane that hardly leaks makes it fire at the rates of the description, and weights are 0, which NEST"
-    " delivers like any other",
+    "iaf_psc_delta": "it integrates its input as usual, with the weights of the description, but fires at the"
+    " rates of the description (`ignore_and_spike`, NEST 3.10)",
     "described": "iaf_psc_delta and iaf_psc_exp with the parameters of the description; input from outside"
     " comes from one poisson_generator per population, which draws for every neuron apart",
 }
@@ -82,27 +81,26 @@ def _known(name, neuron, known):
         raise Refusal(f"population {name!r}: neuron.{min(unknown)}: allowed: {', '.join(known)}")
 
 
-def ignore_and_fire(nest, population, h):
-    """Rate normal around its mean, redrawn until positive; phase uniform in (0, 1]."""
+def _rate(nest, population):
+    """In Hz, normal around its mean, redrawn until positive."""
     rate = population["rate"]
-    if population["cv"]:
-        spread = nest.random.normal(mean=rate, std=population["cv"] * rate)
-        rate = nest.math.redraw(spread, min=1e-6 * rate, max=1e3 * rate)
-    return "ignore_and_fire", {"rate": rate, "phase": 1.0 - nest.random.uniform()}
+    if not population["cv"]:
+        return rate
+    spread = nest.random.normal(mean=rate, std=population["cv"] * rate)
+    return nest.math.redraw(spread, min=1e-6 * rate, max=1e3 * rate)
+
+
+def ignore_and_fire(nest, population, h):
+    """Phase uniform in (0, 1]."""
+    return "ignore_and_fire", {"rate": _rate(nest, population), "phase": 1.0 - nest.random.uniform()}
 
 
 def iaf_psc_delta(nest, population, h):
-    """An integrator of a constant current that reaches the threshold once per interval; phases uniform."""
-    threshold, capacity = 15.0, 250.0
-    steps = max(1, round(1000 / (population["rate"] * h)))
-    # Half a step early, so that rounding never moves the crossing into another step.
-    current = capacity * threshold / (h * (steps - 0.5))
-    if population["cv"]:
-        spread = nest.random.normal(mean=current, std=population["cv"] * current)
-        current = nest.math.redraw(spread, min=1e-6 * current, max=1e3 * current)
-    membrane = {"C_m": capacity, "tau_m": 1e9, "t_ref": 0.0, "E_L": 0.0, "V_reset": 0.0, "V_th": threshold}
-    initial = {"V_m": nest.random.uniform(min=0.0, max=threshold)}
-    return "iaf_psc_delta", {**membrane, "I_e": current, **initial}
+    """NEST's defaults, forced to fire at the rate of the description; phases uniform."""
+    rate = _rate(nest, population)
+    phase = nest.random.uniform(min=h, max=1000 / population["rate"])  # within a step of 0, it never fires
+    forced = {"ignore_and_spike_interval": 1000 / rate, "ignore_and_spike_offset": phase}
+    return "iaf_psc_delta", {"ignore_and_spike": True, **forced}
 
 
 def described(nest, population, h):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from . import distributions
 
-WHOLE = 1e-6  # relative to a number that has to be whole
+WHOLE = 1e-6  # how far from whole a number may be that has to be: the rounding of decimal fractions
 MOST_HZ, MOST_MS, MOST, MOST_WEIGHT, LEAST_WEIGHT = 1e9, 1e6, 4_000_000_000, 1e12, 1e-100
 RATE_HZ = 2.5  # of ignore_and_fire
 MOST_EVENTS, LEAST_EVENTS = 100, 1.2e-7  # from outside, per neuron and step
@@ -238,7 +238,7 @@ class Time(Known):
             given = getattr(self, name) or 0.0
             units = given / unit_ms
             least = 0 if name == "warmup_ms" or getattr(self, name) is None else 1
-            if abs(units - round(units)) > WHOLE * max(1.0, units) or round(units) < least:
+            if abs(units - round(units)) > WHOLE or round(units) < least:
                 raise ValueError(f"{name}={given:g}: a multiple of {unit}, {unit_ms:g}")
         return self
 

@@ -2,7 +2,12 @@
 
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+
+from spikemark.core.errors import shown
+from spikemark.network.description import read_time
+from spikemark.network.placement import PLACEMENTS
+from spikemark.network.schedules import SCHEDULES
 
 from .options import Strict, choose
 
@@ -21,6 +26,14 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 500.0
 
+    @field_validator("schedule", "placement")
+    @classmethod
+    def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
+        allowed = SCHEDULES if about.field_name == "schedule" else PLACEMENTS
+        if name is not None and name not in allowed:
+            raise ValueError(f"{about.field_name}={shown(name)}: allowed are {', '.join(allowed)}")
+        return name
+
     def described(
         self,
         populations: list[dict],
@@ -29,8 +42,11 @@ class RunOptions(Strict):
         resolution_ms: float = 0.1,
         cycle_ms: float = 0.1,
     ) -> dict:
-        """The run description (miniapp/FORMAT.md) of that network; it states no D where none is given."""
-        return {
+        """The run description (miniapp/FORMAT.md) of that network; it states no D where none is given.
+
+        Raises BadInput for times that the mini-app does not take.
+        """
+        found = {
             "format_version": 1,
             "seed": self.seed,
             "time": {
@@ -45,6 +61,8 @@ class RunOptions(Strict):
             **({} if self.exchange is None else {"exchange": self.exchange}),
             "network": {"populations": populations, "projections": projections},
         }
+        read_time(found)
+        return found
 
 
 class ScaledOptions(RunOptions):

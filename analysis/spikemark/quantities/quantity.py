@@ -73,11 +73,26 @@ class Quantity:
             self, value=scaled[0], low=scaled[1], high=scaled[2], unit=self.unit if unit is None else unit
         )
 
-    def share_of(self, whole: float) -> "Quantity":
-        """As a share of a whole > 0 that it is a part of: neither it nor its interval leaves 0 to 1."""
+    def share_of(self, whole: "float | Quantity") -> "Quantity":
+        """As a share of a whole > 0 that it is a part of: neither it nor its interval leaves 0 to 1.
+
+        The interval of the whole widens that of the share, as if both were known independently.
+        """
+        whole = whole if isinstance(whole, Quantity) else Quantity(whole)
+        least, most = whole.interval or (whole.value, whole.value)
         known = (self.value, self.low, self.high)
-        ends = [None if x is None else min(max(x / whole, 0.0), 1.0) for x in known]
+        if whole.interval and self.low is None:
+            known = (self.value,) * 3
+        limits = zip(known, (whole.value, most, least), strict=True)
+        ends = [
+            None if x is None else min(max(x / of, 0.0), 1.0) if of > 0 else float(x > 0) for x, of in limits
+        ]
         return replace(self, value=ends[0], low=ends[1], high=ends[2], unit="")
+
+    def widened(self, less: float, more: float) -> "Quantity":
+        """With an interval that reaches further down and up by these amounts >= 0, in its unit."""
+        low, high = self.interval or (self.value, self.value)
+        return replace(self, low=low - less, high=high + more)
 
     def content(self) -> dict[str, Any]:
         """For JSON: value, interval and what else is known; or null and the reason."""

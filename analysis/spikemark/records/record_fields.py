@@ -278,12 +278,8 @@ class Record(OfProcesses):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
-        for name, kind in (
-            ("schedule", (str, list)),
-            ("placement", str),
-            ("delay_ratio", (int, str)),
-            ("record", dict),
-        ):
+        kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
+        for name, kind in kinds.items():
             if not isinstance(self.description.get(name), kind):
                 raise ValueError(
                     f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"

@@ -5,54 +5,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from spikemark.core.errors import BadInput
 from spikemark.core.files import write_output
-from spikemark.network.schedules import SCHEDULES
-from spikemark.quantities.elements import Box, Figure, Section
-from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.elements import Box, Section
+from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import change, counted, integer, number
+from spikemark.quantities.words import change, counted, integer, percent
 from spikemark.records.imported import COMMUNICATE, PAGE, WAIT, CycleTimes, of_dry_run
 from spikemark.records.record import Run
 from spikemark.waiting import PREDICTORS, show, show_budget, verdicts
-from spikemark.waiting.allowed import MEASURED, delay_ratio
+from spikemark.waiting.allowed import MEASURED
 from spikemark.waiting.base_case import misses
-from spikemark.waiting.budget import budget
+from spikemark.waiting.budget import Budget, budget
 from spikemark.waiting.components import Components
 from spikemark.waiting.estimates import estimates
-from spikemark.waiting.predictor import Predictor
 from spikemark.waiting.source import Source, source
 from spikemark.waiting.whatif import CHANGES, Outcome, situation, whatif
 
 from . import page
-from .first_screen import COLOURS, COMPUTING, EXCHANGE, WAITING
-from .style import COLOUR, drawing, legend_above, markup, rows_height, stacked
+from .ways import Way, picture, table, ways_of
 
-TRIED = [
-    *(("structure_aware", d) for d in (2, 5, 10, 20)),
-    *(("overlapped", d) for d in (2, 10)),
-]
+DOUBLE = "double-delay-ratio"  # the same as structure-aware with D = 2
+ITSELF = 0.5  # share of the waiting from which the meeting itself is to be looked into
 OTHER, ORIGINS = "another program", {of_dry_run.READER: "a dry run of the mini-app"}
 DELAYS = (
     "A schedule with D cycles between two exchanges gives the same spikes only if the shortest delay between"
     " areas is at least D cycles; cycle times do not say how long delays are."
 )
-
-
-@dataclass(frozen=True)
-class Way:
-    """One schedule: µs per cycle of computing, waiting and exchange, means over ranks."""
-
-    name: str
-    parts: dict[str, Quantity]
-
-    @property
-    def cycle(self) -> Quantity:
-        """The whole cycle; only the waiting in it has an interval."""
-        rest = sum(part.value for name, part in self.parts.items() if name != WAITING)
-        waiting = self.parts[WAITING]
-        ends = (None if x is None else rest + x for x in (waiting.value, waiting.low, waiting.high))
-        return Quantity(*ends, unit="µs", kind=waiting.kind)
+EXCHANGES = (
+    "An exchange and its barrier are taken to be as long as in this run, although they would carry the spikes"
+    " of D cycles."
+)
 
 
 def write(times: CycleTimes | Run, path: Path | None = None) -> tuple[Path, str]:
@@ -67,12 +49,18 @@ def render(times: CycleTimes | Run) -> tuple[str, str]:
     """The page as one HTML document that loads nothing, and the sentence at its top."""
     made = answer(times)
     title = f"{counted(made.fitted.ranks, 'rank')}, {integer(made.fitted.cycles)} cycles"
-    origin = "a run of the mini-app" if isinstance(times, Run) else ORIGINS.get(times.about.reader, OTHER)
+    what, machine = "cycle times of the run", "an unknown machine"
+    if isinstance(times, Run):
+        machine = times.record.host.name
+    else:
+        what = f"cycle times of {ORIGINS.get(times.about.reader, OTHER)}"
     text = page.document(
-        what="cycle times",
-        sweep=SimpleNamespace(name=times.path.resolve().name, machine=origin, title=title),
+        what=what,
+        sweep=SimpleNamespace(name=times.path.resolve().name, machine=machine, title=title),
         sentence=made.sentence,
-        top=page.Top(_picture(made.ways, made.predictor), _table(made.ways)),
+        top=page.Top(
+            picture(made.ways, made.predictor), table(made.ways), rest=f"{made.waits} {made.order.title}"
+        ),
         broken=False,
         cautions=[Box(page.WARY, line) for line in made.based],
         sections=[
@@ -91,6 +79,7 @@ class Answer:
     """What can be said to somebody who has to decide; the page and the terminal show it."""
 
     sentence: str
+    waits: str  # how much of the time is waiting
     fitted: Source
     predictor: str  # the one to believe
     ways: list[Way]
@@ -109,147 +98,98 @@ def answer(times: CycleTimes | Run) -> Answer:
     made = {name: model.predict("conventional") for name, model in models.items()}
     missed = misses(fitted, made)
     best = show.believed(PREDICTORS, missed)
-    ways, refused = _ways(fitted, models[best], times)
+    ways, refused = ways_of(fitted, models[best], times)
     base = situation([times])
     outcomes = {name: whatif(base, predictor=name) for name in PREDICTORS}
+    foreign = isinstance(times, CycleTimes)
+    order = _order(ways, outcomes[best], best, foreign)
     return Answer(
         sentence=verdicts.cause(found),
+        waits=_waits(fitted),
         fitted=fitted,
         predictor=best,
         ways=ways,
-        order=_order(ways, outcomes[best], best),
+        order=order,
         causes=show_budget.budget(found, times.measured_cycles),
         helps=show.outcomes(outcomes, missed),
         times=show.fitted(fitted, estimates(Components(fitted.compute)), made, missed),
-        based=(*fitted.warnings, *((DELAYS,) if isinstance(times, CycleTimes) else ()), MEASURED, *refused),
-        next=_next(times, any("cycles=" in line for line in refused)),
+        based=(*fitted.warnings, *([DELAYS] if foreign else []), EXCHANGES, MEASURED, *refused),
+        next=_next(times, found, any("cycles=" in line for line in refused)),
     )
 
 
-def _change(factor: float) -> str:
-    """A change with a digit behind the point, so that its interval does not look like a point."""
-    return change(factor, 1)
+def _waits(fitted: Source) -> str:
+    """Which share of the run time is waiting, as a sentence."""
+    share = fitted.waited.share_of(fitted.cycle.value)
+    limits = f" ({' to '.join(map(percent, share.interval))})" if share.interval else ""
+    return f"Ranks wait {percent(share.value)}{limits} of the run time."
 
 
-def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str) -> Table:
-    """Every schedule and change by how much shorter the run would be."""
+def _order(ways: Sequence[Way], outcomes: Sequence[Outcome], predictor: str, foreign: bool) -> Table:
+    """Every schedule and change by how much shorter the run would be.
+
+    `foreign`: of a program whose delays are not known.
+    """
     base, *changes = outcomes
-    singles = [one for one in changes if one.name in CHANGES]
-    known = {way.name: way.cycle.times(1 / ways[0].cycle.value, "") for way in ways[1:]}
+    tried = {way.name: way for way in ways[1:]}
+    singles = [one for one in changes if one.name in CHANGES and not (tried and one.name == DOUBLE)]
+    known = {name: way.cycle.times(1 / ways[0].cycle.value, "") for name, way in tried.items()}
     whole = base.runtime.value
     known |= {one.name: one.runtime.times(1 / whole, "") for one in singles if not one.refused}
     ordered = sorted(known.items(), key=lambda one: one[1].value)
     columns = {
         Column("change", "what"): lambda one: one[0],
         Column("runtime", f"run time by {predictor}", "modelled", words=_change): lambda one: one[1],
-        Column("meaning", "what it means"): lambda one: getattr(CHANGES.get(one[0]), "__doc__", ""),
+        Column("meaning", "what it means"): lambda one: (
+            tried[one[0]].meaning if one[0] in tried else CHANGES[one[0]].__doc__
+        ),
     }
-    made = Table.of(columns, ordered, _helps_most(*ordered[0]))
+    if_exact = foreign and ordered[0][0] in tried
+    condition = ", if the delays between areas allow it" if if_exact else ""
+    made = Table.of(columns, ordered, _helps_most(*ordered[0], condition))
     notes = [f"refused: {one.name}: {one.refused}" for one in singles if one.refused]
     return Table(made.columns, made.rows, made.title, notes=notes)
 
 
-def _helps_most(name: str, runtime: Quantity) -> str:
+def _change(factor: float) -> str:
+    """A change with a digit behind the point, so that its interval does not look like a point."""
+    return change(round(factor, 3), 1)
+
+
+def _helps_most(name: str, runtime: Quantity, condition: str) -> str:
     """The sentence on the first of all changes."""
     low, high = (_change(x) for x in runtime.interval or (runtime.value,) * 2)
-    words = f"{_change(runtime.value)} ({low} to {high}) of the run time"
+    words = f"{_change(runtime.value)} ({low} to {high}) of the run time{condition}"
     if (runtime.high or runtime.value) < 1:
         return f"What would help most: {name}, {words}."
     return f"Nothing is sure to help; most likely would {name}, {words}."
 
 
-def _next(times: CycleTimes | Run, short: bool) -> tuple[str, ...]:
+def _next(times: CycleTimes | Run, found: Budget, short: bool) -> tuple[str, ...]:
     """What would make the answer surer."""
-    found = []
+    said, barrier = [], found.parts["barrier"]
+    if barrier and found.waiting_s > 0 and barrier.share_of(found.waiting_s).value > ITSELF:
+        said.append(
+            "Look whether every rank has cores of its own, and what else runs there: most of the waiting is"
+            " not due to computing. `spikemark bench --exchange` times exchanges alone."
+        )
     if isinstance(times, CycleTimes):
         if times.about.reader == of_dry_run.READER:
-            found.append("Take exchanges from a profile or a simulation: `spikemark predict --compute-from`.")
+            said.append("Take exchanges from a profile or a simulation: `spikemark predict --compute-from`.")
         elif times.column(COMMUNICATE) is None:
-            found.append("Time the collective call of each cycle: run times then include exchanges.")
+            said.append("Time the collective call of each cycle: run times then include exchanges.")
         elif times.column(WAIT) is None:
-            found.append(
-                "Time a barrier before the collective call, in a run of its own: a clock then tells waiting"
-                " and exchange apart."
+            said.append(
+                "Time a barrier before the collective call, in a run of its own: waiting then has a value"
+                " instead of limits."
             )
         if times.about.missing:
-            found.append("Log the missing ranks, too: one of them may be the slowest.")
-        found.append("Find the shortest delay between areas in cycles: it is the largest D.")
+            said.append("Log the missing ranks, too: one of them may be the slowest.")
+        said.append("Find the shortest delay between areas in cycles: it is the largest D.")
     if short:
-        found.append("Log more cycles: some schedules were refused because there are too few.")
-    found.append("Run a second time on other nodes: it shows whether the same ranks are slow again.")
-    return tuple(found)
-
-
-def _ways(fitted: Source, model: Predictor, times: CycleTimes | Run) -> tuple[list[Way], list[str]]:
-    """The program as it ran and under other schedules, and which schedules are refused."""
-    computing = Quantity(1e6 * float(fitted.compute.mean(dtype="f8")), unit="µs", kind="measured")
-    waited = Quantity(1e6 * fitted.waited_s, unit="µs", kind=fitted.kind)
-    exchange = Quantity(1e6 * fitted.exchange_s, unit="µs", kind=fitted.kind)
-    known = [Way("as it ran", {COMPUTING: computing, WAITING: waited, EXCHANGE: exchange})]
-    refused = []
-    for schedule, d in TRIED:
-        name = f"{SCHEDULES[schedule].label}, D = {d}"
-        try:
-            _exact(times, schedule, d)
-            made = model.predict(schedule, d)
-        except BadInput as reason:
-            refused.append(f"{name}: {reason}")
-            continue
-        transport = fitted.transport_s(made.plan) / fitted.cycles
-        parts = {
-            COMPUTING: computing,
-            WAITING: made.waiting.times(1e6 / made.cycles, "µs"),
-            EXCHANGE: Quantity(1e6 * transport, unit="µs", kind="modelled"),
-        }
-        known.append(Way(name, parts))
-    return known, refused
-
-
-def _exact(times: CycleTimes | Run, schedule: str, ratio: int) -> None:
-    """Raises BadInput for a D that the delays of a run do not allow; those of others are not known."""
-    said = () if isinstance(times, CycleTimes) else delay_ratio(times, schedule, ratio).warnings
-    if said:
-        raise BadInput(said[0])
-
-
-def _picture(ways: Sequence[Way], predictor: str) -> Figure:
-    names = [way.name for way in ways]
-    parts = {
-        part: ([max(way.parts[part].value, 0.0) for way in ways], COLOUR[COLOURS[part]])
-        for part in (COMPUTING, WAITING, EXCHANGE)
-    }
-    alt = "Microseconds per cycle as stacked bars. " + " ".join(
-        f"{way.name}: {number(way.cycle.value)}, of which {number(way.parts[WAITING].value)} waiting."
-        for way in ways
-    )
-    with drawing(height=rows_height(len(ways))) as (figure, (axes,)):
-        handles = stacked(axes, names, parts)
-        axes.set(ylim=(-0.6, len(ways) - 0.4), xlabel="µs per cycle")
-        legend_above(figure, handles, columns=3)
-        svg = markup(figure, "first-picture", alt)
-    caption = (
-        f"Time per cycle, mean over ranks. First bar: the times that were read. The others: {predictor}, "
-        f"{PREDICTORS[predictor].summary} (modelled)."
-    )
-    return Figure("first-picture", "Under other schedules", svg, alt, caption, _table(ways))
-
-
-def _table(ways: Sequence[Way]) -> Table:
-    first = ways[0].cycle.value
-    return Table.of(
-        {
-            Column("schedule", "schedule"): lambda way: way.name,
-            Column("cycle", "cycle (µs)", digits=4): lambda way: way.cycle,
-            Column("change", "change", words=change): lambda way: (
-                missing("the others are compared with it", mark="–")
-                if way is ways[0]
-                else way.cycle.value / first
-            ),
-            Column("waiting", "waiting (µs)"): lambda way: way.parts[WAITING],
-            Column("kind", "kind"): lambda way: way.parts[WAITING].kind,
-        },
-        ways,
-    )
+        said.append("Log more cycles: some schedules were refused because there are too few.")
+    said.append("Run a second time on other nodes: it shows whether the same ranks are slow again.")
+    return tuple(said)
 
 
 def _section(name: str, title: str, table: Table) -> Section:

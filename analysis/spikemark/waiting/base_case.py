@@ -23,7 +23,7 @@ TOLERATED = 0.05
 class Miss:
     """What the predictor `name` expects and what the run waited, in µs per cycle; the interval misses that.
 
-    `kind` is that of the waiting of the run: modelled where it follows from compute times.
+    `kind` is that of the waiting of the run: modelled where it was not timed.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Miss:
         expected = Column("", "").text(self.expected)
         off = self.expected.value / self.waited - 1 if self.waited > 0 else None
         by = "too much" if off is None else f"{percent(abs(off))} too {'much' if off > 0 else 'little'}"
-        run = "which waited" if self.kind != "modelled" else "whose compute times imply"
+        run = "which waited" if self.kind != "modelled" else "which waited, as derived,"
         return (
             f"{SIGN.strip()} {self.name} misses the base case: it expects {expected} µs per cycle for the"
             f" fitted run, {run} {number(self.waited)}: {by}. Do not rely on what it expects of other runs."
@@ -61,7 +61,7 @@ def misses(fitted: Source, made: Mapping[str, Prediction]) -> dict[str, Miss]:
     waited = MICRO * fitted.waited_s
     found = {}
     for name, one in made.items():
-        expected = one.waiting.times(MICRO / one.cycles, "µs")
+        expected = one.as_derived.times(MICRO / one.cycles, "µs")
         far = abs(expected.value - waited) > TOLERATED * waited
         if far and not expected.low <= waited <= expected.high:
             found[name] = Miss(name, expected, waited, fitted.kind)

@@ -43,7 +43,8 @@ class Budget:
     """
 
     waiting_s: float
-    waiting_kind: str  # measured; modelled where it follows from compute times
+    waiting_kind: str  # measured; modelled where it was not timed
+    waiting_limits_s: tuple[float, float] | None  # where it was not timed; None if nothing limits it, too
     parts: dict[str, Quantity]  # PARTS, and barrier, which is missing where waiting was not timed
     common_mode: Quantity  # time it costs; it makes nobody wait
     transport: Quantity | None  # None where exchanges were not timed
@@ -56,6 +57,11 @@ class Budget:
     warnings: tuple[str, ...] = ()
     nodes: BetweenNodes | None = None  # None where all ranks are on one node, or nobody knows
     slowest: Slowest | None = None  # None where nobody waits
+
+    @property
+    def waiting(self) -> Quantity:
+        """In s over the run; with its limits where it was not timed."""
+        return Quantity(self.waiting_s, *(self.waiting_limits_s or ()), unit="s", kind=self.waiting_kind)
 
 
 def budget(given, delay_ratio: int | None = None) -> Budget:
@@ -86,21 +92,25 @@ def budget(given, delay_ratio: int | None = None) -> Budget:
     measured = implied if run.waiting is None else run.waiting
     timed = run.waiting is not None and not (run.kind == "modelled" and np.allclose(measured, implied, 1e-4))
     parts["barrier"] = missing(UNTIMED, "s", "not timed")
+    less, more = run.doubt_s or (0.0, 0.0)
     if timed:
-        parts["barrier"] = _part(series.mean(measured - implied), run.meetings)
+        parts["barrier"] = _part(series.mean(measured - implied), run.meetings, [-less, more])
     transport = None
     if run.exchange is not None:
-        transport = _part(series.mean(run.exchange), run.meetings, kind=run.kind)
+        transport = _part(series.mean(run.exchange), run.meetings, [-more, less], kind=run.kind)
     usual = {members: float(waiting.mean()) for members, waiting in found[shares[0]].items()}
 
     def part_of(effects: np.ndarray) -> float:
         return _within_persistent(run, split, shares[0], usual, effects)
 
-    waiting_s = float(measured.sum())
-    persistent = (split.components, run.nodes, parts["persistent"], waiting_s, part_of)
+    waiting = Quantity(float(measured.sum()), unit="s", kind="modelled" if run.waiting is None else run.kind)
+    if less or more:
+        waiting = waiting.widened(less * run.meetings, more * run.meetings)
+    persistent = (split.components, run.nodes, parts["persistent"], waiting, part_of)
     return Budget(
-        waiting_s=waiting_s,
-        waiting_kind="modelled" if run.waiting is None else run.kind,
+        waiting_s=waiting.value,
+        waiting_kind=waiting.kind,
+        waiting_limits_s=waiting.interval,
         parts=parts,
         common_mode=_common_mode(split),
         transport=transport,

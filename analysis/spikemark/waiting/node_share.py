@@ -35,13 +35,14 @@ def between_nodes(
     components: Components,
     nodes: tuple[str, ...] | None,
     persistent: Quantity,
-    waiting_s: float,
+    waited: Quantity,
     part_of: Callable[[np.ndarray], float],
 ) -> BetweenNodes | None:
-    """The share of nodes in `persistent`, in s over the run; None if all ranks are on one node.
+    """The share of nodes in `persistent`; None if all ranks are on one node.
 
-    `nodes`: the name of the node of each rank. `part_of` says what some effects [rank] in s add to the
-    waiting of one meeting if the rest of the persistent effects joins before and after them.
+    `nodes`: the name of the node of each rank. `persistent` and `waited` are in s over the run. `part_of`
+    says what some effects [rank] in s add to the waiting of one meeting if the rest of the persistent effects
+    joins before and after them.
     """
     if nodes is None or len(set(nodes)) == 1 or not components.mean > 0:
         return None
@@ -60,7 +61,7 @@ def between_nodes(
         "s",
         "modelled",
     )
-    share = waiting.share_of(waiting_s) if waiting_s > 0 else Quantity(0.0, 0.0, 0.0, kind="modelled")
+    share = waiting.share_of(waited) if waited.value > 0 else Quantity(0.0, 0.0, 0.0, kind="modelled")
     return BetweenNodes(waiting, share, found)
 
 

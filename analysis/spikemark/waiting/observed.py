@@ -10,7 +10,7 @@ from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
 from spikemark.records.record import BARRIER, Run
 
-from .source import cautions, check_range, check_unit, check_waiting, compute_times
+from .usable import cautions, check_range, check_unit, check_waiting, compute_times
 
 FEWEST_MEETINGS = 20
 
@@ -30,6 +30,7 @@ class Observed:
     warnings: tuple[str, ...] = ()
     nodes: tuple[str, ...] | None = None  # the name of the node of each rank; None if unknown
     kind: str = "measured"  # of waiting and exchange: modelled where waiting was not timed
+    doubt_s: tuple[float, float] | None = (0.0, 0.0)  # as `Source.doubt_s`, at a meeting
 
     @property
     def meetings(self) -> int:
@@ -52,7 +53,7 @@ def observed(given: "Run | CycleTimes | np.ndarray | Observed") -> Observed:
         window, kind = given.delay_ratio, "modelled" if given.column(WAIT) is None else "measured"
         compute = given.compute[:, : given.measured_cycles // window * window]
         of_run = (window, given.waiting, given.exchange, window, given.cautions)
-        found = Observed(compute, *of_run, kind=kind)
+        found = Observed(compute, *of_run, kind=kind, doubt_s=given.doubt_s)
         return _checked(found, str(given.path / run_files.CYCLES))
     if not isinstance(given, Run):
         found = _checked(Observed(np.asarray(given), 1), "cycle times")

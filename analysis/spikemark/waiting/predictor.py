@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -64,13 +65,20 @@ class Prediction:
     """Times in seconds over `cycles` cycles, as many as were asked for, else as were fitted.
 
     `waiting` is the mean over ranks, as `timing.phases.synchronise.mean_s` (with a lag, `overlap_wait`) of a
-    record measures it; its interval is for the expectation. `runtime_s` adds computing and exchanging.
+    record measures it; its interval is for the expectation. `runtime` adds computing and exchanging. Where
+    waiting of the fitted run was not timed, `waiting` allows for its limits, and `as_derived` takes its
+    middle for granted. What a meeting costs in all is known, so the run time hardly depends on them.
     """
 
     waiting: Quantity
-    runtime_s: float
+    as_derived: Quantity
+    runtime: Quantity
     plan: Plan
     cycles: int
+
+    @property
+    def runtime_s(self) -> float:
+        return self.runtime.value
 
     @property
     def waiting_s(self) -> float:
@@ -148,10 +156,31 @@ class Predictor(ABC):
         further.check(wanted.ranks, self.source.ranks)
         found = self.expected(wanted)
         computing = float(self.source.compute.mean(dtype=np.float64)) * self.source.cycles
-        runtime = computing + found.value_s + self.source.transport_s(wanted)
+        known = Quantity(found.value_s, *found.interval(), "s", "modelled")
+        less, more = self._doubt_s(wanted, found.value_s)
+        waiting = replace(known, low=max(known.low - less, 0.0), high=known.high + more)
+        rest = computing + self.source.transport_s(wanted)
+        total = waiting if wanted.lag else known  # without a lag, what is no waiting is exchange
+        runtime = Quantity(*(rest + x for x in (total.value, total.low, total.high)), "s", "modelled")
         times = 1.0 if cycles is None else cycles / self.source.cycles
-        waiting = Quantity(found.value_s, *found.interval(), "s", "modelled").times(times)
-        return Prediction(waiting, times * runtime, wanted, self.source.cycles if cycles is None else cycles)
+        made = (one.times(times) for one in (waiting, known, runtime))
+        return Prediction(*made, wanted, self.source.cycles if cycles is None else cycles)
+
+    def _doubt_s(self, plan: Plan, expected_s: float) -> tuple[float, float]:
+        """How much less and more waiting there may be over the run because that of the run was not timed.
+
+        With a lag, it depends on how long an exchange takes: what ranks do not wait for, they exchange.
+        """
+        less, more = self.source.doubt_s or (0.0, 0.0)
+        if not (less or more) or not plan.lag:
+            meetings = self.source.cycles / plan.window
+            return less * meetings, more * meetings
+        shifts = [0.0]
+        for moved in (less, -more):
+            other = copy(self)
+            other.source = replace(self.source, exchange_s=max(self.source.exchange_s + moved, 0.0))
+            shifts.append(other.expected(plan).value_s - expected_s)
+        return -min(shifts), max(shifts)
 
     @cached_property
     def further(self) -> Further:

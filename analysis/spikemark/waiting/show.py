@@ -55,7 +55,7 @@ def fitted(
         ("length of slow cycles over that of others", found.minor_factor),
         *of_ranks,
         *of_nodes,
-        ("waiting of the run (µs per cycle)", in_us(Quantity(source.waited_s, unit="s", kind=source.kind))),
+        ("waiting of the run (µs per cycle)", in_us(source.waited)),
         *(
             (f"waiting by {name} (µs per cycle)", _signed(in_us(one.waiting, one.cycles), name, missed))
             for name, one in made.items()
@@ -127,14 +127,14 @@ def predicted(made: dict[str, Prediction], missed: dict[str, Miss], fitted: Sour
         Column("predictor", "predictor"),
         Column("waiting_s", "waiting (s), with 95 % interval", "modelled"),
         Column("waiting_per_cycle_us", "waiting per cycle (µs)", "modelled"),
-        Column("runtime_s", "run time (s)", "modelled"),
+        Column("runtime_s", "run time (s)", "modelled", digits=4),
     ]
     rows = [
         {
             "predictor": name,
             "waiting_s": _signed(one.waiting, name, missed),
             "waiting_per_cycle_us": MICRO * one.waiting_per_cycle_s,
-            "runtime_s": one.runtime_s,
+            "runtime_s": one.runtime,
         }
         for name, one in made.items()
     ]
@@ -151,6 +151,7 @@ def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> d
             "waiting_s": one.waiting_s,
             "runtime_s": one.runtime_s,
             "interval": list(one.waiting.interval),
+            "runtime_interval": list(one.runtime.interval),
             "delay_ratio": one.plan.delay_ratio,
             "misses_base": missed[name].content() if name in missed else None,
         }

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 
@@ -40,11 +39,11 @@ def budget(found: Budget, cycles: int) -> Table:
 
     The title is the sentence of `verdicts.cause`.
     """
-    waiting = Quantity(found.waiting_s, unit="s", kind=found.waiting_kind)
-    rows = [("waiting", waiting, None, "mean over ranks")]
+    derived = "; not timed: derived, with its limits" if found.waiting_kind == "modelled" else ""
+    rows = [("waiting", found.waiting, None, f"mean over ranks{derived}")]
     for name, part in found.parts.items():
         share = (
-            percent(round(part.share_of(found.waiting_s).value, 6)) if part and found.waiting_s > 0 else None
+            percent(round(part.share_of(found.waiting).value, 6)) if part and found.waiting_s > 0 else None
         )
         rows.append((f"  {name}", part, share, MEANING[name].format(d=found.delay_ratio)))
     if found.transport is not None:

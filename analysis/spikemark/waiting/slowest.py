@@ -35,17 +35,17 @@ def slowest(
     components: Components,
     nodes: tuple[str, ...] | None,
     persistent: Quantity,
-    waiting_s: float,
+    waiting: Quantity,
     part_of: Callable[[np.ndarray], float],
 ) -> Slowest | None:
     """The slowest rank of a run; None if the others do not compute, or nobody waits.
 
-    `persistent`, in s over the run, and `part_of` are as in `node_share.between_nodes`.
+    `persistent` and `waiting`, in s over the run, and `part_of` are as in `node_share.between_nodes`.
     """
     means, ranks = components.rank_means, components.ranks
     rank = int(np.argmax(means))
     others = float(np.delete(means, rank).mean())
-    if not (others > 0 and waiting_s > 0):
+    if not (others > 0 and waiting.value > 0):
         return None
     error, degrees = components.rank_mean_known
     half = student(degrees, LEVEL) * error
@@ -58,7 +58,7 @@ def slowest(
     part = min(max(part_of(own) / whole, 0.0), 1.0) if whole > 0 else 0.0
     share = Quantity(0.0, 0.0, 0.0, "", "modelled")
     if part > 0:
-        share = persistent.share_of(waiting_s / part)
+        share = persistent.share_of(waiting.times(1 / part))
     certain = means[rank] - next_one > half * 2**0.5
     node = nodes[rank] if nodes and len(set(nodes)) > 1 else None
     alone = node is not None and nodes.count(node) == 1

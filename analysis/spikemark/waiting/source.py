@@ -8,25 +8,31 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.network.meetings import Plan
+from spikemark.quantities.quantity import Quantity
 from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
-from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
+from spikemark.records.record import BARRIER, Run
 
-from .components import Components
-from .nodes import Nodes, effects_of_nodes
-
-FEWEST_WINDOWS = 20
-LONGEST_CYCLE_S = 10.0  # of no simulation of a brain; times in microseconds nearly always are longer
-SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
+from .nodes import Nodes
+from .several_runs import check_together, nodes_of, on_nodes_of_first
+from .usable import (
+    FEWEST_WINDOWS,
+    cautions,
+    check_times,
+    check_unit,
+    check_waiting,
+    compute_times,
+    kind_of,
+    uneven,
+)
 
 
 @dataclass(frozen=True)
 class Source:
     """Cycle times of ranks that all exchange in every cycle. Times in seconds.
 
-    `overhead_s`: the measured waiting beyond what compute times imply, as of a barrier once the last rank has
-    arrived. `exchange_s`: the mean time of an exchange. Both are 0 for plain arrays. `run_cycles` are those
-    of one run where several were joined; 0 stands for all. `node_of_rank` are names.
+    `overhead_s`: measured waiting beyond what compute times imply. `exchange_s`: mean time of an exchange.
+    Both are 0 for plain arrays. `run_cycles` are those of one run of several that were joined; 0: of all.
     """
 
     compute: np.ndarray  # c[rank, cycle], float32 or float64
@@ -36,7 +42,10 @@ class Source:
     run_cycles: int = 0
     nodes: Nodes | None = None  # their effects; None where all ranks are on one node, or nobody knows
     node_of_rank: tuple[str, ...] = ()  # on which the times are; empty where nobody knows
-    kind: str = "modelled"  # of the waiting of the run: modelled where it follows from the compute times
+    kind: str = "modelled"  # of the waiting of the run: modelled where it follows from other times
+    #: How much less and more waiting there may be in a cycle, which is then in the exchange instead, because
+    #: waiting was not timed; zeros where it was; None where nothing limits it.
+    doubt_s: tuple[float, float] | None = (0.0, 0.0)
     times_of: tuple[int, ...] = ()  # the rank whose times each one has; empty where all have their own
 
     @property
@@ -52,6 +61,25 @@ class Source:
         """How long the run waited per cycle, mean over ranks and cycles."""
         implied = self.compute.max(axis=0).mean(dtype=np.float64) - self.compute.mean(dtype=np.float64)
         return float(implied + self.overhead_s.mean())
+
+    @property
+    def waited(self) -> Quantity:
+        """How long the run waited in s per cycle; with its limits where it was not timed."""
+        found = Quantity(self.waited_s, unit="s", kind=self.kind)
+        return found.widened(*self.doubt_s) if any(self.doubt_s or ()) else found
+
+    @property
+    def exchanged(self) -> Quantity:
+        """How long exchanges took in s per cycle; with its limits where waiting was not timed."""
+        found = Quantity(self.exchange_s, unit="s", kind=self.kind)
+        return found.widened(*reversed(self.doubt_s)) if any(self.doubt_s or ()) else found
+
+    @property
+    def cycle(self) -> Quantity:
+        """The mean cycle in s: computing, waiting and exchange; measured even where its parts are not."""
+        value = float(self.compute.mean(dtype=np.float64)) + self.waited_s + self.exchange_s
+        derived = self.kind == "modelled" and any(self.doubt_s or ())
+        return Quantity(value, unit="s", kind="measured" if derived else self.kind)
 
     def check(self, plan: Plan) -> None:
         """Raises BadInput if there are too few cycles for the plan, and says how many are needed."""
@@ -131,7 +159,7 @@ def source(given: "Run | CycleTimes | np.ndarray | Sequence[Run | CycleTimes] | 
         return _joined(given)
     times = np.asarray(given)
     times = times if times.dtype == np.float32 else times.astype(np.float64, copy=False)
-    _check(times, "cycle times")
+    check_times(times, "cycle times")
     check_unit(times, "cycle times")
     return Source(times, np.zeros(times.shape[1]), 0.0)
 
@@ -145,84 +173,42 @@ def _of_run(run: Run) -> Source:
         )
     check_waiting(run, "a fit")
     times = compute_times(run)
-    _check(times, str(path / run_files.CYCLES))
+    check_times(times, str(path / run_files.CYCLES))
     implied = times.max(axis=0) - times.mean(axis=0, dtype=np.float64)
     measured = run.phase(BARRIER).mean(axis=0, dtype=np.float64)
-    exchange = float(run.phase("exchange").mean(dtype=np.float64))
-    nodes, names = _nodes([run], [times]), tuple(run.node_of_rank or ())
+    exchanges = run.phase("exchange").mean(axis=0, dtype=np.float64)
+    exchange, said = float(exchanges.mean()), (*cautions(run), *uneven(exchanges, path))
+    nodes, names = nodes_of([run], [times]), tuple(run.node_of_rank or ())
     return Source(
-        times, measured - implied, exchange, cautions(run), nodes=nodes, node_of_rank=names, kind=kind_of(run)
+        times, measured - implied, exchange, said, nodes=nodes, node_of_rank=names, kind=kind_of(run)
     )
 
 
 def _of_times(times: CycleTimes) -> Source:
-    """Where waiting was not timed, it is what compute times imply, and a barrier takes no time of its own."""
     if times.delay_ratio > 1:
         raise BadInput(
             f"{times.path}: ranks meet every {times.delay_ratio} cycles; a fit needs that they meet in each"
         )
-    _check(times.compute, str(times.path / run_files.CYCLES))
-    exchange = 0.0 if times.exchange is None else max(0.0, float(times.exchange.mean()))
+    check_times(times.compute, str(times.path / run_files.CYCLES))
+    exchange, said = 0.0, times.cautions
+    if times.exchange is not None:
+        exchange = max(0.0, float(times.exchange.mean()))
+        said += uneven(times.exchange, times.path)
     kind = "modelled" if times.column(WAIT) is None else "measured"
     overhead, own = times.waiting - times.implied, tuple(times.about.times_of)
-    return Source(times.compute, overhead, exchange, times.cautions, kind=kind, times_of=own)
-
-
-def check_waiting(run: Run, what: str) -> None:
-    """Raises BadInput, naming what needs it, where waiting at the barrier was not timed."""
-    if run.record.timing.phases[BARRIER].mean_s is None:
-        raise BadInput(
-            f"{run.path}: record.barrier=false: waiting was not timed; {what} needs record.barrier=true"
-        )
-
-
-def kind_of(run: Run) -> str:
-    """Of what a record says of times: measured or simulated."""
-    return "simulated" if run.record.kind == "simulated" else "measured"
-
-
-def compute_times(run: Run) -> np.ndarray:
-    """[rank, cycle] in s, float32 as recorded."""
-    return sum(run.phase(name) for name in COMPUTE_PHASES if name in run.record.phases)
-
-
-def cautions(run: Run) -> tuple[str, ...]:
-    """Warnings of the record that concern everything computed from its times."""
-    if run.record.kind == "simulated":
-        dry = "; compute times were measured by a dry run" * ("dry_run" in (run.simulation or {}))
-        return (f"{run.path}: simulated: its times are those of a machine that SimGrid simulates{dry}",)
-    return tuple(f"{run.path}: {text}" for text in run.record.warnings if text.startswith("oversubscribed"))
+    limits = {"doubt_s": times.doubt_s, "times_of": own}
+    return Source(times.compute, overhead, exchange, said, kind=kind, **limits)
 
 
 def _joined(runs: Sequence[Run]) -> Source:
-    paths = [run.path.resolve() for run in runs]
-    twice = next((run.path for i, run in enumerate(runs) if paths[i] in paths[:i]), None)
-    if twice is not None:
-        raise BadInput(f"{twice}: given twice; each run counts once")
-    first = runs[0]
-    for field, value in (
-        ("kind", lambda run: run.record.kind),
-        (("cluster", _cluster) if any(map(_cluster, runs)) else ("host.name", _host_name)),
-        ("host.cpu", lambda run: ", ".join(map(str, run.cpus))),
-        ("host.nodes", lambda run: run.record.host.nodes),
-        ("ranks", lambda run: run.record.ranks),
-        ("threads", lambda run: run.record.threads),
-    ):
-        for run in runs[1:]:
-            if value(run) != value(first):
-                raise BadInput(
-                    f"{field}={value(run)} of {run.path}: {value(first)} elsewhere; one fit, one machine"
-                )
-    for run, field in ((run, field) for run in runs[1:] for field in SETUP):
-        if run.record.description.get(field) != first.record.description.get(field):
-            raise BadInput(f"{field} of {run.path}: not that of {first.path}; one fit, one setup")
+    check_together(runs)
     parts = [_of_run(run) for run in runs]
     weights = [part.cycles for part in parts]
     times = [part.compute for part in parts]
-    nodes = _nodes(runs, times)
+    nodes = nodes_of(runs, times)
     warnings = tuple(text for part in parts for text in part.warnings)
     if len({tuple(run.node_of_rank or ()) for run in runs}) > 1:
-        times, said = _on_nodes_of_first(runs, times, nodes)
+        times, said = on_nodes_of_first(runs, times, nodes)
         warnings += said
     return Source(
         np.concatenate(times, axis=1),
@@ -234,68 +220,3 @@ def _joined(runs: Sequence[Run]) -> Source:
         parts[0].node_of_rank,
         parts[0].kind,
     )
-
-
-def _cluster(run: Run) -> str | None:
-    return run.cluster
-
-
-def _host_name(run: Run) -> str:
-    return run.record.host.name
-
-
-def _nodes(runs: Sequence[Run], times: Sequence[np.ndarray]) -> Nodes | None:
-    """The effects of the nodes of runs with these compute times, [rank, cycle] in s each."""
-    names = [run.node_of_rank for run in runs]
-    if None in names or len({name for each in names for name in each}) == 1:
-        return None
-    first = Components(times[0])
-    error, degrees = first.rank_mean_known
-    known = (error / first.mean, degrees) if first.mean > 0 else None
-    return effects_of_nodes([each.mean(axis=1, dtype=np.float64) for each in times], names, known)
-
-
-def _on_nodes_of_first(
-    runs: Sequence[Run], times: Sequence[np.ndarray], nodes: Nodes | None
-) -> tuple[list[np.ndarray], tuple[str, ...]]:
-    """The times as they would be on the nodes of the first run, and what is to be said about that."""
-    if nodes is None or not nodes.spread:
-        reason = "not all of them say where their ranks ran" if nodes is None else nodes.spread.reason
-        return list(times), (f"the runs were made on different nodes, whose effect is unknown: {reason}",)
-    found = []
-    for run, each in zip(runs, times, strict=True):
-        pairs = zip(runs[0].node_of_rank, run.node_of_rank, strict=True)
-        logarithms = np.array([nodes.applied[wanted] - nodes.applied[own] for wanted, own in pairs])
-        found.append((each * np.exp(logarithms)[:, None]).astype(each.dtype))
-    return found, (f"the runs were made on different nodes: times are as on those of {runs[0].path}",)
-
-
-def _check(times: np.ndarray, what: str) -> None:
-    if times.ndim != 2 or times.size == 0:
-        raise BadInput(f"{what}: shape {list(times.shape)}; expected [rank, cycle], neither of them empty")
-    if len(times) < 2:
-        raise BadInput(f"{what}: ranks=1: there is nobody to wait for; a fit needs at least 2")
-    if times.shape[1] < FEWEST_WINDOWS:
-        raise BadInput(f"{what}: cycles={times.shape[1]}: a fit needs at least {FEWEST_WINDOWS}")
-    check_range(times, what)
-
-
-def check_unit(times: np.ndarray, what: str) -> None:
-    """Raises BadInput for compute times that cannot be meant in seconds, since a cycle would take too long.
-
-    For times that somebody hands over as plain arrays; records state their unit. Who does have such times
-    makes a `Source` or an `Observed` of them.
-    """
-    mean = float(times.mean())
-    if mean > LONGEST_CYCLE_S:
-        raise BadInput(
-            f"{what}: {mean:.4g} s on average; allowed are seconds, at most {LONGEST_CYCLE_S:g} per cycle. If"
-            " these are microseconds, multiply them by 1e-6"
-        )
-
-
-def check_range(times: np.ndarray, what: str) -> None:
-    """Raises BadInput for compute times that are not finite numbers >= 0."""
-    lowest, highest = times.min(), times.max()
-    if not (lowest >= 0 and highest < np.inf):
-        raise BadInput(f"{what}: a compute time of {highest if lowest >= 0 else lowest} s; allowed is >= 0")

@@ -1,6 +1,7 @@
 """Sentences about budgets, changes and predictions: what causes waiting, what helps, on which evidence."""
 
 from spikemark.quantities.quantity import Quantity, difference
+from spikemark.quantities.table import Column
 from spikemark.quantities.words import change, counted, number, percent
 
 from . import PREDICTORS
@@ -8,7 +9,7 @@ from .budget import DEFAULT, GIVEN, Budget
 from .predictor import Prediction
 from .slowest import Slowest
 from .source import Source
-from .units import MICRO
+from .units import MICRO, in_us
 from .whatif import CHANGES, Outcome
 
 MATTERS = 0.1  # share of the waiting from which a rank or a node is named first
@@ -45,7 +46,7 @@ def cause(found: Budget) -> str:
     if candidates:
         return max(candidates)[1]
     name, part = max(((n, p) for n, p in found.parts.items() if p), key=lambda pair: pair[1].value)
-    share, what = part.share_of(found.waiting_s), CAUSES[name].format(d=found.delay_ratio)
+    share, what = part.share_of(found.waiting), CAUSES[name].format(d=found.delay_ratio)
     if share.low > MOST:
         return f"Most of the waiting, {_interval(share)}, comes from {what}."
     return f"The largest part of the waiting, {_interval(share)}, may come from {what}."
@@ -92,11 +93,11 @@ def helps(outcomes: list[Outcome], predictor: str) -> str:
 
 def effect(made: Prediction, fitted: Source, predictor: str) -> str:
     """The fitted run beside a prediction of one predictor: waiting and run time per cycle."""
-    computing = float(fitted.compute.mean(dtype="f8"))
-    ran = MICRO * (computing + fitted.waited_s + fitted.exchange_s)
-    runs = MICRO * made.runtime_s / made.cycles
-    waited, waits = (number(MICRO * x) for x in (fitted.waited_s, made.waiting_per_cycle_s))
-    before = "waited" if fitted.kind != "modelled" else "waited, by its compute times,"
+    ran, runs = MICRO * fitted.cycle.value, MICRO * made.runtime_s / made.cycles
+    waited, waits = (
+        Column("", "").text(one) for one in (in_us(fitted.waited), in_us(made.waiting, made.cycles))
+    )
+    before = "waited" if fitted.kind != "modelled" else "waited, as derived from other times,"
     ranks = "" if made.plan.ranks == fitted.ranks else f" on {counted(fitted.ranks, 'rank')}"
     return (
         f"The fitted run{ranks} {before} {waited} µs per cycle; this one would wait {waits} µs. Cycles took"

@@ -126,7 +126,9 @@ def double_delay_ratio(now: Situation) -> Situation:
 def halve_latency(now: Situation) -> Situation:
     """An exchange and its barrier take half the time."""
     source = now.source
-    cheaper = replace(source, exchange_s=source.exchange_s / 2, overhead_s=source.overhead_s / 2)
+    half = replace(source, exchange_s=source.exchange_s / 2, overhead_s=source.overhead_s / 2)
+    doubt = source.doubt_s and tuple(x / 2 for x in source.doubt_s)
+    cheaper = replace(half, doubt_s=doubt)
     return replace(now, source=cheaper)
 
 
@@ -153,25 +155,19 @@ class Outcome:
 
     Computing is taken as known.
 
-    The interval of the waiting allows for what the change itself does not know. Waiting is missing, and
-    `prediction` None, where the change was refused.
+    The intervals allow for what the change itself does not know. Both are missing, and `prediction` None,
+    where the change was refused.
     """
 
     name: str
     waiting: Quantity
+    runtime: Quantity
     prediction: Prediction | None = None
 
     @property
     def refused(self) -> str | None:
         """Why the change was refused; None if it was not."""
         return self.waiting.reason
-
-    @property
-    def runtime(self) -> Quantity:
-        """Run time in s; only the waiting in it has an interval."""
-        rest = self.prediction.runtime_s - self.prediction.waiting_s
-        value, (low, high) = self.waiting.value, self.waiting.interval
-        return replace(self.waiting, value=rest + value, low=rest + low, high=rest + high)
 
 
 def situation(runs: list[Run], schedule: str = "conventional", delay_ratio: int = 1) -> Situation:
@@ -207,11 +203,17 @@ def _outcome(base: Situation, name: str, predictor: str) -> Outcome:
         made = _predict(now, predictor)
         ends = [base.with_share(share) for share in base.split.shares()[1:]] if now.half_s else []
         shifts = [_predict(_changed(end, name), predictor).waiting_s - made.waiting_s for end in ends]
-        low, high = made.waiting.interval
-        low, high = low - now.half_s + min(shifts, default=0.0), high + now.half_s + max(shifts, default=0.0)
-        return Outcome(name or "base", replace(made.waiting, low=max(low, 0.0), high=high), made)
+        less, more = now.half_s - min(shifts, default=0.0), now.half_s + max(shifts, default=0.0)
+        least = made.runtime_s - made.waiting_s
+        waiting, runtime = (one.widened(less, more) for one in (made.waiting, made.runtime))
+        waiting, runtime = (
+            replace(waiting, low=max(waiting.low, 0)),
+            replace(runtime, low=max(runtime.low, least)),
+        )
+        return Outcome(name or "base", waiting, runtime, made)
     except BadInput as reason:
-        return Outcome(name or "base", missing(str(reason), "s", "refused"))
+        none = missing(str(reason), "s", "refused")
+        return Outcome(name or "base", none, none)
 
 
 def _changed(now: Situation, name: str) -> Situation:

@@ -36,7 +36,8 @@ def test_predict_prints_every_predictor(spikemark, conventional):
     assert list(content) == list(PREDICTORS)
     for name, one in content.items():
         assert name in output
-        assert set(one) == {"waiting_s", "runtime_s", "interval", "delay_ratio", "misses_base"}
+        known = {"waiting_s", "runtime_s", "interval", "runtime_interval", "delay_ratio", "misses_base"}
+        assert set(one) == known and one["runtime_interval"][0] <= one["runtime_s"]
         assert one["interval"][0] < one["waiting_s"] < one["interval"][1] < one["runtime_s"]
 
 

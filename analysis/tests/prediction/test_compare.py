@@ -205,8 +205,8 @@ def predict(spikemark, known, tmp_path):
         ('TIME{"resolution_ms": 1e-300}}', "_ms=1e-300; allowed"),
         ('RUN, "wire": {"far": "aer12"}}', "no lane 'far'"),
         ('RUN, "exchange": {"far": "p2p"}}', "no lane 'far'"),
-        ('RUN, "exchange": "pigeon"}', "exchange: 'pigeon' for"),
-        ('RUN, "placement": ""}', "placement='': known are"),
+        ('RUN, "exchange": "pigeon"}', "exchange='pigeon'; allowed: alltoall"),
+        ('RUN, "placement": ""}', "placement=''; allowed: round_robin, area"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_descriptions(predict, refusal, content, complaint):

@@ -8,6 +8,7 @@ import machine_file
 import numpy as np
 import pytest
 import synthetic
+from edited_record import set_times
 from four_areas import RANKS, SCHEDULES, describe
 
 from spikemark import machines
@@ -85,7 +86,7 @@ def _run_with(folder: Path, times: np.ndarray) -> Path:
     )
     array = np.load(run / "cycles.npy")
     array[:, :, :3] = times
-    np.save(run / "cycles.npy", array)
+    set_times(run, array)
     return run
 
 
@@ -122,7 +123,7 @@ def test_ratios_are_those_of_typical_windows(tmp_path):
     longer = cycles.copy()
     longer[:, :, -1] *= 3  # the exchange
     longer[0, 5, -1] += 1
-    np.save(runs[0] / "cycles.npy", longer)
+    set_times(runs[0], longer)
     one, other = (record.load(run) for run in runs)
     assert simulation.ratios(one, other)["exchange"] == pytest.approx(3, rel=1e-3)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import otf2
 
-CYCLE_MS = 0.1
+CYCLE_MS, EXCHANGE_S = 0.1, 5e-5
 
 
-def exchanged(compute: np.ndarray, exchange_s: float = 5e-5) -> np.ndarray:
+def exchanged(compute: np.ndarray, exchange_s: float = EXCHANGE_S) -> np.ndarray:
     """Communication of ranks that leave each exchange together, waiting included."""
     return compute.max(axis=0) - compute + exchange_s
 
@@ -48,7 +48,7 @@ def structure_aware(
     steps = compute[:, : cycles // every * every].reshape(ranks, -1, every).sum(axis=2)
     wait, local = np.zeros_like(compute), np.full_like(compute, 1e-6)
     wait[:, ends] = steps.max(axis=0) - steps
-    far = np.where(ends, 5e-5 + 1e-7 * np.random.default_rng(4).random(compute.shape), 0.0)
+    far = np.where(ends, EXCHANGE_S + 1e-7 * np.random.default_rng(4).random(compute.shape), 0.0)
     far = far + (0 if apart else wait)
     files = [folder / f"cycle_time_log_{rank}" for rank in range(ranks)]
     for rank, path in enumerate(files):
@@ -112,10 +112,12 @@ def bennch(folder: Path, compute: np.ndarray) -> list[Path]:
     return [path]
 
 
-def trace(folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool = True) -> list[Path]:
+def trace(
+    folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool = True, less: int = 0
+) -> list[Path]:
     """Ranks with a barrier and MPI_Alltoall in every cycle, whose clocks are up to `clocks` s apart.
 
-    The first collective call has no computing before it.
+    The first collective call has no computing before it. The last rank has `less` cycles fewer.
     """
     ranks, cycles = compute.shape
     wait = compute.max(axis=0) - compute
@@ -136,11 +138,11 @@ def trace(folder: Path, compute: np.ndarray, clocks: float = 7.0, barrier: bool 
 
             writer.enter(round(1e9 * now), region["main"])
             spent("MPI_Alltoall", 1e-3)
-            for cycle in range(cycles):
+            for cycle in range(cycles - less * (rank == ranks - 1)):
                 spent("solve", compute[rank, cycle])
                 if barrier:
                     spent("MPI_Barrier", wait[rank, cycle])
-                spent("MPI_Alltoall", 5e-5 + (0 if barrier else wait[rank, cycle]))
+                spent("MPI_Alltoall", EXCHANGE_S + (0 if barrier else wait[rank, cycle]))
             writer.leave(round(1e9 * now), region["main"])
     return [folder / "traces.otf2"]
 

@@ -6,7 +6,8 @@ import pytest
 from spikemark.core.errors import BadInput
 from spikemark.waiting import PREDICTORS
 from spikemark.waiting.budget import budget
-from spikemark.waiting.source import LONGEST_CYCLE_S, source
+from spikemark.waiting.source import source
+from spikemark.waiting.usable import LONGEST_CYCLE_S
 
 TIMES_S = np.random.default_rng(1).normal(50e-6, 5e-6, (3, 400))
 READERS = {"source": source, "budget": budget} | {name: kind.fit for name, kind in PREDICTORS.items()}

@@ -133,7 +133,7 @@ def test_a_sure_but_small_miss_is_none(off, missed):
     fitted = source(times(0.0))
     cycles, waits = fitted.compute.shape[1], off * fitted.waited_s
     known = Quantity(waits, 0.999 * waits, 1.001 * waits, "s", "modelled").times(cycles)
-    assert list(misses(fitted, {"iid": SimpleNamespace(waiting=known, cycles=cycles)})) == missed
+    assert list(misses(fitted, {"iid": SimpleNamespace(as_derived=known, cycles=cycles)})) == missed
 
 
 def test_the_first_sentence_of_changes_says_what_helps_most():

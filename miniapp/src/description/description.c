@@ -34,11 +34,12 @@ static bool only_known(const char *section, const struct fields *fields, const c
     return fields_only(fields, names, n, error);
 }
 
-/// Expresses `ms` as a whole number of units. Fails where it is none.
+/// Expresses `ms` as a whole number of units, up to the rounding of decimal fractions. Fails where it is
+/// none.
 static bool whole(const struct fields *fields, const char *name, double ms, double unit_ms, const char *unit,
                   uint32_t *count, struct error *error) {
     double n = nearbyint(ms / unit_ms);
-    if (fabs(ms / unit_ms - n) > 1e-6 * fmax(1, n) || n > 4e9) {
+    if (fabs(ms / unit_ms - n) > 1e-6 || n > 4e9) {
         char allowed[120];
         snprintf(allowed, sizeof allowed, "a multiple of %s, %.10g ms, up to 4e9 of them", unit, unit_ms);
         return fields_refuse(fields, name, allowed, error);

@@ -70,22 +70,28 @@ static void warn_of_rate(json_t *list, const struct results *results) {
                                                  rate_hz, asked));
 }
 
-/// Warns of rates that are out of reach: a neuron that fires at its own rate cannot fire more than once per
-/// step.
+/// Returns the rate of a neuron that fires at its own rate, whole steps apart.
+static double rate_in_steps(double hz, double resolution_ms) {
+    return hz > 0 ? 1000 / (resolution_ms * fmax(1, nearbyint(1000 / (hz * resolution_ms)))) : 0;
+}
+
+/// Warns of rates that are out of reach, since a neuron that fires at its own rate does so whole steps apart.
 static void warn_of_rate_asked_for(json_t *list, const struct results *results) {
     const struct description *d = results->description;
-    const double most_hz = 1000 / d->given.resolution_ms;
+    const double much = 0.01, h_ms = d->given.resolution_ms;
     for (uint32_t p = 0; p < d->network.n_populations; p++) {
         const struct population *population = &d->network.populations[p];
         const struct population_model *neurons = &results->model->neuron_models[p];
         for (uint32_t i = 0; population->size > 0 && i < neurons->model->n_parameters; i++)
-            if (strcmp(neurons->model->parameters[i].name, "rate_hz") == 0 &&
-                neurons->parameters[i] > most_hz)
-                json_array_append_new(
-                    list,
-                    json_sprintf("rate_hz of population %s: %.10g cannot be reached; at most %.10g, one "
-                                 "spike in each step of %.10g ms",
-                                 population->name, neurons->parameters[i], most_hz, d->given.resolution_ms));
+            if (strcmp(neurons->model->parameters[i].name, "rate_hz") == 0) {
+                const double asked = neurons->parameters[i], has = rate_in_steps(asked, h_ms);
+                if (fabs(has - asked) > much * asked)
+                    json_array_append_new(
+                        list, json_sprintf("rate_hz of population %s: %.10g cannot be reached; it "
+                                           "becomes %.10g, since spikes are whole steps of %.10g "
+                                           "ms apart",
+                                           population->name, asked, has, h_ms));
+            }
     }
 }
 

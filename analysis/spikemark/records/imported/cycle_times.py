@@ -2,7 +2,7 @@
 
 `cycles.npy` is float32 [rank, cycle, column] in seconds; `imported.json` names the columns, where the times
 come from, and what was noticed. Every cycle ends with a collective call of all ranks. If the time that a rank
-waits there was not measured, it is derived (`timeline`). What ranks spend in communication beyond that is the
+waits there was not measured, it is derived (`derived`). What ranks spend in communication beyond that is the
 exchange itself.
 """
 
@@ -23,8 +23,9 @@ from spikemark.quantities.words import counted
 from spikemark.records.arrays import map_array, npy_bytes
 from spikemark.records.run_files import CYCLES
 
-from . import timeline
+from . import derived
 from .checks import examine
+from .derived import Derived
 from .found import COMMUNICATE, COMPUTE, SPIKES, WAIT, Found
 from .sums import Sums, is_sums, refuse
 
@@ -95,18 +96,32 @@ class CycleTimes:
         """Sums over the cycles from one meeting to the next, [..., meeting]; whole meetings only."""
         return lump(of, self.delay_ratio)
 
-    @cached_property
+    @property
     def waiting(self) -> np.ndarray:
-        """Mean over ranks at every meeting, [meeting] in s: measured, or else derived.
+        """Mean over ranks at every meeting, [meeting] in s: measured, or else derived."""
+        wait = self.column(WAIT)
+        return self.derived.waiting if wait is None else self.per_meeting(wait.mean(axis=0, dtype=np.float64))
 
-        It is derived from the times of computing and communication (`timeline`), or from computing alone.
+    @property
+    def doubt_s(self) -> tuple[float, float] | None:
+        """How much less and more the mean waiting at a meeting may be, in s, because it was not timed.
+
+        Zeros where it was; None where nothing limits it, since communication was not timed either.
         """
-        wait, communicate = self.column(WAIT), self.column(COMMUNICATE)
-        if wait is not None:
-            return self.per_meeting(wait.mean(axis=0, dtype=np.float64))
-        if communicate is None or len(self.compute) < 2:
-            return self.implied
-        return timeline.waiting(self.per_meeting(self.compute), self.per_meeting(communicate))
+        if self.column(WAIT) is not None:
+            return 0.0, 0.0
+        if self.derived.limits is None:
+            return None
+        low, high = self.derived.limits
+        middle = float(self.waiting.mean())
+        return max(middle - low, 0.0), max(high - middle, 0.0)
+
+    @cached_property
+    def derived(self) -> Derived:
+        """Waiting that follows from the other times."""
+        columns = (self.column(name) for name in (COMPUTE, COMMUNICATE, SPIKES))
+        steps = [None if one is None else self.per_meeting(one) for one in columns]
+        return derived.waiting(*steps)
 
     @property
     def implied(self) -> np.ndarray:
@@ -131,8 +146,12 @@ class CycleTimes:
         found = [f"{self.path}: {text}" for text in self.about.remarks]
         if self.column(WAIT) is None:
             found.append(
-                f"{self.path}: waiting was not timed: it is derived from the other times, and what else ranks"
-                " spend in communication counts as exchange"
+                f"{self.path}: waiting was not timed: it is derived from the other times, "
+                + (
+                    "and communication was not timed either, so that its limits are not known"
+                    if self.doubt_s is None
+                    else "and lies between the time until the last rank comes and all communication"
+                )
             )
         if self.column(COMMUNICATE) is None:
             found.append(f"{self.path}: communication was not timed; exchanges are left out of run times")
