@@ -1,0 +1,31 @@
+/// \file
+/// A program that dies while it renames: loaded before the C library, it ends the process after the n-th call
+/// of rename() or renameat2(), n being SPIKEMARK_DIE_AFTER. With SPIKEMARK_NO_EXCHANGE, names cannot be
+/// traded.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int die_after(int status) {
+    static int calls;
+    const char *last = getenv("SPIKEMARK_DIE_AFTER");
+    if (last && ++calls == atoi(last)) _exit(9);
+    return status;
+}
+
+int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
+    if (flags && getenv("SPIKEMARK_NO_EXCHANGE")) {
+        errno = EINVAL;
+        return -1;
+    }
+    return die_after((int)syscall(SYS_renameat2, from, old, to, new, flags));
+}
+
+int rename(const char *old, const char *new) {
+    return die_after((int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0));
+}
