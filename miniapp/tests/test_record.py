@@ -287,7 +287,7 @@ def test_threads_bound_to_one_core_are_a_warning(tmp_path):
 def test_a_run_that_dies_while_it_replaces_another_leaves_a_whole_record(tmp_path, exchange):
     """Where names can be traded, a record is in its place at any time; elsewhere, one lies beside it."""
     out, died = tmp_path / "run", set()
-    environment = {"LD_PRELOAD": str(program.ROOT / "build" / "libdying_rename.so")}
+    environment = {"LD_PRELOAD": str(program.ROOT / "build" / "libfaulty_files.so")}
     environment |= {} if exchange else {"SPIKEMARK_NO_EXCHANGE": "1"}
     for calls in range(1, 10):
         shutil.rmtree(tmp_path)

@@ -1,7 +1,8 @@
 /// \file
-/// A program that dies while it renames: loaded before the C library, it ends the process after the n-th call
-/// of rename() or renameat2(), n being SPIKEMARK_DIE_AFTER. With SPIKEMARK_NO_EXCHANGE, names cannot be
-/// traded.
+/// Files that fail, for a program that is started with this loaded before the C library.
+///
+/// SPIKEMARK_DIE_AFTER=n ends the process after the n-th call of rename() or renameat2(). With
+/// SPIKEMARK_NO_EXCHANGE, names cannot be traded. With SPIKEMARK_FULL, no room can be had on any disk.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +25,11 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
         return -1;
     }
     return die_after((int)syscall(SYS_renameat2, from, old, to, new, flags));
+}
+
+int posix_fallocate(int file, off_t from, off_t length) {
+    if (getenv("SPIKEMARK_FULL")) return ENOSPC;
+    return syscall(SYS_fallocate, file, 0, from, length) == 0 ? 0 : errno;
 }
 
 int rename(const char *old, const char *new) {
