@@ -259,6 +259,15 @@ def test_progress_counts_the_cycles(tmp_path):
     assert done == cycles == record["timing"]["cycles"] + round(time["warmup_ms"] / time["cycle_ms"])
 
 
+def test_progress_on_a_full_disk_is_refused(tmp_path):
+    full = {"LD_PRELOAD": str(program.ROOT / "build" / "libfaulty_files.so"), "SPIKEMARK_FULL": "1"}
+    path = tmp_path / "progress"
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", "--progress", path, **full)
+    why = "No space left on device; allowed: an ordinary file on a disk with room"
+    assert (done.returncode, done.stderr) == (1, f"miniapp: --progress: {path}: {why}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_progress_overwrites_nothing(tmp_path):
     letter = tmp_path / "letter"
     letter.write_text("dear")

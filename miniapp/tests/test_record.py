@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -280,3 +281,25 @@ def test_threads_bound_to_one_core_are_a_warning(tmp_path):
     assert len(record["host"]["binding"][0]) < 3
     bound = [w for w in record["warnings"] if w.startswith("bound too tightly: rank 0 on node ")]
     assert any(" has 3 threads" in w for w in bound)
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_run_that_dies_while_it_replaces_another_leaves_a_whole_record(tmp_path, exchange):
+    """Where names can be traded, a record is in its place at any time; elsewhere, one lies beside it."""
+    out, died = tmp_path / "run", set()
+    environment = {"LD_PRELOAD": str(program.ROOT / "build" / "libfaulty_files.so")}
+    environment |= {} if exchange else {"SPIKEMARK_NO_EXCHANGE": "1"}
+    for calls in range(1, 10):
+        shutil.rmtree(tmp_path)
+        program.record_of(out, *program.sets(seed=1))
+        how = environment | {"SPIKEMARK_DIE_AFTER": str(calls)}
+        done = program.start(program.EXAMPLE, "--out", out, *program.sets(seed=2), **how)
+        found = [json.loads(path.read_text()) for path in tmp_path.glob("*/record.json")]
+        assert all(record["status"] == "complete" for record in found)
+        assert {record["description"]["seed"] for record in found} <= {1, 2} and found
+        assert (out / "record.json").is_file() or not exchange
+        if done.returncode == 0:
+            break
+        assert done.returncode == 9
+        died.add(tuple(sorted(record["description"]["seed"] for record in found)))
+    assert done.returncode == 0 and (1, 2) in died, "it died once while both were there"

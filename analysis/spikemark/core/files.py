@@ -1,5 +1,6 @@
 """Writing files whole or not at all."""
 
+import ctypes
 import json
 import os
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 from .errors import BadInput
 
+#: Arguments of renameat2 (linux/fcntl.h, linux/fs.h): paths are as the process sees them; names are traded.
+HERE, EXCHANGE = -100, 2
 #: A name there stands for what is open already.
 OPENED = ("/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr")
 
@@ -40,6 +43,18 @@ def write_output(path: Path, content: str | bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def trade(a: Path, b: Path) -> bool:
+    """Let two paths trade names at once, so that neither name is ever missing.
+
+    False where the system cannot do that; then nothing has changed.
+    """
+    try:
+        swap = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return swap(HERE, os.fsencode(a), HERE, os.fsencode(b), EXCHANGE) == 0
 
 
 def output_file(option: str, path: Path | None) -> None:

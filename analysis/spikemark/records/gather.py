@@ -16,6 +16,7 @@ from .plan import Plan, Planned
 from .rates import rates_hz
 from .record import Run
 from .results import Results
+from .run_files import RECORD
 
 NO_BREAK = "\u00a0"
 NAMED = ("exchange", "wire")  # fields of Configuration that labels name where runs differ in them
@@ -218,6 +219,16 @@ class Sweep:
         return words + (f", {len(self.not_run)} not run yet" if self.not_run else "")
 
 
+def _measured(results: Results, plan: Plan, line: Planned) -> Measured:
+    """A complete run. Raises BadInput for a record that cannot be used."""
+    run = load_planned(results, line)
+    try:
+        run.record.described  # noqa: B018 - reads it, which pages rely on
+    except BadInput as error:
+        raise BadInput(f"{run.path / RECORD}: description.{error}") from None
+    return Measured(line, run, *_preset(plan, line))
+
+
 def gather(folder: Path) -> Sweep:
     """Read plan.json in a results folder and every record it names; a sweep is read only here.
 
@@ -229,7 +240,7 @@ def gather(folder: Path) -> Sweep:
     for line in plan.runs:
         if results.measured(line.id):
             try:
-                runs.append(Measured(line, load_planned(results, line), *_preset(plan, line)))
+                runs.append(_measured(results, plan, line))
             except BadInput as error:
                 unreadable[line.id] = str(error)
         elif results.failure(line.id).is_file():

@@ -279,6 +279,7 @@ class Record(OfProcesses):
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
         kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
+        kinds |= {"exchange": (str, dict)}
         for name, kind in kinds.items():
             if not isinstance(self.description.get(name), kind):
                 raise ValueError(

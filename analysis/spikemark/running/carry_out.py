@@ -3,13 +3,15 @@
 `measure` and `simulate` are the two ways; a job of a sweep imports only the one it needs.
 """
 
+import contextlib
 import csv
+import fcntl
 import json
 import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +54,39 @@ def carry_out(
 
     The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
     launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
-    reason, and passes on; so does a bug in the program, with its trace.
+    reason, and passes on; so does a bug in the program, with its trace. Raises BadInput while another command
+    carries out the run.
     """
+    workspace = unchecked.parent
+    with _alone(workspace, planned.id):
+        return _carry_out(planned, unchecked, place, failure, work)
+
+
+@contextlib.contextmanager
+def _alone(workspace: Path, run: str) -> Iterator[None]:
+    """Refuse a run that another command is carrying out; a file system without locks refuses nothing."""
+    workspace.parent.mkdir(parents=True, exist_ok=True)
+    path = workspace.with_name(f".{workspace.name}.lock")
+    with open(path, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(lock.fileno()), path.stat()):  # one that has ended removed ours
+                raise BlockingIOError
+        except (BlockingIOError, FileNotFoundError):
+            raise BadInput(
+                f"{run}: another command is carrying out this run; wait for it or stop it"
+            ) from None
+        except OSError:
+            pass
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _carry_out(
+    planned: Planned, unchecked: Path, place: Path, failure: Path, work: Callable[[], dict[str, Any]]
+) -> Path:
     workspace = unchecked.parent
     about = f"run: {planned.label}\nid: {planned.id}\n"
     try:

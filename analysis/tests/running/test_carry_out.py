@@ -5,9 +5,10 @@ import json
 import pytest
 from planned import LINE
 
+from spikemark.core.errors import BadInput
 from spikemark.core.layout import BINDINGS, Spread
 from spikemark.records.plan import Planned
-from spikemark.running.carry_out import RunFailed, check_record
+from spikemark.running.carry_out import RunFailed, carry_out, check_record
 
 SPREAD = Spread(4, 2, 2, "cyclic", ("a", "b"))
 PLACED = {
@@ -38,6 +39,27 @@ def test_ranks_must_be_where_they_were_asked_for(case, tmp_path):
     else:
         with pytest.raises(RunFailed, match=complaint):
             check_record(tmp_path, planned, SPREAD)
+
+
+def test_one_command_at_a_time_carries_out_a_run(tmp_path):
+    planned = Planned.model_validate(LINE)
+    unchecked = tmp_path / "unchecked" / planned.id / "record"
+    paths = unchecked, tmp_path / "runs" / planned.id, tmp_path / "failed" / planned.id
+
+    def other() -> dict:
+        raise AssertionError("it has begun")
+
+    def work() -> dict:
+        unchecked.mkdir()
+        (unchecked / "record.json").write_text("{}")
+        with pytest.raises(BadInput, match=f"^{planned.id}: another command is carrying out this run"):
+            carry_out(planned, *paths, other)
+        assert (unchecked / "record.json").is_file()
+        return {}
+
+    assert carry_out(planned, *paths, work) == paths[1]
+    assert sorted(path.name for path in paths[1].iterdir()) == ["launch.json", "record.json"]
+    assert list((tmp_path / "unchecked").iterdir()) == [] and not paths[2].exists()
 
 
 BOUND = {

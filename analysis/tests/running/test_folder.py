@@ -67,8 +67,11 @@ def test_what_is_no_folder_or_no_whole_run_stays(tmp_path, new):
     assert new.is_dir() and (tmp_path / "file").read_text() == "dear"
 
 
+@pytest.mark.parametrize("trades", [True, False])
 @pytest.mark.parametrize("there", [[], ["cycles.npy"], sorted(run_files.FILES)])
-def test_an_earlier_simulated_run_gives_way_with_all_its_files(tmp_path, new, there):
+def test_an_earlier_simulated_run_gives_way_with_all_its_files(tmp_path, new, there, trades, monkeypatch):
+    if not trades:
+        monkeypatch.setattr(folder, "trade", lambda *_: False)
     out = tmp_path / "out"
     if there:
         write(out, "simulated", *(name for name in there if name != "record.json"))
@@ -78,6 +81,28 @@ def test_an_earlier_simulated_run_gives_way_with_all_its_files(tmp_path, new, th
     folder.put(new, out)
     assert content(out) == expected
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_run_is_in_its_place_at_any_time(tmp_path, new, monkeypatch):
+    out = write(tmp_path / "out", "simulated", "cycles.npy")
+    expected = content(new)
+    monkeypatch.setattr(folder.os, "rename", lambda *_: pytest.fail("a name would be missing in between"))
+    folder.put(new, out)
+    assert content(out) == expected
+
+
+def test_what_appeared_meanwhile_stays(tmp_path, new, monkeypatch):
+    out = write(tmp_path / "out", "simulated")
+    expected = content(new)
+
+    def trade(a, b, plain=folder.trade):
+        (out / "notes.txt").write_text("dear") if not (new / "notes.txt").exists() else None
+        return plain(a, b)
+
+    monkeypatch.setattr(folder, "trade", trade)
+    with pytest.raises(BadInput, match=r"'notes\.txt', which belongs to no run"):
+        folder.put(new, out)
+    assert (out / "notes.txt").read_text() == "dear" and content(new) == expected
 
 
 def test_the_old_run_stands_again_where_the_new_one_cannot_be_moved(tmp_path, new, monkeypatch):
@@ -90,6 +115,7 @@ def test_the_old_run_stands_again_where_the_new_one_cannot_be_moved(tmp_path, ne
             raise OSError("disk full")
         rename(source, target)
 
+    monkeypatch.setattr(folder, "trade", lambda *_: False)  # a system that cannot
     monkeypatch.setattr(folder.os, "rename", fails)
     with pytest.raises(OSError, match="disk full"):
         folder.put(new, out)

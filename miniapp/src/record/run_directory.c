@@ -4,6 +4,7 @@
 #include "base/registry.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,10 +109,22 @@ bool run_directory_close_file(const struct run_file *which, FILE *file, bool wri
     return written || error_set(error, "--out: %s: not written: %s", which->name, strerror(reason));
 }
 
+/// Lets two directories trade names at once, so that nobody ever finds a name without a directory. \return
+/// false where the system cannot do that; then nothing has changed.
+static bool trade(const char *a, const char *b) {
+#ifdef __GLIBC__
+    return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0;
+#else
+    (void)a, (void)b;
+    return false;
+#endif
+}
+
 bool run_directory_commit(struct run_directory *directory, struct error *error) {
     if (!may_take(directory->path, &directory->replaces))
         return error_set(error, "--out: \"%s\": something else has appeared there; allowed: %s",
                          directory->path, allowed);
+    if (directory->replaces && trade(directory->partial, directory->path)) return true; // closing removes it
     char *old = join(directory->partial, ".old");
     bool done = !directory->replaces || rename(directory->path, old) == 0;
     if (done && rename(directory->partial, directory->path) != 0) {

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
+from spikemark.core.files import trade
 from spikemark.records import run_files
 
 ALLOWED = "allowed: a folder that is new, empty, or contains an earlier simulated run and nothing else"
@@ -62,6 +63,14 @@ def put(record: Path, out: Path) -> None:
         os.rename(record, out)
         return
     check(out)
+    if trade(record, out):
+        try:
+            check(record)  # nobody can put anything into it now
+        except BaseException:
+            trade(record, out)
+            raise
+        shutil.rmtree(record)
+        return
     old = out.with_name(f".{out.name}.replaced-{os.getpid()}")
     os.rename(out, old)
     try:
