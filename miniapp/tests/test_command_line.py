@@ -264,7 +264,7 @@ def test_progress_on_a_full_disk_is_refused(tmp_path):
     path = tmp_path / "progress"
     done = program.start(program.EXAMPLE, "--out", tmp_path / "run", "--progress", path, **full)
     why = "No space left on device; allowed: an ordinary file on a disk with room"
-    assert (done.returncode, done.stderr) == (1, f"miniapp: --progress: {path}: {why}\n")
+    assert (done.returncode, done.stderr) == (2, f"miniapp: --progress: {path}: {why}\n")
     assert list(tmp_path.iterdir()) == []
 
 
