@@ -1,4 +1,4 @@
-"""A parametric brain of voxels in the spirit of Du et al. (2023), without licensed data.
+"""A parametric brain of voxels in the spirit of Du et al. (2022), without licensed data.
 
 A small one is a run description. A large one is a coarse graph: the file holds the options, and
 `spikemark partition` and `spikemark traffic` draw the graph from them, the same one each time.

@@ -254,7 +254,7 @@ def test_sources_are_those_of_the_readme(sections):
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split("## Sources")[1]
     entries = [line[2:] for line in readme.splitlines() if line.startswith("- ")]
     links = next(section.links for section in sections if section.id == "literature")
-    assert len(entries) == len(links) == 11
+    assert len(entries) == len(links) == 12
     for entry, (name, address, _) in zip(entries, links, strict=True):
         assert entry.split(",")[0].split(" ")[0] == name.split(",")[0].split(" ")[0]
         assert address in readme

@@ -16,6 +16,8 @@ LITERATURE = {
     "Shehzad, Bozkuş (2016), doi 10.1155/2016/3676582": "NEURON's spike exchange by remote memory access "
     "and recursive doubling",
     "Brocke, Djurfeldt": "collective and point-to-point communication in MUSIC",
+    "Du et al. (2022), arXiv 2205.07125": "low-latency communication for brain simulations: partitioning and "
+    "two-level routing",
     "Rotter, Diesmann (1999), doi 10.1007/s004220050570": "exact digital simulation of time-invariant "
     "linear systems, the neurons' propagators",
     "Salmon et al. (2011)": "parallel random numbers, as easy as 1, 2, 3 (Random123)",

@@ -1,4 +1,4 @@
-"""Partitions of a brain of 1e10 and 2e10 neurons on 2000 and 4000 ranks, beside Du et al. (2023)."""
+"""Partitions of a brain of 1e10 and 2e10 neurons on 2000 and 4000 ranks, beside Du et al. (2022)."""
 
 from typing import Any
 
