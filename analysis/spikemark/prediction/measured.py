@@ -26,8 +26,9 @@ from .loads import Loads
 #: What numbers depend on besides values of the profile: how well times are known, and which ranks ran.
 PATHS = TIMES, DRAWN = "dry_run.times", "dry_run.sample"
 NODES_SEED, SPREAD, SETTLED = 1, "jitter.node_spread", 0.3
-#: How much longer ranks may compute together than alone (docs/dryrun.md: alone they took 16 to 20 % less).
-ALONE = 0.25
+#: How much longer ranks may compute together than alone. docs/dryrun.md: alone they took 0.78 to 0.92 of that
+#: time, and 0.57 in one pair.
+ALONE = 0.3
 MOST = 200_000  # rank x cycle of a course; longer runs are modelled from their first cycles
 #: Fields that decide which synapses a rank has, and when spikes arrive.
 SAME = ("network", "seed", "inject", "delay_ratio", "lag")
