@@ -25,6 +25,8 @@ SHORTEST = replace(
 def two(tmp_path_factory):
     """Two calibrations: outcome and profile of each."""
     folder = tmp_path_factory.mktemp("machines")
+    for name in ("one", "two"):
+        (folder / name).mkdir()
     outcomes = [
         calibration.calibrate("here", folder / name / "here.yaml", SHORTEST) for name in ("one", "two")
     ]

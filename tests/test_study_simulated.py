@@ -100,8 +100,9 @@ def rows(found: carry_out.Done, table: str) -> list[dict]:
 
 
 def test_every_study_is_carried_out_in_a_test():
-    """Here, with the measured studies, or with the check of the simulation itself."""
-    assert set(STUDIES) == set(SMALL) | set(test_study.SMALL) | {"simulation-check"}
+    """Here, with the measured studies, or in a file of its own."""
+    elsewhere = {"simulation-check", "partition-du"}
+    assert set(STUDIES) == set(SMALL) | set(test_study.SMALL) | elsewhere
 
 
 @pytest.mark.parametrize("name", SMALL)

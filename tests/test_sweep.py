@@ -63,7 +63,8 @@ def test_the_miniapp_accepts_every_description(name, tmp_path):
     def explain(run):
         path = tmp_path / f"{run.id}.json"
         path.write_text(json.dumps(run.description))
-        return run, subprocess.run([MINIAPP, "--explain", path], capture_output=True, text=True)
+        command = [MINIAPP, "--explain", path, "--ranks", str(run.ranks)]
+        return run, subprocess.run(command, capture_output=True, text=True)
 
     with ThreadPoolExecutor() as pool:
         for run, done in pool.map(explain, descriptions.values()):

@@ -58,7 +58,7 @@ def test_both_descriptions_are_of_one_network(folder):
 
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(folder):
-    runs, crowded, turned, asked, swept = blocks(re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL))
+    runs, crowded, turned, asked, beside, swept = blocks(re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL))
     done = run([runs], folder)
     assert done.returncode == 0, done.stderr
     assert "structure_aware, D = 12" in done.stdout
@@ -77,6 +77,12 @@ def test_the_commands_of_the_page_run(folder):
     assert "6 ranks" in done.stdout and "jureca-dc: real-time factor 1.00 is" in done.stdout.replace(
         "\n", " "
     )
+
+    calibrated, *others = beside.splitlines()  # which takes half an hour
+    assert "calibrate --name my-machine" in calibrated
+    done = run([line.replace("my-machine", "epyc-vm") for line in others], folder)
+    assert done.returncode == 0, done.stderr
+    assert "run over prediction" in done.stdout
 
     done = run([f"{swept} --results results"], folder)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -67,7 +67,7 @@ static bool measure(struct options *options, FILE *file) {
     pthread_barrier_wait(&together); // every thread is ready
     processes_read(&earlier, "/proc");
     kernel_counts_read(&counts);
-    const double began_s = clock_epoch();
+    const double began_s = clock_now() + clock_ahead();
     pthread_barrier_wait(&together);
     pthread_barrier_wait(&together); // every thread is done
     kernel_counts_read(&counts);

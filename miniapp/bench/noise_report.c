@@ -112,8 +112,7 @@ void noise_print(FILE *file, const struct options *options, struct witness *witn
     print_string(file, noise_node(&host));
     fprintf(file, ", \"virtual_machine\": %s, \"clock\": \"%s\", ", host.virtual_machine ? "true" : "false",
             clock_name());
-    fprintf(file, "\"began_s\": %.6f, \"monotonic_to_epoch_s\": %.6f, ", began_s,
-            clock_epoch() - clock_now());
+    fprintf(file, "\"began_s\": %.6f, \"monotonic_to_epoch_s\": %.6f, ", began_s, clock_ahead());
     print_number(file, "seconds", options->seconds);
     print_number(file, "tick_s", counts->tick_s);
     char tracers[200];

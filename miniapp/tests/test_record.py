@@ -257,7 +257,7 @@ def test_random_in_degrees_are_expected_and_counted(tmp_path):
 
 
 @pytest.mark.parametrize(("asked", "has"), [(20000, 10000), (10000, None), (7000, 10000), (5000, None),
-                                             (4000, 3333.333333), (100, None), (0, None)])  # fmt: skip
+                                             (4000, 5000), (100, None), (0, None)])  # fmt: skip
 def test_rates_that_cannot_be_reached_are_warned_of(tmp_path, asked, has):
     rates = {
         "network__populations__0__neuron__rate_hz": 10,
@@ -303,3 +303,12 @@ def test_a_run_that_dies_while_it_replaces_another_leaves_a_whole_record(tmp_pat
         assert done.returncode == 9
         died.add(tuple(sorted(record["description"]["seed"] for record in found)))
     assert done.returncode == 0 and (1, 2) in died, "it died once while both were there"
+
+
+@pytest.mark.parametrize("name", ["record.json", "ranks.csv", "cycles.npy"])
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path, name):
+    library = program.ROOT / "build" / "libfaulty_files.so"
+    environment = {"LD_PRELOAD": str(library), "SPIKEMARK_READ_ONLY": name}
+    done = program.start(program.EXAMPLE, "--out", tmp_path / "run", **environment)
+    assert done.returncode != 0 and list(tmp_path.iterdir()) == []
+    assert done.stderr == f"miniapp: --out: {tmp_path / 'run' / name}: Read-only file system\n"

@@ -1,7 +1,6 @@
 """Ranks and threads that share processors wait passively, and the record says so."""
 
 import os
-import statistics
 
 import program
 import pytest
@@ -83,12 +82,13 @@ def test_each_launcher_tells_the_ranks_of_a_node(tmp_path, launcher, passive):
 @pytest.mark.alone
 def test_crowded_ranks_take_at_most_twice_as_long_as_one_thread_alone(tmp_path):
     arguments = [*program.sets(schedule="conventional", time__warmup_ms=0, time__simulate_ms=100), *LARGE]
-    ratios = []
-    for repetition in range(3):
+    took: dict[str, list[float]] = {"alone": [], "crowded": []}
+    for repetition in range(5):
         alone, crowded = (
             program.record_of(tmp_path / f"{name}{repetition}", *arguments, **layout, **UNTOLD)
             for name, layout in (("alone", {"ranks": 1}), ("crowded", CROWDED))
         )
         assert alone["checksum"] == crowded["checksum"]
-        ratios.append(crowded["timing"]["simulate_s"] / alone["timing"]["simulate_s"])
-    assert statistics.median(ratios) < 2, ratios
+        took["alone"].append(alone["timing"]["simulate_s"])
+        took["crowded"].append(crowded["timing"]["simulate_s"])
+    assert min(took["crowded"]) < 2 * min(took["alone"]), took  # other programs only lengthen times

@@ -37,6 +37,7 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
     const time_t now = time(NULL);
     strftime(job->started, sizeof job->started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     job->start_s = clock_now();
+    job->ahead_s = clock_ahead();
 
     const struct placement_rule *rule;
     const struct neuron_model *model;
@@ -94,6 +95,8 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     job->ran = true;
 
     results.clock_read_s = clock_cost();
+    results.ahead_s = clock_ahead();
+    results.step_s = results.ahead_s - job->ahead_s;
     host_read(&host);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;

@@ -28,6 +28,7 @@ struct job {
     struct model model;
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank
+    double ahead_s;   ///< how far the system clock was ahead then
     char started[32]; ///< the same as a date: ISO 8601, UTC
     bool ran;         ///< the cycles have been run
 };

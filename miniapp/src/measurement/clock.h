@@ -33,15 +33,11 @@ static inline double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Returns the seconds since the Unix epoch, for comparison with the clocks of others: what the system clock
-/// told when the program started, and what clock_now() has counted since. So the difference of two readings
-/// is an interval, even if somebody sets the system clock in between. It is NAN in simulated time, which has
-/// no date.
-double clock_epoch(void);
-
-/// Returns by how many seconds the system clock was set since the program started; nearly 0 if it was not. It
-/// is NAN in simulated time.
-double clock_step(void);
+/// Returns by how many seconds the system clock is ahead of clock_now(), for comparison with the clocks of
+/// others: added to any reading of clock_now(), it gives the seconds since the Unix epoch. So the differences
+/// of such times are intervals, even if somebody sets the system clock in between. It is NAN in simulated
+/// time, which has no date.
+double clock_ahead(void);
 
 /// Says whether ticks are those of the processor's counter.
 static inline bool clock_counts(void) {

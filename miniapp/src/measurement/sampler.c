@@ -24,9 +24,9 @@ static void take(void *context) {
     struct sampler *sampler = context;
     struct samples *samples = &sampler->samples;
     if (samples->count == samples->capacity) grow(samples);
-    const double before = clock_epoch();
+    const double before = clock_now();
     meter_read(sampler->meter, samples->value + samples->count * (size_t)samples->channels);
-    samples->time_s[samples->count++] = (before + clock_epoch()) / 2;
+    samples->time_s[samples->count++] = (before + clock_now()) / 2;
 }
 
 struct sampler *sampler_start(struct meter_handle *meter, double interval_s) {

@@ -11,7 +11,7 @@
 struct samples {
     int channels;
     size_t count, capacity;
-    double *time_s; ///< [count] since the Unix epoch
+    double *time_s; ///< [count] by the monotonic clock
     double *value;  ///< [count][channels] J or W; NAN where one failed
     double cost;    ///< processor time of the thread by wall-clock time
 };

@@ -74,7 +74,7 @@ static bool take_readings(const void *block, size_t count, void *context) {
 }
 
 void energy_record_gather(struct energy_record *record, const struct energy_reader *reader,
-                          struct interval measured) {
+                          struct interval measured, double ahead_s) {
     int rank, ranks;
     MPI_Comm_rank(reader->world, &rank);
     MPI_Comm_size(reader->world, &ranks);
@@ -89,7 +89,7 @@ void energy_record_gather(struct energy_record *record, const struct energy_read
     const size_t channels = (size_t)samples->channels, count = samples->count * channels;
     struct energy_reading *own = ALLOC(struct energy_reading, count);
     for (size_t i = 0; i < count; i++)
-        own[i] = (struct energy_reading){rank, (int)(i % channels), samples->time_s[i / channels],
+        own[i] = (struct energy_reading){rank, (int)(i % channels), samples->time_s[i / channels] + ahead_s,
                                          samples->value[i]};
     gather_blocks(reader->world, own, count, sizeof *own, take_readings, record);
     free(own);

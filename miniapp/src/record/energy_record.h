@@ -38,10 +38,11 @@ struct energy_record {
     struct energy_reading *reading; ///< [count], on the first rank
 };
 
-/// Gathers what the nodes read. Collective over the ranks of `reader`. \param measured the measured part, by
-/// the clock of the calling rank.
+/// Gathers what the nodes read. Collective over the ranks of `reader`.
+/// \param measured the measured part, by the monotonic clock of the calling rank.
+/// \param ahead_s how far the system clock is ahead of that, by which times become those since the epoch.
 void energy_record_gather(struct energy_record *record, const struct energy_reader *reader,
-                          struct interval measured);
+                          struct interval measured, double ahead_s);
 
 void energy_record_close(struct energy_record *record);
 

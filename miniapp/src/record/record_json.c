@@ -53,9 +53,10 @@ static json_t *phases(const struct results *results) {
     return all;
 }
 
-/// Returns the begin and end of a pause, or null.
-static json_t *pause_span(struct interval span) {
-    return isnan(span.from_s) ? json_null() : json_pack("[f, f]", span.from_s, span.to_s);
+/// Returns the begin and end of a pause since the epoch, or null.
+static json_t *pause_span(struct interval span, double ahead_s) {
+    return isnan(span.from_s + ahead_s) ? json_null()
+                                        : json_pack("[f, f]", span.from_s + ahead_s, span.to_s + ahead_s);
 }
 
 static json_t *timing(const struct results *results) {
@@ -71,10 +72,11 @@ static json_t *timing(const struct results *results) {
                             "timer_read_s", known(results->clock_read_s), "phases", phases(results));
     json_t *more = json_pack("{so so so so so so so}", "counter_read_s", known(results->counters->read_s),
                              "counter_overhead", known(results_counter_overhead(results, simulate_s)),
-                             "simulate_started_s", known(results->measured->span.from_s), "simulate_ended_s",
-                             known(results->measured->span.to_s), "idle_before_s",
-                             pause_span(results->reader->idle_before), "idle_after_s",
-                             pause_span(results->reader->idle_after), "clock_step_s", known(clock_step()));
+                             "simulate_started_s", known(results->measured->span.from_s + results->ahead_s),
+                             "simulate_ended_s", known(results->measured->span.to_s + results->ahead_s),
+                             "idle_before_s", pause_span(results->reader->idle_before, results->ahead_s),
+                             "idle_after_s", pause_span(results->reader->idle_after, results->ahead_s),
+                             "clock_step_s", known(results->step_s));
     json_object_update(all, more);
     json_decref(more);
     return all;

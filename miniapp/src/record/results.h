@@ -27,6 +27,9 @@ struct results {
     const char *sysfs;                         ///< what was read in place of /sys
     const char *started;                       ///< ISO 8601, UTC
     double clock_read_s;
+    double ahead_s; ///< how far its system clock is ahead of the monotonic one, after the run; NAN in
+                    ///< simulated time
+    double step_s;  ///< by how much its system clock was set since it started; likewise
 };
 
 /// Returns the largest value of a member of struct rank_tally, a double, over the ranks.

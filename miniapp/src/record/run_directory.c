@@ -96,7 +96,7 @@ FILE *run_directory_file(const struct run_directory *directory, const struct run
                          struct error *error) {
     char *slashed = join(directory->partial, "/"), *path = join(slashed, which->name);
     FILE *file = fopen(path, "wb");
-    if (!file) error_set(error, "--out: %s: %s", path, strerror(errno));
+    if (!file) error_set(error, "--out: %s/%s: %s", directory->path, which->name, strerror(errno));
     free(slashed);
     free(path);
     return file;

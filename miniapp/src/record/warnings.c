@@ -1,6 +1,5 @@
 #include "record/warnings.h"
 
-#include "measurement/clock.h"
 #include "measurement/simulated.h"
 #include "measurement/waiting.h"
 #include "record/sharing.h"
@@ -218,7 +217,7 @@ static void warn_of_host(json_t *list, const struct results *results) {
     warn_of_tight_binding(list, results);
     warn_of_shared_cores(list, results);
     warn_of_waiting(list, results);
-    const double step_s = clock_step(), least_s = 0.01;
+    const double step_s = results->step_s, least_s = 0.01;
     if (fabs(step_s) > least_s)
         json_array_append_new(list,
                               json_sprintf("system clock: it was set by %+.3f s during the run; times in "

@@ -41,7 +41,7 @@ static bool gather_counters(const struct results *results, struct meter_sums *su
 /// Gathers the energy of the nodes; writes energy.csv if there is any.
 static void gather_energy(const struct results *results, struct energy_record *energy,
                           struct run_directory *directory, struct error *error) {
-    energy_record_gather(energy, results->reader, results->measured->span);
+    energy_record_gather(energy, results->reader, results->measured->span, results->ahead_s);
     if (results->model->process != 0 || !energy_record_any(energy)) return;
     FILE *file = run_directory_file(directory, &run_file_energy, error);
     if (file) run_directory_close_file(&run_file_energy, file, energy_record_write(energy, file), error);

@@ -43,9 +43,9 @@ void energy_reader_open(struct energy_reader *reader, const struct description *
 static struct interval idle(const struct energy_reader *reader) {
     if (reader->pause_s == 0) return none;
     MPI_Barrier(reader->world);
-    struct interval span = {.from_s = clock_epoch()};
+    struct interval span = {.from_s = clock_now()};
     pause_for(reader->pause_s, true);
-    span.to_s = clock_epoch();
+    span.to_s = clock_now();
     return span;
 }
 

@@ -39,7 +39,7 @@ static void take(void *context) {
     struct kernel_counts *counts = &reader->counts;
     if (reader->full) return;
     if (reader->readings == reader->readings_max) grow_readings(reader);
-    const double before = clock_epoch();
+    const double before = clock_now();
     kernel_counts_read(counts);
     for (int cause = 0; cause < counts->n_causes; cause++)
         for (int core = 0; core < counts->n_cores; core++) {
@@ -47,7 +47,7 @@ static void take(void *context) {
             if (rise > 0) add_event(reader, cause, core, rise);
         }
     reader->reader_core[reader->readings] = sched_getcpu();
-    const double after = clock_epoch();
+    const double after = clock_now();
     reader->time_s[reader->readings++] = (before + after) / 2;
     reader->read_s += after - before;
     reader->full = reader->events >= kernel_events_max;

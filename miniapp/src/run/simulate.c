@@ -273,11 +273,11 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     struct usage_node node = usage_node_seconds();
     double process_s = usage_process_seconds();
     if (counters) counters_start(counters);
-    measured->span.from_s = clock_epoch();
+    measured->span.from_s = clock_now();
     REGION_BEGIN(simulate);
     run_stretch(model, &main_part);
     REGION_END(simulate);
-    measured->span.to_s = clock_epoch();
+    measured->span.to_s = clock_now();
     double span_s = clock_now() - main_part.start_s;
     double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
     measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;

@@ -22,7 +22,7 @@ struct measured {
     double node_stolen_s; ///< taken away by a hypervisor, NAN where unknown
     uint64_t clock_reads;
     uint64_t peak_bytes;      ///< resident high-water mark of this process, 0 where unknown
-    struct interval span;     ///< of the cycles, by the system clock
+    struct interval span;     ///< of the cycles, by the monotonic clock
     struct trace trace;       ///< spikes, if asked for
     struct cycle_usage usage; ///< of the master thread, if asked for
 };
