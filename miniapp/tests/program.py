@@ -24,9 +24,12 @@ ENVIRONMENT = {
 }
 
 
-def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, **environment):
-    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not set."""
-    mpirun = [] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]
+def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(), **environment):
+    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not set.
+
+    `launch` stands between mpirun and the program.
+    """
+    mpirun = [*([] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]), *launch]
     variables = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment}
     return subprocess.run(
         [*mpirun, str(program), *map(str, arguments)],

@@ -6,6 +6,7 @@ import program
 import pytest
 
 from spikemark.core import mpirun
+from spikemark.core.launch import core_threads
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +41,17 @@ def test_a_crowded_node_waits_passively(tmp_path):
 def test_a_node_with_room_waits_as_its_libraries_do(tmp_path):
     record = program.record_of(tmp_path / "run", *SHORT, ranks=1, threads=1, **UNTOLD)
     assert waiting(record) == ({"passive": False, "chosen_by": None, "variables": {}}, [])
+
+
+def test_scripts_between_launcher_and_program_make_no_difference(tmp_path):
+    """They are bound as the rank is, so that they do not show the processors of the other ranks."""
+    script = tmp_path / "script.sh"
+    script.write_text('#!/bin/sh\n"$@"\n')
+    script.chmod(0o755)
+    bound = {"ranks": len(core_threads()), "launch": ["--bind-to", "core", script, script]}
+    for how, passive in ((bound, False), ({**CROWDED, "launch": [script, script]}, True)):
+        record = program.record_of(tmp_path / f"passive={passive}", *SHORT, **how, **UNTOLD)
+        assert waiting(record)[0]["passive"] is passive
 
 
 @pytest.mark.parametrize("policy", ["passive", "ACTIVE"])

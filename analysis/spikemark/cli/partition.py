@@ -64,7 +64,7 @@ def partition(
     if as_json:
         about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
         return print_json(about | show.content(rows, placed, show.Asked(), found))
-    print_tables(show.table(rows, show.Asked(), method))
+    print_tables(show.table(rows, show.Asked(), method, found))
     ended = "finished" if made.finished else "ended by the time limit"
     print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
 

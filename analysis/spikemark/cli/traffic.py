@@ -66,4 +66,4 @@ def traffic(
         write_atomically(matrix, stream.getvalue())
     if as_json:
         return print_json(show.content(rows, placed, asked, network))
-    print_tables(show.table(rows, asked, placed.method or placement))
+    print_tables(show.table(rows, asked, placed.method or placement, network))

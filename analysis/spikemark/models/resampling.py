@@ -67,5 +67,13 @@ def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | No
     own = work[timed]
     scale = np.divide(work.mean(axis=0), own, out=np.ones_like(own), where=own > 0)
     total = (mean_s * scale).sum(axis=1)
+    if not total.any():  # a phase that there is none of
+        return 0.0
     error = total.std(ddof=1) / np.sqrt(rows) * np.sqrt(1 - rows / ranks)
     return float(student(rows - 1) * error / total.mean())
+
+
+def doubts(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray | None:
+    """`doubt` of each phase by itself, [phase], since a small one may differ more than the sum; or None."""
+    found = [doubt(mean_s[:, [i]], timed, work[:, [i]]) for i in range(mean_s.shape[1])]
+    return None if None in found else np.array(found)

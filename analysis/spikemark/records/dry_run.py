@@ -127,6 +127,11 @@ class DryRun:
         return resampling.doubt(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
 
     @cached_property
+    def doubts(self) -> np.ndarray | None:
+        """The same of each part of COMPUTE, over the mean time of that part, [part]."""
+        return resampling.doubts(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
+
+    @cached_property
     def lanes(self) -> list[lanes.Lane]:
         """The lanes in which ranks of the machine meet others."""
         description = read(self.about.description)

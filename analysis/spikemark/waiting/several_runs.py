@@ -1,6 +1,7 @@
 """Several runs of one setup on one machine, whose times are joined: as on the nodes of the first of them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from spikemark.records.record import Run
 from .components import Components
 from .nodes import Nodes, effects_of_nodes
 
-SETUP = ("network", "inject", "placement")  # fields of a description that determine cycle times
+#: Fields of a description that determine cycle times.
+SETUP = ("network", "inject", "placement", "time.resolution_ms", "time.cycle_ms")
 
 
 def check_together(runs: Sequence[Run]) -> None:
@@ -34,8 +36,16 @@ def check_together(runs: Sequence[Run]) -> None:
                     f"{field}={value(run)} of {run.path}: {value(first)} elsewhere; one fit, one machine"
                 )
     for run, field in ((run, field) for run in runs[1:] for field in SETUP):
-        if run.record.description.get(field) != first.record.description.get(field):
+        if _asked(run, field) != _asked(first, field):
             raise BadInput(f"{field} of {run.path}: not that of {first.path}; one fit, one setup")
+
+
+def _asked(run: Run, field: str) -> Any:
+    """What the description of a run says of a field; None where it does not."""
+    found = run.record.description
+    for name in field.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _cluster(run: Run) -> str | None:

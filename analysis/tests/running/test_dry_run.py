@@ -166,6 +166,20 @@ def test_the_share_with_all_neighbours_at_work():
     assert beside(three, 1) == [None] * 3
 
 
+def test_ranks_that_ran_on_another_machine_or_program_are_told(tmp_path, monkeypatch):
+    dry_folder.in_process(monkeypatch)
+    wanted, out = plan(dry_folder.description(), RANKS, 1, sample=3), tmp_path / "out"
+    first = carry_out(wanted, out)
+    assert not any("not all ranks" in line for line in first.warnings)
+    path = out / "ranks" / str(first.timed[1]) / "record.json"
+    record = json.loads(path.read_text())
+    record["host"]["cpu"], record["provenance"]["commit"] = "another processor", "0123456"
+    path.write_text(json.dumps(record))
+    told = [line for line in carry_out(wanted, out).warnings if line.startswith("not all ranks")]
+    assert len(told) == 2 and "host.cpu" in told[0] and "another processor" in told[0]
+    assert "provenance.commit" in told[1] and "0123456" in told[1]
+
+
 def test_what_is_not_known_is_null_with_its_reason(tmp_path, monkeypatch):
     found = dry_folder.write(monkeypatch, tmp_path / "out", sample=2, n=2)
     about = json.loads((tmp_path / "out" / dry_run.ABOUT).read_text())

@@ -255,6 +255,11 @@ def test_mixed_setups_are_refused(tmp_path):
         source([usual, other])
     with pytest.raises(BadInput, match=r"placement of .*apart: not that of .*usual; one fit, one setup"):
         source([usual, run(tmp_path / "apart", schedule="placement_only")])
+    for name, value in (("cycle_ms", 0.2), ("resolution_ms", 0.05)):
+        unlike = describe(areas=4, delay_ratio=10)
+        unlike["time"] = unlike["time"] | {name: value}
+        with pytest.raises(BadInput, match=rf"time\.{name} of .*{name}: not that of .*usual"):
+            source([usual, run(tmp_path / name, description=unlike)])
 
 
 def test_an_oversubscribed_run_is_told(tmp_path):

@@ -112,7 +112,7 @@ bool run_directory_close_file(const struct run_file *which, FILE *file, bool wri
 /// Lets two directories trade names at once, so that nobody ever finds a name without a directory. \return
 /// false where the system cannot do that; then nothing has changed.
 static bool trade(const char *a, const char *b) {
-#ifdef __GLIBC__
+#ifdef RENAME_EXCHANGE // of the C library, glibc from 2.28 on
     return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0;
 #else
     (void)a, (void)b;

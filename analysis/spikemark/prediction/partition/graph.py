@@ -43,6 +43,7 @@ class Graph:
     cycle_ms: float  # d_min
     places: np.ndarray | None = None  # [A, 3] where the atoms lie, where that is known
     described: Description | None = None
+    unstated: int = 0  # units whose rate is assumed, RATE_HZ
 
     @property
     def neurons(self) -> int:
@@ -52,6 +53,13 @@ class Graph:
     def first(self) -> np.ndarray:
         """[U] id of the first neuron of each unit."""
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
+    @property
+    def assumed(self) -> list[str]:
+        """What the words rest on that nobody states."""
+        if not self.unstated:
+            return []
+        return [f"rates of {self.unstated} of {len(self.sizes)} populations: {RATE_HZ:g} spikes/s"]
 
     @property
     def atoms(self) -> int:
@@ -175,4 +183,5 @@ def of_description(described: Description) -> Graph:
         miss=sparse.csr_array((data, (rows, columns)), shape=(count, count)),
         cycle_ms=described.time.cycle_ms,
         described=described,
+        unstated=hz.count(None),
     )

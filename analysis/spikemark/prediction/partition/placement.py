@@ -81,6 +81,10 @@ class Placement:
 
     def check(self, neurons: int, where: str) -> "Placement":
         """Raises BadInput with one line for neurons that are forgotten, repeated or nowhere."""
+        for i in np.flatnonzero(self.end < self.first)[:1]:
+            raise BadInput(
+                f"{where}: range {i}: first={self.first[i]}, end={self.end[i]}: end must not be below first"
+            )
         after = np.concatenate([[0], self.end])
         begins = np.concatenate([self.first, [neurons]])
         wrong = np.flatnonzero(begins != after)

@@ -74,7 +74,7 @@ def _of_levels(hits: Hits, found: Traffic, asked: Asked) -> list[Load]:
     return rows
 
 
-def table(rows: list[Load], asked: Asked, method: str) -> Table:
+def table(rows: list[Load], asked: Asked, method: str, graph: Graph) -> Table:
     """One row for each load."""
     heads = {load.name: load.head for load in rows}
     columns = [
@@ -91,6 +91,7 @@ def table(rows: list[Load], asked: Asked, method: str) -> Table:
         "A route is a neuron and another rank with a synapse of it. Every number is an expectation over"
         f" networks. A window is {window}; a word has {WORD} bytes."
     ]
+    notes += [f"Words and bytes rest on assumed {line}." for line in graph.assumed]
     if asked.sizes:
         merging = (
             "a spike goes to a bridge once" if asked.merged else "a spike goes to a bridge once per rank"
@@ -112,5 +113,6 @@ def content(rows: list[Load], placement: Placement, asked: Asked, graph: Graph) 
         "merged": asked.merged,
         "delay_ratio": asked.delay_ratio,
         "cycle_ms": graph.cycle_ms,
+        "assumed": graph.assumed,
         "loads": {row.name: {k: v for k, v in row.content().items() if k != "load"} for row in rows},
     }

@@ -34,6 +34,8 @@ KINDS = {
     "deliver": "measured", "update": "measured", "collocate": "measured", "memory": "measured",
     "neurons": "counted", "synapses": "counted", "synaptic_events": "counted", "work": "modelled",
 }  # fmt: skip
+#: Of records, what should be the same for all ranks.
+ALIKE = ("host", "name"), ("host", "cpu"), ("provenance", "commit"), ("provenance", "flags")
 #: Is called with the cycles that were simulated, warm-up included, those of all ranks that are to run, and a
 #: line where a rank is done.
 Told = Callable[[int, int, str | None], None]
@@ -185,6 +187,16 @@ def _covering(spans: list[tuple[float, float]], at: float) -> int:
     return sum(begin <= at <= end for begin, end in spans)
 
 
+def mixed(ranks: list[DryRank]) -> list[str]:
+    """Warns of ranks that ran on other machines or with other programs, since a folder was gone on with."""
+    found = []
+    for part, name in ALIKE:
+        values = dict.fromkeys(str(getattr(getattr(rank.record, part), name)) for rank in ranks)
+        if len(values) > 1:
+            found.append(f"not all ranks have the same {part}.{name}: {', '.join(values)}")
+    return found
+
+
 def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     first = ranks[0].record
     shares = beside(ranks, wanted.side_by_side)
@@ -192,7 +204,9 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
         {"rank": rank.rank, "why": wanted.sample.why[rank.rank], "beside": share}
         for rank, share in zip(ranks, shares, strict=True)
     ]
-    warnings = dict.fromkeys([*wanted.warnings, *(line for rank in ranks for line in rank.record.warnings)])
+    warnings = dict.fromkeys(
+        [*wanted.warnings, *mixed(ranks), *(line for rank in ranks for line in rank.record.warnings)]
+    )
     return {
         "ranks": wanted.ranks, "threads": wanted.threads, "ranks_here": wanted.side_by_side,
         "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,

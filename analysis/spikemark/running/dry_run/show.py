@@ -122,8 +122,11 @@ def mean(found: DryRun) -> dict[str, Quantity]:
     doubt = found.doubt
     if doubt is None:
         return {name: Quantity(value, unit="us", kind="measured") for name, value in parts.items()}
+    within = dict(zip(parts, [*found.doubts, doubt], strict=True))
     return {
-        name: Quantity(value, max(0.0, value * (1 - doubt)), value * (1 + doubt), "us", "measured")
+        name: Quantity(
+            value, max(0.0, value * (1 - within[name])), value * (1 + within[name]), "us", "measured"
+        )
         for name, value in parts.items()
     }
 

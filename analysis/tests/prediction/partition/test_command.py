@@ -128,3 +128,15 @@ def test_bad_graphs(spikemark, tmp_path):
         path.write_text(json.dumps(given))
         status, output, errors = spikemark("traffic", path, "--ranks", 2)
         assert (status, output) == (2, "") and complaint in errors and str(path) in errors
+
+
+def test_rates_that_nobody_states_are_called_assumed(spikemark, run):
+    words = ("traffic", run, "--placement", "round_robin", "--ranks", 4)
+    assert "assumed" not in spikemark(*words)[1]
+    assert json.loads(spikemark(*words, "--json")[1])["assumed"] == []
+    unknown = json.loads(run.read_text())
+    unknown["network"]["populations"][0]["neuron"] = {"model": "iaf_psc_delta"}
+    run.write_text(json.dumps(unknown))
+    (line,) = json.loads(spikemark(*words, "--json")[1])["assumed"]
+    assert line.startswith("rates of 1 of 24 populations: 2.5 spikes/s")
+    assert "Words and bytes rest on assumed rates of 1 of 24" in " ".join(spikemark(*words)[1].split())

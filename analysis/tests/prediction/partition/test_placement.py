@@ -41,6 +41,11 @@ BAD = {
     "forgotten first": ({"first": [3, 40, 70]}, {}, "neurons 0 to 2 are forgotten"),
     "forgotten last": ({"end": [40, 70, 90]}, {}, "neurons 90 to 99 are forgotten"),
     "twice": ({"first": [0, 30, 70]}, {}, "neurons 30 to 39 are placed twice"),
+    "backwards": (
+        {"first": [0, 70, 40], "end": [70, 40, 100]},
+        {},
+        "range 1: first=70, end=40: end must not be below first",
+    ),
     "too many": ({"end": [40, 70, 120]}, {}, "end=120: the network has 100 neurons"),
     "no such rank": ({"rank": [1, 0, 2]}, {}, r"range 2: rank=2, over=1: the ranks are 0 to 1"),
     "below": ({"rank": [1, -1, 1]}, {}, r"range 1: rank=-1"),
