@@ -8,8 +8,11 @@ would be late together. Every phase is scaled by what the two ranks have to do i
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri
 
 from spikemark.quantities.quantity import student
+
+from .order_statistics import expected_maximum
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,30 @@ def factors(work: np.ndarray, timed: np.ndarray, row: np.ndarray) -> np.ndarray:
     return np.divide(work, of_donor, out=np.ones_like(of_donor), where=of_donor > 0)
 
 
+def slower(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float:
+    """By how much the slowest of all ranks may be slower than the slowest timed one, over the mean time.
+
+    Of few ranks that were timed, the slowest is seldom the slowest of all, and resampling never exceeds it.
+    The spread of the scaled times has an upper limit (97.5 %, chi-square of normal times); so many ranks of
+    that spread have the expected maximum. 0 where all ranks were timed, or only one of several.
+    """
+    rows, ranks = len(timed), len(work)
+    if rows in (1, ranks):
+        return 0.0
+    total = _scaled(mean_s, timed, work)
+    if not total.any():
+        return 0.0
+    limit = total.std(ddof=1) * np.sqrt((rows - 1) / chdtri(rows - 1, 0.975))
+    return float(max(limit * expected_maximum(ranks) - (total.max() - total.mean()), 0.0) / total.mean())
+
+
+def _scaled(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> np.ndarray:
+    """Mean times of the timed ranks, [row], if they had the mean work of all ranks."""
+    own = work[timed]
+    scale = np.divide(work.mean(axis=0), own, out=np.ones_like(own), where=own > 0)
+    return (mean_s * scale).sum(axis=1)
+
+
 def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | None:
     """Half of the 95 % interval of the mean over all ranks that comes from timing only some, over that mean.
 
@@ -64,9 +91,7 @@ def doubt(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | No
         return 0.0
     if rows == 1:
         return None
-    own = work[timed]
-    scale = np.divide(work.mean(axis=0), own, out=np.ones_like(own), where=own > 0)
-    total = (mean_s * scale).sum(axis=1)
+    total = _scaled(mean_s, timed, work)
     if not total.any():  # a phase that there is none of
         return 0.0
     error = total.std(ddof=1) / np.sqrt(rows) * np.sqrt(1 - rows / ranks)

@@ -94,7 +94,9 @@ class Measured:
         course = recursion.evaluate(factor * level[:, None] * compute[:, :cycles], meetings)
         lagged = longest > period
         settled = slice(int(SETTLED * cycles) if lagged else 0, cycles - longest if lagged else cycles)
-        return float(course.waiting_s[..., settled].mean())
+        # A rank that is slower than all that ran would let the others wait for it in every cycle.
+        beyond = self.run.slower * factor * float(compute.mean()) if which == "high" else 0.0
+        return float(course.waiting_s[..., settled].mean()) + beyond
 
     def _factor(self, inputs: Inputs) -> float:
         """1, moved by how well times were measured and by how well the sample stands for all ranks."""

@@ -132,6 +132,11 @@ class DryRun:
         return resampling.doubts(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
 
     @cached_property
+    def slower(self) -> float:
+        """How much slower than the slowest that ran a rank may be, over the mean compute time."""
+        return resampling.slower(self.rows.mean(axis=1, dtype=np.float64), self.timed, self.work)
+
+    @cached_property
     def lanes(self) -> list[lanes.Lane]:
         """The lanes in which ranks of the machine meet others."""
         description = read(self.about.description)
