@@ -1,5 +1,6 @@
 """Dry runs: which ranks run, side by side, going on after an interruption, and what is refused."""
 
+import contextlib
 import json
 
 import dry_folder
@@ -10,6 +11,7 @@ from small_network import describe
 from spikemark.core.errors import BadInput
 from spikemark.records import dry_run
 from spikemark.running.carry_out import RunFailed
+from spikemark.running.dry_run import carry_out as carrying_out
 from spikemark.running.dry_run import plan as plans
 from spikemark.running.dry_run.carry_out import beside, carry_out
 from spikemark.running.dry_run.plan import plan
@@ -130,6 +132,23 @@ def test_what_the_mini_app_refuses_is_bad_input_and_leaves_nothing(tmp_path, mon
     with pytest.raises(BadInput, match="--of: too many"):
         carry_out(plan(dry_folder.description(), RANKS, 1), tmp_path / "out")
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_command_that_finds_another_at_work_leaves_its_folder(tmp_path, monkeypatch):
+    """Both began before there was a folder."""
+    dry_folder.in_process(monkeypatch)
+    wanted, out = plan(dry_folder.description(), RANKS, 1, 1, 3), tmp_path / "out"
+
+    @contextlib.contextmanager
+    def held(folder):
+        (folder / ".dry-wave").mkdir()  # of the other one, whose first ranks are running
+        raise BadInput("held by another command")
+        yield
+
+    monkeypatch.setattr(carrying_out, "locked", held)
+    with pytest.raises(BadInput, match="held by another command"):
+        carry_out(wanted, out)
+    assert (out / ".dry-wave").is_dir() and (out / dry_run.RUN).is_file()
 
 
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path, monkeypatch):

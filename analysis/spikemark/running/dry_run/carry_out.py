@@ -50,22 +50,22 @@ def carry_out(wanted: Plan, out: Path, told: Told | None = None) -> DryRun:
     program, out = places.program("miniapp"), Path(out).absolute()
     new = not out.exists()
     _claim(out, wanted)
-    try:
-        return _locked(program, out, wanted, told)
-    except BadInput:
-        if new and not any((out / dry_run.EACH).glob("*")):
-            shutil.rmtree(out)
-        raise
+    with locked(out):
+        try:
+            return _locked(program, out, wanted, told)
+        except BadInput:
+            if new and not any((out / dry_run.EACH).glob("*")):
+                shutil.rmtree(out)
+            raise
 
 
 def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun:
-    with locked(out):
-        for left in out.glob(f"{WORKSPACE}*"):  # of a call that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        for name in (dry_run.ABOUT, dry_run.FAILED):
-            (out / name).unlink(missing_ok=True)
-        ranks = _all(program, out, wanted, told)
-        return dry_run.save(out, _about(wanted, ranks), ranks, wanted.counts)
+    for left in out.glob(f"{WORKSPACE}*"):  # of a call that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    for name in (dry_run.ABOUT, dry_run.FAILED):
+        (out / name).unlink(missing_ok=True)
+    ranks = _all(program, out, wanted, told)
+    return dry_run.save(out, _about(wanted, ranks), ranks, wanted.counts)
 
 
 def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryRank]:
