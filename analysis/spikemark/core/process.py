@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,18 +77,21 @@ def started(
     Linux sends the first of them to the program, which then ends what it has started itself. If a signal
     ended the program, what it leaves, such as the ranks of mpirun, is killed.
     """
-    program = subprocess.Popen(
-        command,
-        env=Launch(command, environment or {}, removed).applied(os.environ),
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        preexec_fn=_with_parent(signs[0]),
-        text=True,
-        errors="replace",
-        **streams,
-    )
+    with _noted() as received:
+        program = subprocess.Popen(
+            command,
+            env=Launch(command, environment or {}, removed).applied(os.environ),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_with_parent(signs[0]),
+            text=True,
+            errors="replace",
+            **streams,
+        )
     with program:
         try:
+            for sign in received:
+                signal.raise_signal(sign)
             yield program
         except BaseException:
             end(program, signs, grace_s)
@@ -95,6 +99,28 @@ def started(
         finally:
             if program.returncode is not None and program.returncode < 0:
                 _end_session(program.pid)
+
+
+@contextlib.contextmanager
+def _noted() -> Iterator[list[int]]:
+    """Notes the signals that arrive in the block and would end this process, for `raise_signal` afterwards.
+
+    What a handler raises while Python forks would be ignored (os.register_at_fork), and the program would run
+    on. Handlers can be set in the main thread only; elsewhere nothing is noted, since none runs there.
+    """
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    before = {
+        sign: signal.signal(sign, lambda number, _: received.append(number))
+        for sign in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, signal.SIG_DFL if handler is None else handler)
 
 
 def _with_parent(sign: signal.Signals) -> Callable[[], None]:

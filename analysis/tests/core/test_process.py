@@ -1,5 +1,7 @@
 """Programs that end well, badly, too late, or because we are interrupted."""
 
+import contextlib
+import signal
 import subprocess
 import sys
 import time
@@ -99,3 +101,21 @@ def test_a_program_that_will_not_end_is_killed():
         assert program.stdout.readline() == "ready\n"
         end(program, ENDING, 0.2)
         assert program.returncode == -9
+
+
+def test_an_interruption_while_a_program_is_started_is_not_lost(monkeypatch):
+    """Python ignores what is raised while it forks."""
+    plain, programs = subprocess.Popen, []
+
+    def interrupted(*arguments, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        programs.append(plain(*arguments, **options))
+        return programs[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), started(["sleep", "600"]):
+        pytest.fail("the program is at work")
+    assert programs[0].returncode == -signal.SIGTERM
+    assert signal.getsignal(signal.SIGINT) is handler
