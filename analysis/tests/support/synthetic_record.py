@@ -6,22 +6,10 @@ import json
 import numpy as np
 
 from spikemark.network.fields import Projection
+from spikemark.records.record import COUNT_COLUMNS, SECONDS_COLUMNS
 
 PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
-RANK_COLUMNS = [
-    "rank",
-    "neurons",
-    "synapses",
-    "spikes",
-    "synaptic_events",
-    "external_events",
-    "first_accesses",
-    "messages",
-    "bytes_sent",
-    "peak_bytes",
-    "build_s",
-    "simulate_s",
-]
+RANK_COLUMNS = ["rank", *COUNT_COLUMNS, "peak_bytes", *SECONDS_COLUMNS]
 
 
 def node(name: str, ranks: int) -> dict:
