@@ -30,6 +30,11 @@ struct outcome {
 struct outcome run_network(struct description *description, int threads, MPI_Comm world,
                            void (*meddle)(struct schedule *));
 
+/// Does the same and returns the outcome in `sum`; where a check refuses the description, it returns false,
+/// on all ranks alike, and does not fail the test.
+bool try_network(struct outcome *sum, struct description *description, int threads, MPI_Comm world,
+                 void (*meddle)(struct schedule *), struct error *error);
+
 /// Does the same by brute force: all neurons are one block, and every spike is compared with every synapse of
 /// the network. `leave_out` is the number of a synapse to forget, or -1.
 struct outcome run_brute_force(const struct description *description, int64_t leave_out);
