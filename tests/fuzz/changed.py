@@ -1,4 +1,4 @@
-"""Reads changed files: makes the real files of a reader once, changes one of them, reads, and puts it back."""
+"""Reads changed files: makes the files of a reader once, changes one of them, reads, and puts it back."""
 
 import random
 import shutil

@@ -20,9 +20,7 @@ def network(rng: random.Random, models: list[str]) -> dict[str, Any]:
     names = [p["name"] for p in populations]
     filled = [p["name"] for p in populations if p["size"]]
     own_weights = rng.random() < 0.2
-    projections = [
-        _projection(rng, names, filled, per_cycle, own_weights) for _ in range(rng.randint(1, 9))
-    ]
+    projections = [_projection(rng, names, filled, per_cycle, own_weights) for _ in range(rng.randint(1, 9))]
     cycle_ms = round(STEP_MS * per_cycle, 9)
     return {
         "format_version": 1,
@@ -54,7 +52,7 @@ def _population(rng: random.Random, number: int, area: str, models: list[str]) -
 
 
 def _projection(rng, names: list[str], filled: list[str], per_cycle: int, own_weights: bool) -> dict:
-    sources = list(dict.fromkeys(rng.choices(names, k=rng.randint(1, 4)) + [rng.choice(filled)]))
+    sources = list(dict.fromkeys([*rng.choices(names, k=rng.randint(1, 4)), rng.choice(filled)]))
     return {
         "source": sources if len(sources) > 1 or rng.random() < 0.5 else sources[0],
         "target": rng.choice(names),

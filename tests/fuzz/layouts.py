@@ -44,7 +44,7 @@ def registries(miniapp: Path = ROOT / "build" / "miniapp") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a rule may use: random numbers, ranks, neurons, a folder for files, and names of ordinary exchanges."""
+    """What a rule may use; `folder` takes its files, `ordinary` are exchanges that one may be composed of."""
 
     rng: random.Random
     ranks: int
@@ -218,7 +218,9 @@ def compare(todo: list[Case], found: list[dict], expected: dict[int, dict], rank
 
 def _names(run: dict[str, Any]) -> list[str]:
     """What a layout uses."""
-    names = [run[key]["name"] if isinstance(run[key], dict) else run[key] for key in ("exchange", "placement")]
+    names = [
+        run[key]["name"] if isinstance(run[key], dict) else run[key] for key in ("exchange", "placement")
+    ]
     return [*names, run["schedule"] if isinstance(run["schedule"], str) else "lanes", run["wire"]]
 
 

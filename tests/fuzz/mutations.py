@@ -1,14 +1,16 @@
-"""Changes of files: a list of edits, each a kind, a place and a number, that can be drawn, kept and shortened.
+"""Changes of files: a list of edits, each a kind, a place and a number, which can be kept and shortened.
 
 Some edits change bytes. Others change what a file means, so that it can still be read: a value of a JSON or
 YAML file, a cell of a table, a number or the shape of an array, a member of an archive.
 """
 
+import contextlib
 import io
 import json
 import math
 import random
 import tarfile
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,12 +35,13 @@ class Edit:
 
 
 WORDS = (
-    "", "-1", "0", "1", "1e308", "-1e-320", "nan", "inf", "-inf", "9223372036854775808", "99999999999999999999",
-    "1e400", "true", "null", "\n", "\x00", "\ud7ff", "ü", "<script>", "../../x", "2024-13-45", "0x10", " ", ",", '"',
+    "", "-1", "0", "1", "1e308", "-1e-320", "nan", "inf", "-inf", "9223372036854775808", "1e400", "true",
+    "null", "\n", "\x00", "\ud7ff", "ü", "<script>", "../../x", "2024-13-45", "0x10", " ", ",", '"',
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2**31, 2**53 + 1, 2**63, 10**30, -(10**30), 0.5, -0.5, 1e308, 5e-324, math.nan,
-    math.inf, -math.inf, "", "x", "\n", "\u2028", "<b>", "nan", "1", [], [0], [[]], {}, {"x": 1}, "x" * 5000,
+    None, True, False, 0, -1, 1, 2**31, 2**53 + 1, 2**63, 10**30, -(10**30), 0.5, -0.5, 1e308, 5e-324,
+    math.nan, math.inf, -math.inf, "", "x", "\n", "\u2028", "<b>", "nan", "1", [], [0], [[]], {}, {"x": 1},
+    "x" * 5000,
 )  # fmt: skip
 
 
@@ -239,10 +242,9 @@ def kinds_for(path: Path) -> list[str]:
 def edited(data: bytes, edits: list[Edit]) -> bytes:
     """The file after all edits. One that a damaged file does not allow is left out."""
     for edit in edits:
-        try:
+        with warnings.catch_warnings(), contextlib.suppress(Exception):  # of what damaged bytes hold
+            warnings.simplefilter("ignore")
             data = KINDS[edit.kind](data, edit)
-        except Exception:  # whatever readers make of damaged bytes; the edits before stay
-            continue
     return data
 
 

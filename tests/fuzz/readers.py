@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import shutil
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +126,7 @@ def _energy(folder: Path) -> None:
 
 
 def _traces(source: Any) -> Any:
-    return [[name, one.times.tolist()] for name, one in source.items()]
+    return [[name, one.time_s, one.power_w, one.counter_j] for name, one in source.items()]
 
 
 def _power(folder: Path) -> None:
@@ -182,6 +183,10 @@ def _import(name: str) -> Callable[[Path], Any]:
         return [made.about, made.times, made.waiting, made.implied, made.exchange, made.cautions]
 
     return read
+
+
+def _import_trace(folder: Path) -> Any:
+    return imported.read([folder / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns
 
 
 def _real_nest(folder: Path) -> None:
@@ -289,7 +294,7 @@ READERS: dict[str, Reader] = {
     "energy.csv": Reader(_energy, "energy.csv", lambda f: _traces(own.source(record.load(f)).traces)),
     "energy": Reader(_energy, "*", lambda folder: command("energy", folder)),
     "power": Reader(_power, "power.csv", lambda f: _traces(read_power(f / "power.csv").channels)),
-    "dry rank": Reader(_dry_rank, "*", lambda folder: [(one := dry_rank.load(folder)).record, one.row, one.span]),
+    "dry rank": Reader(_dry_rank, "*", lambda f: [(one := dry_rank.load(f)).record, one.row, one.span]),
     "dry run": Reader(_dry_run, "dry/*", lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks]),
     "imported": Reader(_imported, "mine/*", lambda folder: command("budget", folder / "mine")),
     "npy": Reader(_table(".npy"), "*", _import("table")),
@@ -303,10 +308,7 @@ READERS: dict[str, Reader] = {
         for name, write in foreign_logs.WRITERS.items()
         if name != "otf2"
     },
-    "otf2": Reader(
-        lambda folder: foreign_logs.trace(folder, _times(2, 8)), "**/*.*",
-        lambda folder: imported.read([folder / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns, True,
-    ),
+    "otf2": Reader(lambda f: foreign_logs.trace(f, _times(2, 8)), "**/*.*", _import_trace, apart=True),
     "traces of Score-P": Reader(_scorep, "trace*/*.*", _traced, apart=True),
     "cubex": Reader(_scorep, "*.cubex", lambda folder: _seen(profile.read(folder / "profile.cubex", 2))),
     "placement.json": Reader(_placement(".json"), "*", _placed),
@@ -329,7 +331,11 @@ def changed_files(reader: Reader, folder: Path) -> list[Path]:
 def complaint(reader: Reader, folder: Path) -> str | None:
     """What a reader does with a folder that it must not do; None if all is well."""
     try:
-        plain(reader.read(folder))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            plain(reader.read(folder))
+        if printed := [one for one in told if issubclass(one.category, RuntimeWarning | UserWarning)]:
+            return f"a warning of {Path(printed[0].filename).name}:{printed[0].lineno}: {printed[0].message}"
     except BadInput as error:
         line = str(error)
         if not line.strip() or len(line.splitlines()) > 1:

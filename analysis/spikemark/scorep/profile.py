@@ -1,5 +1,6 @@
 """Reads the call-path profile of Score-P, `profile.cubex`, with pycubexr."""
 
+import warnings
 from pathlib import Path
 
 from pycubexr import CubexParser
@@ -30,7 +31,10 @@ def read(path: Path, ranks: int) -> list[Seen]:
     if not path.is_file():
         raise BadInput(f"{path}: not found; Score-P writes it with SCOREP_ENABLE_PROFILING=true")
     try:
-        with _Cube(path) as cube:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            _Cube(path) as cube,
+        ):  # a writer's wrong sums of headers
             groups = _processes(cube)
             check_ranks(path, list(groups), ranks)
             seen = [_seen(cube, groups[rank]) for rank in range(ranks)]
