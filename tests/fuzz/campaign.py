@@ -103,8 +103,9 @@ FUZZERS: dict[str, tuple[Callable[[float, Path, int], Done], float]] = {
     "words": (target("words", 900), 0.05),
     "frames": (target("frames", 600), 0.05),
     "readers": (of_readers, 0.25),
-    "layouts": (of_layouts(layouts.PLAIN), 0.15),
-    "layouts, checked": (of_layouts(layouts.CHECKED), 0.15),
+    "layouts": (of_layouts(layouts.PLAIN), 0.1),
+    "layouts, checked": (of_layouts(layouts.CHECKED), 0.1),
+    "layouts, threads": (of_layouts(layouts.THREADS), 0.1),
 }
 
 
@@ -113,7 +114,8 @@ def lacking() -> str | None:
     needed = [
         BUILD / "obj" / "tests" / "fuzz" / f"fuzz_{name}" for name in ("description", "words", "frames")
     ]
-    return next((str(p) for p in (*needed, layouts.PLAIN, layouts.CHECKED) if not p.is_file()), None)
+    needed += [layouts.PLAIN, layouts.CHECKED, layouts.THREADS]
+    return next((str(path) for path in needed if not path.is_file()), None)
 
 
 def main(arguments: list[str]) -> int:

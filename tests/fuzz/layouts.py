@@ -22,6 +22,8 @@ import drawn
 
 ROOT = Path(__file__).parents[2]
 PLAIN, CHECKED = ROOT / "build" / "run_layouts", ROOT / "build" / "run_layouts_checked"
+#: With the thread sanitizer of clang, and its OpenMP, whose Archer tells the sanitizer of barriers.
+THREADS = ROOT / "build-tsan" / "run_layouts"
 MOST_RANKS, MOST_THREADS = 7, 3
 SAME = ("checksum", "spikes", "synaptic_events", "external_events", "synapses")
 ALONE_S = 300  # a batch takes seconds; what takes so long hangs
@@ -34,6 +36,7 @@ ENVIRONMENT = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMP_WAIT_POLICY": "passive",
     "ASAN_OPTIONS": "detect_leaks=0",
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # MPI has threads of its own
 }
 
 
