@@ -74,8 +74,8 @@ def of_readers(seconds: float, out: Path, seed: int) -> Done:
             while time.monotonic() < until:
                 done.executions += 1
                 found = one.attempt(rng)
-                if found and found.said.split(": ")[0] not in seen:
-                    seen.add(found.said.split(": ")[0])
+                if found and (kind := (one.name, found.said.split(": ")[0])) not in seen:
+                    seen.add(kind)
                     done.findings.append(str(found))
     return done
 
