@@ -70,10 +70,11 @@ PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {}
 def exchange(draw: Draw, known: dict[str, Any]) -> str | dict[str, Any]:
     """An exchange that can serve the ranks."""
     fitting = [
-        x["name"] for x in known["exchanges"]
+        x for x in known["exchanges"]
         if not x["absent"] and (x["ranks_max"] == 0 or x["ranks_max"] >= draw.ranks)
     ]  # fmt: skip
-    name = draw.rng.choice(fitting)
+    composed = [x for x in fitting if x["composed"]]  # which differ most
+    name = draw.rng.choice(composed if composed and draw.rng.random() < 0.3 else fitting)["name"]
     return {"name": name, **EXCHANGES[name](draw)} if name in EXCHANGES else name
 
 
