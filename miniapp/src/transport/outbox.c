@@ -31,3 +31,15 @@ void outbox_grow(struct outbox *outbox) {
     outbox->words = words;
     outbox->capacity = capacity;
 }
+
+void outbox_append(struct outbox *outbox, int destination, const uint32_t *words, size_t count) {
+    while (outbox->capacity - outbox->count[destination] < count) outbox_grow(outbox);
+    if (count)
+        memcpy(outbox->words + (size_t)destination * outbox->capacity + outbox->count[destination], words,
+               count * sizeof *words);
+    outbox->count[destination] += (uint32_t)count;
+}
+
+size_t outbox_bytes(const struct outbox *outbox) {
+    return (size_t)outbox->ranks * outbox->capacity * sizeof *outbox->words;
+}
