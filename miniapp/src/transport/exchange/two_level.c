@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { frame = 2, first_capacity = 64 }; // words
+enum { frame = 2 }; // words
 
 /// One of the exchanges that this one is composed of.
 struct part {
@@ -69,7 +69,7 @@ static void open_part(struct two_level *x, struct part *part, const struct excha
         if (sources[other]) sources[partners.n_sources++] = other;
     }
     part->exchange = exchange_open(&(struct exchange_spec){.backend = backend}, comm, &partners);
-    outbox_open(&part->outbox, ranks, first_capacity);
+    outbox_open(&part->outbox, ranks);
     x->common.connections += part->exchange->connections;
     MPI_Comm_free(&comm);
     free(targets);
@@ -123,12 +123,9 @@ static void open(struct exchange *exchange) {
 }
 
 static void append(struct outbox *outbox, int destination, uint32_t rank, struct inbox_run run) {
-    while (outbox->capacity - outbox->count[destination] < frame + run.count) outbox_grow(outbox);
-    uint32_t *to = outbox->words + (size_t)destination * outbox->capacity + outbox->count[destination];
-    to[0] = rank;
-    to[1] = (uint32_t)run.count;
-    memcpy(to + frame, run.words, run.count * sizeof *to);
-    outbox->count[destination] += frame + (uint32_t)run.count;
+    outbox_add(outbox, destination, rank);
+    outbox_add(outbox, destination, (uint32_t)run.count);
+    outbox_append(outbox, destination, run.words, run.count);
 }
 
 /// Takes the first framed run off `from`. \return false at the end, or where data got lost.
@@ -145,9 +142,9 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct two_level *x = (struct two_level *)exchange;
     outbox_clear(&x->inner.outbox);
     for (int rank = 0; rank < exchange->ranks; rank++)
-        if (outbox->count[rank])
+        if (outbox_count(outbox, rank))
             append(&x->inner.outbox, bridge_of(x, rank), (uint32_t)rank,
-                   (struct inbox_run){outbox->words + (size_t)rank * outbox->capacity, outbox->count[rank]});
+                   (struct inbox_run){outbox_words(outbox, rank), outbox_count(outbox, rank)});
     exchange_start(x->inner.exchange, &x->inner.outbox);
 }
 
@@ -204,8 +201,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t part_bytes(const struct part *part) {
-    return part->exchange->spec.backend->bytes(part->exchange) +
-           (size_t)part->outbox.ranks * part->outbox.capacity * sizeof(uint32_t);
+    return exchange_bytes(part->exchange) + outbox_bytes(&part->outbox);
 }
 
 static size_t bytes(const struct exchange *exchange) {
