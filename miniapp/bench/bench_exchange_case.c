@@ -87,7 +87,7 @@ static void open_exchange(struct setup *s, MPI_Comm world) {
     free(sources);
 
     const uint32_t words = s->c->bytes / sizeof(uint32_t);
-    outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks), words);
+    outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks));
     for (int to = 0; to < s->outbox.ranks; to++)
         for (uint32_t i = 0; i < words; i++)
             if (comes(s, rank, to)) outbox_add(&s->outbox, to, word_of(rank, i));

@@ -92,7 +92,7 @@ static void dawdle(const struct exchange *exchange, uint32_t moment) {
 struct exchange trial(struct exchange_spec spec, topology sends, uint32_t windows, bool uneven_speed) {
     struct exchange *exchange = open_exchange(spec, sends);
     struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(spec.backend, exchange->ranks), 4);
+    outbox_open(&outbox, exchange_destinations(spec.backend, exchange->ranks));
     for (uint32_t window = 0; window < windows; window++) {
         fill(exchange, &outbox, sends, window);
         exchange_start(exchange, &outbox);

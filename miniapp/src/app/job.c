@@ -7,6 +7,7 @@
 #include "record/write.h"
 #include "transport/agree.h"
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /// Returns the directory that is read in place of one of the system: the one that the variable names.
@@ -15,8 +16,9 @@ static const char *root_of(const char *directory, const char *variable) {
     return given && *given ? given : directory;
 }
 
-bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
-              struct error *error) {
+/// Does what job_plan() does; where time is simulated, on the first rank only.
+static bool plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+                 struct error *error) {
     struct description *description = &job->description;
     int ranks = layout->ranks, threads = layout->threads;
     if (options->ranks) {
@@ -50,6 +52,32 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
            placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
+}
+
+/// Lets the other ranks borrow what the first one has planned, since all of them are actors of one process.
+/// A description of thousands of populations would not fit into its memory once for each rank.
+static void borrow_plan(struct job *job, MPI_Comm world) {
+    struct job *first = job;
+    MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, world);
+    if (first == job) return;
+    job->borrows = true;
+    job->description = first->description;
+    job->placement = first->placement;
+    job->schedule = first->schedule;
+    memcpy(job->started, first->started, sizeof job->started);
+    job->start_s = clock_now();
+    job->ahead_s = clock_ahead();
+}
+
+bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+              struct error *error) {
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!time_is_simulated) return plan(job, options, layout, world, error);
+    if (rank == 0) plan(job, options, layout, MPI_COMM_SELF, error);
+    const bool planned = agree(world, error);
+    borrow_plan(job, world); // also what has failed, so that only the first rank closes it
+    return planned;
 }
 
 bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
@@ -108,7 +136,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     return written;
 }
 
-void job_close(struct job *job) {
+void job_close(struct job *job, MPI_Comm world) {
     run_directory_close(&job->directory);
     energy_reader_close(&job->reader);
     kernel_reader_close(&job->kernel_reader);
@@ -117,8 +145,11 @@ void job_close(struct job *job) {
     progress_close(&job->progress, job->ran);
     measured_close(&job->measured);
     build_close(&job->model);
-    schedule_close(&job->schedule);
-    placement_close(&job->placement);
-    description_close(&job->description);
+    if (time_is_simulated) MPI_Barrier(world); // now no rank needs what it borrows
+    if (!job->borrows) {
+        schedule_close(&job->schedule);
+        placement_close(&job->placement);
+        description_close(&job->description);
+    }
     free(job);
 }

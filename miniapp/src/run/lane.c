@@ -54,7 +54,6 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
 
 /// Opens the exchanges with the ranks that have routes to or from this one.
 static void open_windows(struct lane *lane, const uint32_t *per_owner) {
-    enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources};
@@ -66,7 +65,7 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
-        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
+        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
         window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
@@ -272,7 +271,7 @@ size_t lane_buffer_bytes(const struct lane *lane) {
     size_t bytes = 0;
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
-        bytes += outbox_bytes(&window->outbox) + window->exchange->spec.backend->bytes(window->exchange) +
+        bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
                  window->capacity * sizeof *window->words;
     }
     return bytes;

@@ -32,6 +32,11 @@ struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
     return exchange;
 }
 
+size_t exchange_bytes(const struct exchange *exchange) {
+    return exchange->spec.backend->bytes(exchange) +
+           (size_t)exchange->inbox.runs * sizeof *exchange->inbox.run;
+}
+
 void exchange_start(struct exchange *exchange, const struct outbox *outbox) {
     if (exchange->spec.backend->start) exchange->spec.backend->start(exchange, outbox);
 }

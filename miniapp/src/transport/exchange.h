@@ -17,7 +17,6 @@
 #include "transport/outbox.h"
 #include "transport/traffic.h"
 #include <mpi.h>
-#include <stddef.h>
 
 /// The spikes received: one run of words per source rank (the own one included), some of them empty.
 struct inbox {
@@ -63,16 +62,16 @@ struct exchange_backend {
     bool composed;  ///< moves its words by other exchanges, which are no broadcasts, level by level
     bool ragged;    ///< composed of two, and the last group may be smaller than the others
     size_t size;    ///< of the back-end's own struct
+    size_t rank_bytes; ///< what bytes() counts for each rank, partner or not, as long as windows are small
     void (*open)(struct exchange *exchange); ///< after the common part is set; the rest is zero; may be NULL
     void (*start)(struct exchange *exchange, const struct outbox *outbox);    ///< may be NULL
     void (*progress)(struct exchange *exchange, const struct outbox *outbox); ///< not collective; may be NULL
     void (*finish)(struct exchange *exchange, const struct outbox *outbox); ///< the outbox is free afterwards
-    size_t (*bytes)(const struct exchange *exchange);                       ///< memory of its buffers
+    size_t (*bytes)(const struct exchange *exchange);                       ///< of its buffers
     void (*close)(struct exchange *exchange); ///< frees what open() and later calls took; may be NULL
 };
 
-/// All back-ends, ended by NULL.
-extern const struct exchange_backend *const exchange_backends[];
+extern const struct exchange_backend *const exchange_backends[]; ///< all, ended by NULL
 
 /// Returns the back-end of that name, or NULL.
 static inline const struct exchange_backend *exchange_find(const char *name) {
@@ -92,6 +91,7 @@ static inline int exchange_destinations(const struct exchange_backend *backend, 
 void exchange_start(struct exchange *exchange, const struct outbox *outbox);
 void exchange_progress(struct exchange *exchange, const struct outbox *outbox);
 void exchange_finish(struct exchange *exchange, const struct outbox *outbox);
+size_t exchange_bytes(const struct exchange *exchange); ///< of its buffers and of the inbox
 void exchange_close(struct exchange *exchange);
 
 #endif

@@ -81,7 +81,7 @@ static bool refuse(const struct exchange_spec *spec, struct error *error) {
 bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct error *error) {
     struct exchange *exchange = open_between_all(spec, comm);
     struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks), 8);
+    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks));
     int good = 1;
     for (uint32_t window = 0; good && window < windows; window++) {
         fill(&outbox, exchange, window);

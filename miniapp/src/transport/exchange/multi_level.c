@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { frame_words = 2, first_capacity = 64 }; // words
+enum { frame_words = 2 };
 
 /// The exchange of one line.
 struct part {
@@ -86,7 +86,7 @@ static void open_part(struct multi_level *x, int hop, int seat, MPI_Comm line, c
     MPI_Comm_size(line, &ranks);
     if (ranks == 1) spec.backend = exchange_find("self");
     part->exchange = exchange_open(&spec, line, &partners);
-    outbox_open(&part->outbox, ranks, first_capacity);
+    outbox_open(&part->outbox, ranks);
     x->common.level[level].connections += (uint64_t)part->exchange->connections;
     x->common.connections += part->exchange->connections;
     MPI_Comm_free(&line);
@@ -216,7 +216,7 @@ static size_t bytes(const struct exchange *exchange) {
     for (int h = 0; h < x->grid.levels.n; h++)
         for (int seat = 0; seat < x->hop[h].seats; seat++) {
             const struct part *part = &x->hop[h].seat[seat];
-            sum += part->exchange->spec.backend->bytes(part->exchange) + outbox_bytes(&part->outbox);
+            sum += exchange_bytes(part->exchange) + outbox_bytes(&part->outbox);
         }
     return sum;
 }
