@@ -16,6 +16,26 @@ static const char *root_of(const char *directory, const char *variable) {
     return given && *given ? given : directory;
 }
 
+/// Finds out where the neurons are, by a rule or by a file.
+static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
+                  struct error *error) {
+    const struct description *description = &job->description;
+    const struct placement_rule *rule;
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!schedule_placement(description, &rule, error)) return false;
+    if (rule->deal_file)
+        job->placement_file =
+            load_beside(options->description, description->placement_file, "placement.file", world, error);
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, error))
+        return false;
+    if (rank == 0) return true; // it will write the record
+    json_decref(job->placement_file);
+    job->placement_file = NULL;
+    return true;
+}
+
 /// Does what job_plan() does; where time is simulated, on the first rank only.
 static bool plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
                  struct error *error) {
@@ -41,15 +61,13 @@ static bool plan(struct job *job, const struct options *options, const struct la
     job->start_s = clock_now();
     job->ahead_s = clock_ahead();
 
-    const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
     json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
-    return schedule_placement(description, &rule, error) &&
-           placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
+    return place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
 }
@@ -109,6 +127,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .counters = &job->counters,
                               .reader = &job->reader,
                               .kernel_reader = &job->kernel_reader,
+                              .placement_file = job->placement_file,
                               .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
@@ -151,5 +170,6 @@ void job_close(struct job *job, MPI_Comm world) {
         placement_close(&job->placement);
         description_close(&job->description);
     }
+    json_decref(job->placement_file);
     free(job);
 }
