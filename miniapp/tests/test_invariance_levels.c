@@ -16,8 +16,9 @@ static void check_grid(struct levels levels) {
     static const char *const parts[] = {"alltoallv", "p2p", "rma_put", "direct"};
     char exchange[200], *end = exchange;
     const int number = levels.size[0] + 2 * levels.n;
-    end += sprintf(end, "exchange={\"name\": \"multi_level\", \"parts\": \"%s\", \"dimensions\": [",
-                   parts[number % 4]);
+    end += sprintf(
+        end, "exchange={\"name\": \"multi_level\", \"parts\": \"%s\", \"side\": \"%s\", \"dimensions\": [",
+        parts[number % 4], levels.receiver ? "receiver" : "sender");
     for (int l = 0; l < levels.n; l++) end += sprintf(end, "%s%d", l ? ", " : "", levels.size[l]);
     sprintf(end, "]}");
     for (int s = 0; s < 3; s++)

@@ -9,7 +9,8 @@
 
 static struct exchange_spec two_level(const struct exchange_backend *inner,
                                       const struct exchange_backend *outer, int group) {
-    return (struct exchange_spec){exchange_find("two_level"), {2, {group}, {inner, outer}, true}};
+    return (struct exchange_spec){exchange_find("two_level"),
+                                  {.n = 2, .size = {group}, .part = {inner, outer}, .ragged = true}};
 }
 
 static void two_level_serves_groups_of_any_size(void **state) {
@@ -95,8 +96,10 @@ static int coordinate(const struct levels *levels, int rank, int level) {
 /// Says whether a word from one rank to another crosses a level as this rank sends it.
 static bool sent_here(const struct levels *levels, int from, int to, int level) {
     if (coordinate(levels, from, level) == coordinate(levels, to, level)) return false;
-    for (int l = 0; l < levels->n; l++)
-        if (coordinate(levels, world_rank(), l) != coordinate(levels, l < level ? to : from, l)) return false;
+    for (int l = 0; l < levels->n; l++) {
+        const bool crossed = levels->receiver ? l > level : l < level;
+        if (coordinate(levels, world_rank(), l) != coordinate(levels, crossed ? to : from, l)) return false;
+    }
     return true;
 }
 

@@ -121,9 +121,19 @@ static bool choose_parts(struct lane_plan *lane, const struct fields *choice, st
     return true;
 }
 
+/// Reads on which side the bridges are.
+static bool choose_side(struct lane_plan *lane, const struct fields *choice, struct error *error) {
+    const char *side;
+    if (!fields_string(choice, "side", "sender", &side, error)) return false;
+    lane->exchange.levels.receiver = strcmp(side, "receiver") == 0;
+    return lane->exchange.levels.receiver || strcmp(side, "sender") == 0 ||
+           fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
+}
+
 bool choice_levels(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    static const char *const names[] = {"name", "dimensions", "parts"};
+    static const char *const names[] = {"name", "dimensions", "parts", "side"};
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
     return fields_only(choice, names, sizeof names / sizeof *names, error) &&
-           choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error);
+           choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error) &&
+           choose_side(lane, choice, error);
 }

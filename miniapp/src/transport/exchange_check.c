@@ -61,7 +61,8 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
 struct exchange_spec exchange_plain(const struct exchange_backend *backend) {
     const struct exchange_backend *part = exchange_find("alltoallv");
     struct exchange_spec spec = {.backend = backend};
-    if (backend->composed) spec.levels = (struct levels){2, {0}, {part, part}, backend->ragged};
+    if (backend->composed)
+        spec.levels = (struct levels){.n = 2, .part = {part, part}, .ragged = backend->ragged};
     return spec;
 }
 

@@ -43,8 +43,7 @@ struct grid grid_of(const struct levels *asked, int ranks, int rank) {
 }
 
 int grid_level(const struct grid *grid, int hop) {
-    (void)grid;
-    return hop;
+    return grid->levels.receiver ? grid->levels.n - 1 - hop : hop;
 }
 
 static int coordinate(const struct grid *grid, int position, int level) {

@@ -17,7 +17,8 @@ struct levels {
     int n;                                           ///< 0: the exchange is not composed
     int size[levels_max];                            ///< ranks of a line, innermost level first
     const struct exchange_backend *part[levels_max]; ///< the exchange within a line
-    bool ragged; ///< two levels, of which the last group may be smaller (the back-end two_level)
+    bool receiver; ///< the outermost level is crossed first, so that bridges are among the receivers
+    bool ragged;   ///< two levels, of which the last group may be smaller (the back-end two_level)
 };
 
 /// Returns the levels with the dimensions that they have on so many ranks. Ragged groups are as large as
