@@ -89,6 +89,7 @@ static void grids_survive_uneven_speed(void **state) {
 }
 
 static int coordinate(const struct levels *levels, int rank, int level) {
+    if (levels->position) rank = levels->position[rank];
     for (int l = 0; l < level; l++) rank /= levels->size[l];
     return rank % levels->size[level];
 }
@@ -136,6 +137,23 @@ static void levels_count_what_crosses_them(void **state) {
     for_each_grid(4, compare_counts);
 }
 
+/// Turns the ranks round and lets them begin at another one.
+static void compare_counts_in_order(struct levels levels) {
+    const int ranks = world_ranks();
+    int position[128];
+    for (int rank = 0; rank < ranks; rank++) {
+        position[rank] = (2 * ranks - rank - 3) % ranks;
+        position[ranks + position[rank]] = rank;
+    }
+    levels.position = position;
+    compare_counts(levels);
+}
+
+static void ranks_take_the_places_of_an_order(void **state) {
+    (void)state;
+    if (world_ranks() > 1) for_each_grid(3, compare_counts_in_order);
+}
+
 static void without_dimensions_the_grid_is_nearly_square(void **state) {
     (void)state;
     static const int ranks[] = {1, 2, 6, 7, 12, 36, 2000}, inner[] = {1, 1, 2, 1, 3, 6, 40};
@@ -155,6 +173,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_grid_takes_every_exchange),
         cmocka_unit_test(grids_survive_uneven_speed),
         cmocka_unit_test(levels_count_what_crosses_them),
+        cmocka_unit_test(ranks_take_the_places_of_an_order),
         cmocka_unit_test(without_dimensions_the_grid_is_nearly_square),
     };
     MPI_Init(&argc, &argv);

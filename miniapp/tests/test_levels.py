@@ -121,3 +121,84 @@ def test_it_serves_lanes_with_a_window_and_a_lag(schedule, direct, tmp_path):
     record = program.record_of(tmp_path / "run", *arguments("two", schedule), ranks=RANKS)
     assert record["checksum"] == direct[1]["checksum"]
     assert not any("multi_level" in warning for warning in record["warnings"])
+
+
+def beside(folder, order, /, **exchange):
+    """A description in `folder` whose exchange names a file with that order."""
+    kind = {"kind": "rank_order", "format_version": 1, "order": order}
+    (folder / "near").mkdir(exist_ok=True)
+    (folder / "near" / "order.json").write_text(json.dumps(kind if isinstance(order, list) else order))
+    content = json.loads(program.EXAMPLE.read_text())
+    content |= {"schedule": "conventional", "placement": "round_robin"}
+    content["exchange"] = {"name": "multi_level", "dimensions": [2, 2], "order": "near/order.json"} | exchange
+    (folder / "run.json").write_text(json.dumps(content))
+    return folder / "run.json"
+
+
+def ring(ranks):
+    """Neurons of each rank project to the next one only."""
+    names = [f"p{i}" for i in range(ranks)]
+    return {
+        "populations": [
+            {"name": n, "size": 50, "neuron": {"model": "ignore_and_fire", "rate_hz": 50}} for n in names
+        ],
+        "projections": [
+            {"source": a, "target": b, "indegree": 30, "delay": {"mean": 1, "min": 0.5, "max": 2}}
+            for a, b in zip(names, names[1:] + names[:1], strict=True)
+        ],
+    }
+
+
+def test_an_order_decides_which_words_cross_which_level(tmp_path):
+    """In a ring of four, half of the pairs are within groups as the ranks stand, none in another order."""
+    words = {}
+    for order in ([0, 1, 2, 3], [0, 2, 1, 3], [3, 2, 1, 0]):
+        description = beside(tmp_path, order, parts="p2p")
+        content = json.loads(description.read_text()) | {"network": ring(RANKS), "placement": "area"}
+        description.write_text(json.dumps(content))
+        record = program.record_of(tmp_path / "run", description=description, ranks=RANKS)
+        (lane,) = record["lanes"]
+        assert lane["composed"]["order"] == "near/order.json"
+        words[tuple(order)] = [level["words"] / lane["spikes_sent"] for level in lane["levels"]]
+    # From 0 to 1 and from 2 to 3 within groups, the others across, by way of a bridge: 1 to 2 crosses both.
+    assert words[0, 1, 2, 3] == pytest.approx([1, 0.5])
+    assert words[3, 2, 1, 0] == pytest.approx([1, 0.5])
+    assert words[0, 2, 1, 3] == pytest.approx([0.5, 1])
+
+
+BAD_ORDERS = {
+    "too few": ([0, 1, 2], "exchange.world.order: order: 3 positions; allowed: 4, as many as a group"),
+    "twice": ([0, 1, 1, 3], "exchange.world.order: order.2: 1, which an earlier rank has; allowed: every"),
+    "too large": ([0, 1, 2, 4], "exchange.world.order: order.3: 4; allowed: every integer from 0 to 3 once"),
+    "no integer": ([0, 1, 2, "x"], "exchange.world.order: order.3: what is no integer; allowed: every"),
+    "kind": ({"kind": "placement"}, 'exchange.world.order: kind: "placement"; allowed: "rank_order"'),
+    "version": (
+        {"kind": "rank_order", "format_version": 2},
+        "exchange.world.order: format_version: 2; allowed: 1",
+    ),
+    "no list": (
+        {"kind": "rank_order", "format_version": 1, "order": 5},
+        "exchange.world.order: order: 0 positions; allowed: 4",
+    ),
+}
+
+
+def refused(description, out):
+    done = program.start(description, "--out", out, ranks=RANKS)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert not out.exists()
+    return line
+
+
+@pytest.mark.parametrize("case", BAD_ORDERS)
+def test_bad_orders_are_refused(case, tmp_path):
+    order, message = BAD_ORDERS[case]
+    assert f"miniapp: {message}" in refused(beside(tmp_path, order), tmp_path / "run")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    line = refused(beside(tmp_path, [0, 1, 2, 3], order="far/order.json"), tmp_path / "run")
+    assert line.startswith("miniapp: exchange.order: far/order.json: ")
+    line = refused(beside(tmp_path, [0, 1, 2, 3], order=7), tmp_path / "run")
+    assert line == "miniapp: exchange.world.order: 7; allowed: the name of a JSON file"

@@ -1,5 +1,7 @@
 #include "schedule/choice_levels.h"
 
+#include "schedule/choice_files.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,10 +132,11 @@ static bool choose_side(struct lane_plan *lane, const struct fields *choice, str
            fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
 }
 
-bool choice_levels(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    static const char *const names[] = {"name", "dimensions", "parts", "side"};
+bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                   struct error *error) {
+    static const char *const names[] = {"name", "dimensions", "parts", "side", "order"};
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
     return fields_only(choice, names, sizeof names / sizeof *names, error) &&
            choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error) &&
-           choose_side(lane, choice, error);
+           choose_side(lane, choice, error) && choice_order(lane, choice, files, error);
 }

@@ -33,10 +33,11 @@ json_t *lane_levels_json(const struct lane_plan *lane) {
                          asked->size[0]);
     const struct levels levels = levels_resolve(asked, lane->groups.largest);
     json_t *dimensions = json_array(), *parts = json_array();
+    json_t *order = levels.position ? json_string(lane->order_file) : json_null();
     for (int l = 0; l < levels.n; l++) {
         json_array_append_new(dimensions, json_integer(levels.size[l]));
         json_array_append_new(parts, json_string(levels.part[l]->name));
     }
-    return json_pack("{so so ss}", "dimensions", dimensions, "parts", parts, "side",
-                     levels.receiver ? "receiver" : "sender");
+    return json_pack("{so so ss so}", "dimensions", dimensions, "parts", parts, "side",
+                     levels.receiver ? "receiver" : "sender", "order", order);
 }

@@ -1,6 +1,6 @@
 #include "transport/grid.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
 static int divide_up(int number, int by) {
     return (number + by - 1) / by;
@@ -35,8 +35,14 @@ long long levels_ranks(const struct levels *levels) {
     return ranks;
 }
 
+void levels_close(struct levels *levels) {
+    free((int *)levels->position);
+    levels->position = NULL;
+}
+
 struct grid grid_of(const struct levels *asked, int ranks, int rank) {
-    struct grid grid = {.levels = levels_resolve(asked, ranks), .ranks = ranks, .own = rank};
+    struct grid grid = {.levels = levels_resolve(asked, ranks), .ranks = ranks};
+    grid.own = grid_position(&grid, rank);
     grid.stride[0] = 1;
     for (int l = 1; l < grid.levels.n; l++) grid.stride[l] = grid.stride[l - 1] * grid.levels.size[l - 1];
     return grid;

@@ -36,6 +36,14 @@ struct grid_step {
 
 struct grid grid_of(const struct levels *asked, int ranks, int rank);
 
+/// These turn a rank into its position in the grid, and back.
+static inline int grid_position(const struct grid *grid, int rank) {
+    return grid->levels.position ? grid->levels.position[rank] : rank;
+}
+static inline int grid_rank(const struct grid *grid, int position) {
+    return grid->levels.position ? grid->levels.position[grid->ranks + position] : position;
+}
+
 /// Returns the level that is crossed in a hop.
 int grid_level(const struct grid *grid, int hop);
 

@@ -117,7 +117,7 @@ static void open(struct exchange *exchange) {
     bool *asked = ALLOC_ZERO(bool, (size_t)exchange->ranks);
     x->grid = grid_of(&exchange->spec.levels, exchange->ranks, exchange->rank);
     exchange->connections = 0;
-    for (int i = 0; i < partners->n_targets; i++) asked[partners->targets[i]] = true;
+    for (int i = 0; i < partners->n_targets; i++) asked[grid_position(&x->grid, partners->targets[i])] = true;
     for (int hop = 0; hop < x->grid.levels.n; hop++) open_hop(x, hop, asked);
     free(asked);
 }
@@ -148,7 +148,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
         for (int seat = 0; seat < x->hop[hop].seats; seat++) outbox_clear(&x->hop[hop].seat[seat].outbox);
     for (int rank = 0; rank < exchange->ranks; rank++)
         if (outbox_count(outbox, rank))
-            put(x, 0, x->grid.own, rank,
+            put(x, 0, x->grid.own, grid_position(&x->grid, rank),
                 (struct inbox_run){outbox_words(outbox, rank), outbox_count(outbox, rank)});
     start_hop(&x->hop[0]);
 }
@@ -180,7 +180,7 @@ static void sort(struct multi_level *x, int hop, const struct part *part) {
             const int source = grid_source(grid, hop, place, (int)frame);
             const int destination = grid_destination(grid, hop, (int)frame);
             if (destination == grid->own)
-                x->common.inbox.run[source] = run;
+                x->common.inbox.run[grid_rank(grid, source)] = run;
             else
                 put(x, hop + 1, source, destination, run);
         }
