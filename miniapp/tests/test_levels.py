@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 
 import program
 import pytest
@@ -202,3 +203,99 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
     assert line.startswith("miniapp: exchange.order: far/order.json: ")
     line = refused(beside(tmp_path, [0, 1, 2, 3], order=7), tmp_path / "run")
     assert line == "miniapp: exchange.world.order: 7; allowed: the name of a JSON file"
+
+
+def everyone(ranks):
+    """Every neuron has a target on every rank (but for one in 1e40)."""
+    names = [f"p{i}" for i in range(ranks)]
+    return {
+        "populations": [
+            {"name": n, "size": 20, "neuron": {"model": "ignore_and_fire", "rate_hz": 50}} for n in names
+        ],
+        "projections": [
+            {"source": names, "target": n, "indegree": 400, "delay": {"mean": 1, "min": 0.5, "max": 2}}
+            for n in names
+        ],
+    }
+
+
+def sent(folder, network, ranks, **exchange):
+    """The words of each level by the spikes, and the record of the run."""
+    content = json.loads(program.EXAMPLE.read_text()) | {"network": network}
+    content |= {"schedule": "conventional", "placement": "area"}
+    content["exchange"] = {"name": "multi_level", "parts": "p2p"} | exchange
+    (folder / "run.json").write_text(json.dumps(content))
+    record = program.record_of(folder / "run", description=folder / "run.json", ranks=ranks)
+    (lane,) = record["lanes"]
+    return [level["words"] / record["totals"]["spikes"] for level in lane["levels"]], record
+
+
+#: Words of a spike that all ranks need, by level: in a grid [a, b] merged on the sender's side it goes to a - 1
+#: bridges, and each of the a ranks that have it sends it to b - 1 others. Unmerged, each level is crossed by the
+#: words for all ranks that differ in its coordinate.
+TREES = {
+    ("sender", (2, 2)): [1, 2],
+    ("receiver", (2, 2)): [2, 1],
+    ("sender", (4, 1)): [3, 0],
+    ("sender", (2, 2, 2)): [1, 2, 4],
+    ("receiver", (2, 2, 2)): [4, 2, 1],
+    ("sender", (4, 2)): [3, 4],
+    ("receiver", (4, 2)): [6, 1],
+}
+
+
+@pytest.mark.parametrize(("side", "dimensions"), TREES)
+def test_a_merged_spike_travels_to_a_bridge_once(side, dimensions, tmp_path):
+    ranks = math.prod(dimensions)
+    how = {"side": side, "dimensions": list(dimensions)}
+    merged, record = sent(tmp_path, everyone(ranks), ranks, merge=True, **how)
+    assert merged == TREES[side, dimensions]
+    assert record["lanes"][0]["composed"]["merge"] is True
+    apart, other = sent(tmp_path, everyone(ranks), ranks, **how)
+    assert apart == [ranks - ranks / size for size in dimensions]
+    assert record["checksum"] == other["checksum"]
+    for name in ("synaptic_events", "first_accesses", "lookups", "spikes"):
+        assert record["totals"][name] == other["totals"][name]
+
+
+def test_merging_changes_nothing_where_each_spike_goes_to_one_rank(tmp_path):
+    how = {"dimensions": [2, 2]}
+    merged, record = sent(tmp_path, ring(RANKS), RANKS, merge=True, **how)
+    apart, other = sent(tmp_path, ring(RANKS), RANKS, **how)
+    assert merged == apart
+    assert record["totals"]["bytes_sent"] == other["totals"]["bytes_sent"]
+
+
+@pytest.mark.parametrize("wire", ["compact", "aer12"])
+def test_merged_words_of_the_last_hop_are_those_of_single_ones(wire, tmp_path):
+    """There each word is for one list of one rank, whether words were merged before or not."""
+    network = json.loads(program.EXAMPLE.read_text())["network"]
+    for i in range(4):
+        network["projections"][i]["indegree"] = 2
+    found = {}
+    for merge in (False, True):
+        arguments = program.sets(exchange=json.dumps(GRIDS["two"] | {"merge": merge}), wire=wire)
+        folder = tmp_path / str(merge)
+        content = json.loads(program.EXAMPLE.read_text())
+        content |= {"network": network, "schedule": "conventional", "placement": "round_robin"}
+        (tmp_path / "run.json").write_text(json.dumps(content))
+        found[merge] = program.record_of(folder, *arguments, description=tmp_path / "run.json", ranks=RANKS)
+    words = {k: [level["words"] for level in r["lanes"][0]["levels"]] for k, r in found.items()}
+    assert words[True][1] == words[False][1]
+    assert 0.5 < words[True][0] / words[False][0] < 1
+    assert found[True]["checksum"] == found[False]["checksum"]
+
+
+def test_a_dry_run_sends_merged_words(tmp_path):
+    """Its own part is that of the run: as many words leave the rank, and the same spikes arrive."""
+    arguments = program.sets(
+        schedule="conventional", placement="round_robin", exchange=json.dumps(GRIDS["two"] | {"merge": True})
+    )
+    record = program.record_of(tmp_path / "run", *arguments, ranks=RANKS)
+    parts = [
+        program.record_of(tmp_path / str(rank), "--as-rank", rank, "--of", RANKS, *arguments)
+        for rank in range(RANKS)
+    ]
+    assert sum(p["lanes"][0]["spikes_sent"] for p in parts) == record["lanes"][0]["spikes_sent"]
+    checksums = [int(table(tmp_path / str(rank))[0]["checksum"], 16) for rank in range(RANKS)]
+    assert sum(checksums) % 2**64 == int(record["checksum"], 16)

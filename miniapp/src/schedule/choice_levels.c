@@ -132,11 +132,19 @@ static bool choose_side(struct lane_plan *lane, const struct fields *choice, str
            fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
 }
 
+static bool choose_merge(struct lane_plan *lane, const struct fields *choice, struct error *error) {
+    double merge;
+    if (!fields_boolean(choice, "merge", 0, &merge, error)) return false;
+    lane->exchange.levels.merge = merge != 0;
+    return true;
+}
+
 bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
                    struct error *error) {
-    static const char *const names[] = {"name", "dimensions", "parts", "side", "order"};
+    static const char *const names[] = {"name", "dimensions", "parts", "side", "merge", "order"};
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
     return fields_only(choice, names, sizeof names / sizeof *names, error) &&
            choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error) &&
-           choose_side(lane, choice, error) && choice_order(lane, choice, files, error);
+           choose_side(lane, choice, error) && choose_merge(lane, choice, error) &&
+           choice_order(lane, choice, files, error);
 }

@@ -38,6 +38,6 @@ json_t *lane_levels_json(const struct lane_plan *lane) {
         json_array_append_new(dimensions, json_integer(levels.size[l]));
         json_array_append_new(parts, json_string(levels.part[l]->name));
     }
-    return json_pack("{so so ss so}", "dimensions", dimensions, "parts", parts, "side",
-                     levels.receiver ? "receiver" : "sender", "order", order);
+    return json_pack("{so so ss sb so}", "dimensions", dimensions, "parts", parts, "side",
+                     levels.receiver ? "receiver" : "sender", "merge", (int)levels.merge, "order", order);
 }

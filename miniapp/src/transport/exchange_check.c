@@ -53,7 +53,7 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
     int *others = ALLOC(int, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++)
         if (rank != own) others[n++] = rank;
-    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others});
+    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others, NULL});
     free(others);
     return exchange;
 }

@@ -103,6 +103,17 @@ struct grid_step grid_step(const struct grid *grid, int hop, int destination) {
     return level == 0 ? (struct grid_step){0, place % here} : (struct grid_step){member / here, place};
 }
 
+struct grid_step grid_next(const struct grid *grid, int *hop, int destination) {
+    struct grid_step step = grid_step(grid, *hop, destination);
+    while (*hop < grid->levels.n - 1 && grid_position_at(grid, *hop, step.place) == grid->own)
+        step = grid_step(grid, ++*hop, destination);
+    return step;
+}
+
+int grid_position_at(const struct grid *grid, int hop, int place) {
+    return moved(grid, grid->own, grid_level(grid, hop), place);
+}
+
 /// Returns position `a` with the coordinates of `b` in the levels that are crossed in hops from `hop` on.
 static int mixed(const struct grid *grid, int a, int b, int hop) {
     for (int h = hop; h < grid->levels.n; h++) {
@@ -120,7 +131,7 @@ int grid_frame(const struct grid *grid, int hop, int source, int destination) {
 int grid_source(const struct grid *grid, int hop, int place, int frame) {
     const int level = grid_level(grid, hop);
     if (hop == grid->levels.n - 1) return frame;
-    if (hop == 0) return moved(grid, grid->own, level, place);
+    if (hop == 0) return grid_position_at(grid, hop, place);
     return moved(grid, mixed(grid, frame, grid->own, hop), level, place);
 }
 
