@@ -29,7 +29,7 @@ def network(rng: random.Random, models: list[str]) -> dict[str, Any]:
             "resolution_ms": STEP_MS,
             "cycle_ms": cycle_ms,
             "warmup_ms": round(cycle_ms * rng.randint(0, 6), 9),
-            "simulate_ms": round(cycle_ms * rng.randint(1, 150 // per_cycle), 9),
+            "simulate_ms": round(cycle_ms * rng.randint(1, 60 // per_cycle), 9),
         },
         "network": {"populations": populations, "projections": projections},
     }
