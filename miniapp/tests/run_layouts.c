@@ -2,8 +2,9 @@
 /// Runs networks in layouts, one after the other, and prints a line of JSON for each: what came out, or why
 /// it was refused. tests/fuzz/layouts.py makes the layouts and compares what comes out.
 ///
-/// mpirun -n RANKS run_layouts CASES.json, a list of {"run": description, "threads": n}. With "brute" in the
-/// place of "threads" rank 0 counts by brute force what should come out.
+/// mpirun -n RANKS run_layouts CASES.json, a list of {"run": description, "threads": n, "files": {name:
+/// content}}; the files are those that the description names. With 0 threads, rank 0 counts by brute force
+/// what should come out.
 
 #include "support.h"
 
@@ -31,9 +32,13 @@ static void run_case(const json_t *given, int rank) {
     struct description description;
     struct outcome outcome;
     const int threads = (int)json_integer_value(json_object_get(given, "threads"));
+    json_t *files = json_object_get(given, "files");
     bool ran = description_open(&description, json_deep_copy(json_object_get(given, "run")), &error);
+    if (ran) description.exchange_files = json_incref(files);
     if (ran && threads > 0)
-        ran = try_network(&outcome, &description, threads, MPI_COMM_WORLD, NULL, &error);
+        ran = try_network(
+            &outcome, &description, threads, MPI_COMM_WORLD, NULL,
+            description.placement_file ? json_object_get(files, description.placement_file) : NULL, &error);
     else if (ran && rank == 0)
         outcome = run_brute_force(&description, -1);
     if (rank == 0 && ran)

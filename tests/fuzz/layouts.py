@@ -47,13 +47,22 @@ def registries(miniapp: Path = ROOT / "build" / "miniapp") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a rule may use; `folder` takes its files, `ordinary` are exchanges that one may be composed of."""
+    """What a rule may use; `files` takes the content of the files that it names, by their names.
+
+    `ordinary`: the exchanges that one may be composed of.
+    """
 
     rng: random.Random
     ranks: int
     neurons: int
-    folder: Path
     ordinary: list[str]
+    files: dict[str, Any] = field(default_factory=dict)
+
+    def file(self, kind: str, **content) -> str:
+        """Takes a file and returns its name."""
+        name = f"{kind}-{len(self.files)}.json"
+        self.files[name] = {"kind": kind, "format_version": 1, **content}
+        return name
 
 
 def _two_level(draw: Draw) -> dict[str, Any]:
@@ -61,10 +70,44 @@ def _two_level(draw: Draw) -> dict[str, Any]:
     return {"inner": inner, "outer": outer, "group": draw.rng.randint(1, draw.ranks)}
 
 
+def _multi_level(draw: Draw) -> dict[str, Any]:
+    """A grid of all ranks. Lanes that join fewer ranks refuse it, or take the default grid."""
+    rng, found = draw.rng, {"side": draw.rng.choice(("sender", "receiver")), "merge": draw.rng.random() < 0.5}
+    if rng.random() < 0.7:
+        rest, dimensions = draw.ranks, []
+        while rest > 1 and len(dimensions) < 8:
+            dimensions.append(rng.choice([n for n in range(1, rest + 1) if rest % n == 0]))
+            rest //= dimensions[-1]
+        found["dimensions"] = [*dimensions, *[rest] * (rest > 1)] or [1]
+        if rng.random() < 0.7:
+            found["parts"] = rng.choices(draw.ordinary, k=len(found["dimensions"]))
+    if rng.random() < 0.4:
+        found["order"] = draw.file("rank_order", order=rng.sample(range(draw.ranks), draw.ranks))
+    return found
+
+
+def _from_file(draw: Draw) -> dict[str, Any]:
+    """Ranges of any lengths, some of them dealt over several ranks."""
+    rng = draw.rng
+    ends = sorted({rng.randint(1, draw.neurons) for _ in range(rng.randint(0, 9))} | {draw.neurons})
+    first = [0, *ends[:-1]]
+    over = [rng.choice((1, 1, rng.randint(1, draw.ranks))) for _ in ends]
+    return {
+        "file": draw.file(
+            "placement", ranks=draw.ranks, first=first, end=ends, over=over,
+            rank=[rng.randint(0, draw.ranks - n) for n in over],
+            origin=[rng.choice((begin, 0, begin // 2)) for begin in first],
+        )
+    }  # fmt: skip
+
+
 #: Fields beside the name, of the exchanges that have some. Composed ones without a rule take their defaults.
-EXCHANGES: dict[str, Callable[[Draw], dict[str, Any]]] = {"two_level": _two_level}
+EXCHANGES: dict[str, Callable[[Draw], dict[str, Any]]] = {
+    "two_level": _two_level,
+    "multi_level": _multi_level,
+}
 #: The same of placements.
-PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {}
+PLACEMENTS: dict[str, Callable[[Draw], dict[str, Any]]] = {"from_file": _from_file}
 
 
 def exchange(draw: Draw, known: dict[str, Any]) -> str | dict[str, Any]:
@@ -119,10 +162,11 @@ class Case:
     run: dict[str, Any]
     threads: int
     group: str = ""
+    files: dict[str, Any] = field(default_factory=dict)
 
     @property
     def content(self) -> dict[str, Any]:
-        return {"run": self.run, "threads": self.threads}
+        return {"run": self.run, "threads": self.threads, "files": self.files}
 
 
 @dataclass
@@ -142,14 +186,14 @@ class Tally:
         self.seen += other.seen
 
 
-def cases(rng, known, networks: list[dict], ranks: int, each: int, folder: Path) -> Iterator[Case]:
+def cases(rng, known, networks: list[dict], ranks: int, each: int) -> Iterator[Case]:
     """Layouts of every network on so many ranks: each placement and schedule with three ways to exchange."""
     absent = {x["name"] for x in known["exchanges"] if x["absent"] or x["broadcast"] or x["composed"]}
     ordinary = [x["name"] for x in known["exchanges"] if x["name"] not in absent and x["ranks_max"] == 0]
     for number, network in enumerate(networks):
         populations = network["network"]["populations"]
-        draw = Draw(rng, ranks, sum(p["size"] for p in populations), folder, ordinary)
         for _ in range(each):
+            draw = Draw(rng, ranks, sum(p["size"] for p in populations), ordinary)
             fixed = {
                 "placement": placement(draw, known),
                 "schedule": schedule(draw, known, sorted({p["area"] for p in populations})),
@@ -166,7 +210,7 @@ def cases(rng, known, networks: list[dict], ranks: int, each: int, folder: Path)
                 }
                 if rng.random() < 0.1:
                     way["inject"] = {"mean_us": 20, "sd_us": 20, "wait": rng.choice(("spin", "sleep"))}
-                yield Case(number, {**network, **fixed, **way}, threads, group)
+                yield Case(number, {**network, **fixed, **way}, threads, group, dict(draw.files))
 
 
 def run(program: Path, ranks: int, todo: list[Case], folder: Path) -> tuple[list[dict], str]:
@@ -250,7 +294,7 @@ def round_of(
     kept = [made[number] for number in expected]
     expected = dict(enumerate(expected.values()))
     for n in ranks:
-        todo = list(cases(rng, known, kept, n, each, folder))
+        todo = list(cases(rng, known, kept, n, each))
         while todo:
             found, why = run(program, n, todo, folder)
             tally.add(compare(todo, found, expected, n))

@@ -23,14 +23,14 @@ def test_the_same_comes_out_however_a_network_is_run(tmp_path, known, program, s
     assert tally.ran > sum(tally.refused.values()) / 2
 
 
-def test_layouts_use_every_name_that_is_registered(known, tmp_path):
+def test_layouts_use_every_name_that_is_registered(known):
     rng = random.Random(1)
     networks = [drawn.network(rng, [m["name"] for m in known["neuron_models"]]) for _ in range(30)]
     seen, models = set(), set()
     for network in networks:
         models |= {p["neuron"]["model"] for p in network["network"]["populations"]}
     for ranks in (1, 4):
-        for case in layouts.cases(rng, known, networks, ranks, 4, tmp_path):
+        for case in layouts.cases(rng, known, networks, ranks, 4):
             seen |= set(layouts._names(case.run))
     present = {x["name"] for x in known["exchanges"] if not x["absent"]}
     others = {one["name"] for kind in ("placements", "schedules", "wires") for one in known[kind]}

@@ -2,7 +2,8 @@
 /// Fuzz target: run descriptions with overrides, as `miniapp RUN.json --set … --explain` reads them.
 ///
 /// An input is text. Its first line holds the ranks and the threads, the second one a description or the
-/// number of one of those below, and every further line an override. What is refused gets one line of UTF-8
+/// number of one of those below, and every further line an override; one that begins with @ is instead the
+/// content of every file that the description names. What is refused gets one line of UTF-8
 /// that says what is allowed. What is accepted can be planned, explained and written as JSON, and the
 /// description that a record holds can be read again and stays as it is.
 
@@ -51,8 +52,22 @@ struct planned {
     struct schedule schedule;
 };
 
-/// Reads and plans, as app/job.c does. `run` is taken over. Close it in any case.
-static bool plan(struct planned *p, json_t *run, int ranks, int threads, struct error *error) {
+/// Gives the description the file under every name by which an exchange could name it.
+static void name_files(struct description *description, json_t *file) {
+    const char *key, *field;
+    json_t *choice, *value, *exchange = json_object_get(description->json.object, "exchange");
+    description->exchange_files = json_object();
+    json_object_foreach(exchange, key, choice) {
+        if (json_is_string(choice))
+            json_object_set(description->exchange_files, json_string_value(choice), file);
+        json_object_foreach(choice, field, value) if (json_is_string(value))
+            json_object_set(description->exchange_files, json_string_value(value), file);
+    }
+}
+
+/// Reads and plans, as app/job.c does. `run` is taken over; `file` is the content of all files that it names.
+/// Close it in any case.
+static bool plan(struct planned *p, json_t *run, json_t *file, int ranks, int threads, struct error *error) {
     const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
@@ -61,8 +76,9 @@ static bool plan(struct planned *p, json_t *run, int ranks, int threads, struct 
     const struct network *network = &p->description.network;
     for (uint32_t i = 0; i < network->n_populations; i++)
         if (!neuron_model_read(&network->populations[i], &model, parameters, error)) return false;
+    name_files(&p->description, file);
     return schedule_placement(&p->description, &rule, error) &&
-           placement_open(&p->placement, rule, network, ranks, threads, error) &&
+           placement_open(&p->placement, rule, network, ranks, threads, file, error) &&
            schedule_plan(&p->schedule, &p->description, &p->placement, error);
 }
 
@@ -86,23 +102,30 @@ static void check_refusal(const struct error *error) {
     json_decref(utf8);
 }
 
-/// Checks that every neuron has one owner, by the first and the last of each population.
+/// Checks that every neuron has one owner, by the first and the last of each range that is dealt.
 static void check_owners(const struct placement *placement) {
     for (uint32_t i = 0; i < placement->network->n_populations; i++) {
         const struct population *p = &placement->network->populations[i];
-        uint64_t on_ranks = 0, of_threads = 0;
+        uint64_t on_ranks = 0, of_threads = 0, dealt = 0;
         for (int rank = 0; rank < placement->ranks; rank++) {
             on_ranks += placement_count(placement, i, rank);
             for (int thread = 0; thread < placement->threads; thread++)
-                of_threads += placement_share(placement, i, rank, thread).count;
+                of_threads += placement_thread_count(placement, i, rank, thread);
         }
         promise(on_ranks == p->size && of_threads == p->size, "every neuron has one owner", p->name);
-        for (uint32_t last = 0; p->size > 0 && last < 2; last++) {
-            const uint32_t gid = p->first + last * (p->size - 1);
-            const int rank = placement_rank(placement, i, gid), thread = placement_thread(placement, i, gid);
-            promise(rank >= 0 && rank < placement->ranks && thread >= 0 && thread < placement->threads,
-                    "an owner is a rank and a thread", p->name);
+        for (uint32_t d = placement->first_deal[i]; d < placement->first_deal[i + 1]; d++) {
+            const struct deal *deal = &placement->deals[d];
+            promise(deal->population == i && deal->first >= p->first && deal->end <= p->first + p->size,
+                    "a deal lies in its population", p->name);
+            dealt += deal->end - deal->first;
+            for (uint32_t last = 0; deal->end > deal->first && last < 2; last++) {
+                const uint32_t gid = last ? deal->end - 1 : deal->first;
+                const int rank = deal_rank(deal, gid), thread = deal_thread(deal, placement->threads, gid);
+                promise(rank >= 0 && rank < placement->ranks && thread >= 0 && thread < placement->threads,
+                        "an owner is a rank and a thread", p->name);
+            }
         }
+        promise(dealt == p->size, "every neuron is in one deal", p->name);
     }
 }
 
@@ -157,14 +180,15 @@ static void check_estimate(const struct planned *p) {
 }
 
 /// Checks that the description of the record is one.
-static void check_again(const struct planned *p, int ranks, int threads) {
+static void check_again(const struct planned *p, json_t *file, int ranks, int threads) {
     struct planned again;
     struct error error = {""};
     char *first = written(p->description.json.object);
     promise(first, "a description as run can be written", "it cannot");
     json_t *run = json_loads(first, JSON_DECODE_ANY, NULL);
     promise(run, "a description as run is JSON", first);
-    promise(plan(&again, run, ranks, threads, &error), "a description as run is accepted again", error.text);
+    promise(plan(&again, run, file, ranks, threads, &error), "a description as run is accepted again",
+            error.text);
     char *second = written(again.description.json.object);
     promise(strcmp(first, second) == 0, "a description as run stays as it is", second);
     promise(again.description.delay_ratio == p->description.delay_ratio, "D stays as it is", second);
@@ -196,21 +220,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = '\0';
     char *layout = strsep(&rest, "\n");
     const int ranks = between(&layout, most_ranks), threads = between(&layout, most_threads);
-    json_t *run = rest ? read_description(strsep(&rest, "\n")) : NULL;
+    json_t *file = json_object(), *run = rest ? read_description(strsep(&rest, "\n")) : NULL;
     for (int i = 0; run && rest && i < most_overrides && !error_stands(&error); i++) {
         line = strsep(&rest, "\n");
-        if (*line) description_override(run, line, &error);
+        if (*line == '@') {
+            json_decref(file);
+            file = json_loads(line + 1, JSON_REJECT_DUPLICATES, NULL);
+        } else if (*line) {
+            description_override(run, line, &error);
+        }
     }
     if (error_stands(&error)) {
         check_refusal(&error);
         json_decref(run);
     } else if (run) {
-        if (plan(&planned, run, ranks, threads, &error)) {
+        if (plan(&planned, run, file, ranks, threads, &error)) {
             check_owners(&planned.placement);
             check_draws(&planned.description.network);
             check_lanes(&planned);
             check_estimate(&planned);
-            check_again(&planned, ranks, threads);
+            check_again(&planned, file, ranks, threads);
             if (!estimate_check_words(&planned.description, &planned.placement, &planned.schedule, &error))
                 check_refusal(&error);
         } else {
@@ -218,6 +247,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         close_plan(&planned);
     }
+    json_decref(file);
     free(text);
     return 0;
 }
