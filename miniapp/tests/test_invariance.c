@@ -53,10 +53,10 @@ static void every_combination_gives_one_checksum(void **state) {
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
             for (int x = 0; exchange_backends[x]; x++) {
-                char schedule[80], placement[80], exchange[80];
+                char schedule[80], placement[placement_override_bytes], exchange[80];
                 if (!serves(exchange_backends[x])) continue;
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 const char *overrides[] = {schedule,           placement,     exchange,
                                            "delay_ratio=auto", narrow_weight, NULL};
@@ -128,9 +128,9 @@ static void lanes_between_areas_give_the_same_checksum(void **state) {
     for (int s = 0; s < 3; s++)
         for (int p = 0; placement_rules[p]; p++)
             for (int x = 0; exchange_backends[x]; x++) {
-                char placement[80], exchange[80];
+                char placement[placement_override_bytes], exchange[80];
                 if (!serves(exchange_backends[x]) || x % 3 != (s + p) % 3) continue;
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 check((const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
                       threads, &expected);
@@ -203,9 +203,9 @@ static void every_neuron_model_gives_one_checksum(void **state) {
         int threads = 1;
         for (int s = 0; schedule_rules[s]; s++)
             for (int p = 0; placement_rules[p]; p++) {
-                char schedule[80], placement[80];
+                char schedule[80], placement[placement_override_bytes];
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 overrides[0] = schedule, overrides[1] = placement, overrides[2] = "delay_ratio=auto";
                 check(overrides, threads, &expected);
                 threads = 3 - threads;

@@ -1,8 +1,10 @@
 #include "app/explain.h"
 
 #include "app/estimate.h"
+#include "base/alloc.h"
 #include "schedule/lane_json.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static void explain_memory(const struct description *description, const struct placement *placement,
                            const struct schedule *schedule) {
@@ -88,12 +90,13 @@ static void explain_schedule(const struct description *d, const struct schedule 
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
     const struct network *network = &d->network;
-    uint32_t fewest = UINT32_MAX, most = 0;
+    uint32_t fewest = UINT32_MAX, most = 0, *neurons = ALLOC(uint32_t, (size_t)placement->ranks);
+    placement_neurons(placement, neurons);
     for (int rank = 0; rank < placement->ranks; rank++) {
-        uint32_t n = placement_neurons(placement, rank);
-        fewest = n < fewest ? n : fewest;
-        most = n > most ? n : most;
+        fewest = neurons[rank] < fewest ? neurons[rank] : fewest;
+        most = neurons[rank] > most ? neurons[rank] : most;
     }
+    free(neurons);
     printf("network    %u neurons in %u population%s and %u area%s, %llu synapses%s, seed %llu\n",
            network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
            plural(network->n_areas), (unsigned long long)network_synapses(network),
@@ -102,9 +105,11 @@ void explain_print(const struct description *d, const struct placement *placemen
     printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);
-    printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank\n", placement->ranks,
-           plural((unsigned)placement->ranks), placement->threads, plural((unsigned)placement->threads),
-           placement->rule->name, fewest, most);
+    printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank, the most "
+           "%.3g times the mean\n",
+           placement->ranks, plural((unsigned)placement->ranks), placement->threads,
+           plural((unsigned)placement->threads), placement->rule->name, fewest, most,
+           placement_balance(placement));
     explain_input(d);
     explain_schedule(d, schedule);
     for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d);

@@ -15,6 +15,26 @@ static const char *root_of(const char *directory, const char *variable) {
     return given && *given ? given : directory;
 }
 
+/// Finds out where the neurons are, by a rule or by a file.
+static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
+                  struct error *error) {
+    const struct description *description = &job->description;
+    const struct placement_rule *rule;
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!schedule_placement(description, &rule, error)) return false;
+    if (rule->deal_file)
+        job->placement_file =
+            load_beside(options->description, description->placement_file, "placement.file", world, error);
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, error))
+        return false;
+    if (rank == 0) return true; // it will write the record
+    json_decref(job->placement_file);
+    job->placement_file = NULL;
+    return true;
+}
+
 bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
               struct error *error) {
     struct description *description = &job->description;
@@ -39,15 +59,13 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
     job->start_s = clock_now();
     job->ahead_s = clock_ahead();
 
-    const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
     json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
-    return schedule_placement(description, &rule, error) &&
-           placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
+    return place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
 }
@@ -81,6 +99,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .counters = &job->counters,
                               .reader = &job->reader,
                               .kernel_reader = &job->kernel_reader,
+                              .placement_file = job->placement_file,
                               .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
@@ -119,6 +138,7 @@ void job_close(struct job *job) {
     build_close(&job->model);
     schedule_close(&job->schedule);
     placement_close(&job->placement);
+    json_decref(job->placement_file);
     description_close(&job->description);
     free(job);
 }

@@ -223,6 +223,15 @@ static json_t *dry_run(const struct results *results) {
                      known(dry->prepare_s), "inbox_s", known(dry->inbox_s), "words", (json_int_t)dry->words);
 }
 
+/// Says where the neurons were, by name and, if a file says it, by the file and the method that made it.
+static json_t *placement(const struct results *results) {
+    const struct placement *used = results->model->placement;
+    const char *method = json_string_value(json_object_get(results->placement_file, "method"));
+    return json_pack("{ss ss? ss? sf}", "name", used->rule->name, "file",
+                     results->description->placement_file, "method", method, "balance",
+                     placement_balance(used));
+}
+
 static json_t *record(const struct results *results) {
     json_t *names = json_array();
     for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
@@ -232,14 +241,15 @@ static json_t *record(const struct results *results) {
         *energy = energy_record_json(results->energy, d->given.record_energy != 0, span.to_s - span.from_s,
                                      d->idle_pause_s > 0, &energy_reason);
     const char *kind = results->model->dry ? "dry_run" : time_is_simulated ? "simulated" : "measured";
-    return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so}", "format_version", 1,
-                     "status", "complete", "kind", kind, "dry_run", dry_run(results), "checksum",
+    return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so so}", "format_version",
+                     1, "status", "complete", "kind", kind, "dry_run", dry_run(results), "checksum",
                      checksum(results, true), "spike_checksum", checksum(results, false), "description",
                      results->description->json.object, "provenance", provenance(results), "host",
                      host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",
-                     results->model->threads, "totals", totals(results), "timing", timing(results), "memory",
-                     memory(results), "lanes", lanes(results), "phases", names, "meters", meters_of(results),
-                     "energy", energy, "energy_reason", energy_reason, "kernel", kernel(results));
+                     results->model->threads, "placement", placement(results), "totals", totals(results),
+                     "timing", timing(results), "memory", memory(results), "lanes", lanes(results), "phases",
+                     names, "meters", meters_of(results), "energy", energy, "energy_reason", energy_reason,
+                     "kernel", kernel(results));
 }
 
 bool record_json_write(const struct results *results, FILE *file) {
