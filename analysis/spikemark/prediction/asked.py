@@ -7,6 +7,7 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
+from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES, Schedule, find
@@ -16,7 +17,7 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import ALONE, EXCHANGES, TWO_LEVEL
+from .exchange import ALONE, EXCHANGES
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -120,7 +121,7 @@ def _check_names(placement: str | None, exchange: str | dict | None) -> None:
     """Raises BadInput for unknown placements and exchanges."""
     if placement is not None and placement not in PLACEMENTS:
         raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    known = [*EXCHANGES, *COMPOSED, ALONE]
     of_lanes = isinstance(exchange, dict) and "name" not in exchange
     for name in exchange.values() if of_lanes else [exchange]:
         if isinstance(name, str) and name not in known:
