@@ -55,7 +55,7 @@ void build_close_weights(struct model *model) {
     free(model->first_class);
 }
 
-/// Appends the blocks of one population to a thread's part.
+/// Appends the blocks of one deal to a thread's part.
 static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
                        struct neuron_setup *setup) {
     const struct share share = setup->share;
@@ -90,15 +90,17 @@ static struct part *open_part(const struct model *model, int thread) {
     const struct network *network = &description->network;
     struct part *part = ALLOC_ZERO(struct part, 1);
     size_t blocks = 0;
-    for (uint32_t p = 0; p < network->n_populations; p++)
-        blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
+    for (uint32_t k = 0; k < placement_deals(model->placement); k++)
+        blocks += (placement_share(model->placement, k, model->rank, thread).count + block_neurons - 1) /
+                  block_neurons;
     part->blocks = ALLOC_ZERO(struct block, blocks);
-    for (uint32_t p = 0; p < network->n_populations; p++) {
+    for (uint32_t k = 0; k < placement_deals(model->placement); k++) {
+        const uint32_t p = model->placement->deals[k].population;
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
                                      .input_unit = network->weight_unit,
                                      .population = p,
-                                     .share = placement_share(model->placement, p, model->rank, thread)};
+                                     .share = placement_share(model->placement, k, model->rank, thread)};
         memcpy(setup.parameters, model->neuron_models[p].parameters, sizeof setup.parameters);
         add_blocks(part, network, model->neuron_models[p].model, &setup);
     }

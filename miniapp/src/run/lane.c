@@ -54,7 +54,6 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
 
 /// Opens the exchanges with the ranks that have routes to or from this one.
 static void open_windows(struct lane *lane, const uint32_t *per_owner) {
-    enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
     struct partners partners = {.targets = targets, .sources = sources};
@@ -66,7 +65,7 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
-        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
+        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
         window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
@@ -109,7 +108,12 @@ void lane_begin(struct lane *lane, uint32_t step) {
 
 void lane_reset_counts(struct lane *lane) {
     lane->ended = lane->spikes_sent = 0;
-    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].exchange->traffic = (struct traffic){0, 0};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        struct exchange *exchange = lane->windows[w].exchange;
+        exchange->traffic = (struct traffic){0, 0};
+        for (int l = 0; l < levels_max; l++)
+            exchange->level[l] = (struct level_traffic){.connections = exchange->level[l].connections};
+    }
 }
 
 /// Adds a spike of this rank's neuron number `neuron` to the outbox.
@@ -241,6 +245,17 @@ struct traffic lane_traffic(const struct lane *lane) {
     return sum;
 }
 
+struct level_traffic lane_level(const struct lane *lane, int level) {
+    struct level_traffic sum = {.connections = lane->windows->exchange->level[level].connections};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        const struct level_traffic *one = &lane->windows[w].exchange->level[level];
+        sum.messages += one->messages;
+        sum.words += one->words;
+        sum.bytes += one->bytes;
+    }
+    return sum;
+}
+
 uint64_t lane_words(const struct lane *lane) {
     uint64_t sum = 0;
     for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
@@ -256,8 +271,7 @@ size_t lane_buffer_bytes(const struct lane *lane) {
     size_t bytes = 0;
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
-        bytes += (size_t)window->outbox.ranks * window->outbox.capacity * sizeof *window->outbox.words +
-                 window->exchange->spec.backend->bytes(window->exchange) +
+        bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
                  window->capacity * sizeof *window->words;
     }
     return bytes;

@@ -90,8 +90,9 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
 /// Marks arrived windows as delivered. Call it once every thread is done.
 void lane_clear(struct lane *lane);
 
-/// What it has sent; the words that a dry run copied into the inboxes; the bytes of routes and of buffers.
+/// What it has sent, in all and in a level; the words that a dry run copied; the bytes of routes and buffers.
 struct traffic lane_traffic(const struct lane *lane);
+struct level_traffic lane_level(const struct lane *lane, int level);
 uint64_t lane_words(const struct lane *lane);
 size_t lane_route_bytes(const struct lane *lane);
 size_t lane_buffer_bytes(const struct lane *lane);

@@ -31,7 +31,7 @@ struct schedule {
     struct schedule_rule rule;
     struct lane_plan lanes[schedule_lanes_max];
     int n_lanes;
-    struct span *areas; ///< [n_areas] the ranks of each area
+    struct span *areas; ///< [n_areas] between which each area lies
     uint32_t n_areas;
 };
 

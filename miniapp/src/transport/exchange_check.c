@@ -58,6 +58,13 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
     return exchange;
 }
 
+struct exchange_spec exchange_plain(const struct exchange_backend *backend) {
+    const struct exchange_backend *part = exchange_find("alltoallv");
+    struct exchange_spec spec = {.backend = backend};
+    if (backend->composed) spec.levels = (struct levels){2, {0}, {part, part}, backend->ragged};
+    return spec;
+}
+
 static bool refuse(const struct exchange_spec *spec, struct error *error) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
@@ -74,7 +81,7 @@ static bool refuse(const struct exchange_spec *spec, struct error *error) {
 bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct error *error) {
     struct exchange *exchange = open_between_all(spec, comm);
     struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks), 8);
+    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks));
     int good = 1;
     for (uint32_t window = 0; good && window < windows; window++) {
         fill(&outbox, exchange, window);

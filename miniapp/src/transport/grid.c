@@ -1,0 +1,125 @@
+#include "transport/grid.h"
+
+#include <stddef.h>
+
+static int divide_up(int number, int by) {
+    return (number + by - 1) / by;
+}
+
+/// Returns the smallest number whose square is no less than `number`.
+static int root_up(int number) {
+    int root = 1;
+    while ((long long)root * root < number) root++;
+    return root;
+}
+
+struct levels levels_resolve(const struct levels *asked, int ranks) {
+    struct levels levels = *asked;
+    if (levels.n == 0) return levels;
+    if (levels.ragged) {
+        const int group = levels.size[0] ? levels.size[0] : root_up(ranks);
+        levels.size[0] = group < ranks ? group : ranks;
+        levels.size[1] = divide_up(ranks, levels.size[0]);
+    } else if (levels.size[0] == 0) {
+        levels.size[0] = 1;
+        for (int group = 1; (long long)group * group <= ranks; group++)
+            if (ranks % group == 0) levels.size[0] = group;
+        levels.size[1] = ranks / levels.size[0];
+    }
+    return levels;
+}
+
+long long levels_ranks(const struct levels *levels) {
+    long long ranks = 1;
+    for (int l = 0; l < levels->n; l++) ranks *= levels->size[l];
+    return ranks;
+}
+
+struct grid grid_of(const struct levels *asked, int ranks, int rank) {
+    struct grid grid = {.levels = levels_resolve(asked, ranks), .ranks = ranks, .own = rank};
+    grid.stride[0] = 1;
+    for (int l = 1; l < grid.levels.n; l++) grid.stride[l] = grid.stride[l - 1] * grid.levels.size[l - 1];
+    return grid;
+}
+
+int grid_level(const struct grid *grid, int hop) {
+    (void)grid;
+    return hop;
+}
+
+static int coordinate(const struct grid *grid, int position, int level) {
+    return position / grid->stride[level] % grid->levels.size[level];
+}
+
+/// Returns the position with another coordinate.
+static int moved(const struct grid *grid, int position, int level, int to) {
+    return position + (to - coordinate(grid, position, level)) * grid->stride[level];
+}
+
+/// Returns how many ranks there are in the innermost line of a position.
+static int members(const struct grid *grid, int position) {
+    const int size = grid->levels.size[0], rest = grid->ranks - position / size * size;
+    return grid->levels.ragged && rest < size ? rest : size;
+}
+
+int grid_rounds(const struct grid *grid, int level) {
+    if (!grid->levels.ragged || level == 0) return 1;
+    return divide_up(grid->levels.size[0], members(grid, grid->ranks - 1));
+}
+
+/// Returns the line of the second level in which a rank takes a seat where the last group is smaller.
+static struct grid_line ragged_line(const struct grid *grid, int round) {
+    const int size = grid->levels.size[0], smallest = members(grid, grid->ranks - 1);
+    const int member = grid->own % size, column = round * smallest + member % smallest;
+    const bool sits = members(grid, grid->own) < size ? column < size : column == member;
+    return (struct grid_line){sits ? column : -1, grid->own / size, grid->levels.size[1]};
+}
+
+struct grid_line grid_line(const struct grid *grid, int level, int round) {
+    if (grid->levels.ragged && level > 0) return ragged_line(grid, round);
+    const int place = coordinate(grid, grid->own, level);
+    const int ranks = level == 0 ? members(grid, grid->own) : grid->levels.size[level];
+    return (struct grid_line){moved(grid, grid->own, level, 0), place, ranks};
+}
+
+int grid_connections(const struct grid *grid, int level) {
+    int sum = 0;
+    for (int round = 0; round < grid_rounds(grid, level); round++) {
+        const struct grid_line line = grid_line(grid, level, round);
+        if (line.name >= 0) sum += line.ranks - 1;
+    }
+    return sum;
+}
+
+struct grid_step grid_step(const struct grid *grid, int hop, int destination) {
+    const int level = grid_level(grid, hop), place = coordinate(grid, destination, level);
+    if (!grid->levels.ragged) return (struct grid_step){0, place};
+    const int member = coordinate(grid, destination, 0), here = members(grid, grid->own);
+    return level == 0 ? (struct grid_step){0, place % here} : (struct grid_step){member / here, place};
+}
+
+/// Returns position `a` with the coordinates of `b` in the levels that are crossed in hops from `hop` on.
+static int mixed(const struct grid *grid, int a, int b, int hop) {
+    for (int h = hop; h < grid->levels.n; h++) {
+        const int level = grid_level(grid, h);
+        a = moved(grid, a, level, coordinate(grid, b, level));
+    }
+    return a;
+}
+
+int grid_frame(const struct grid *grid, int hop, int source, int destination) {
+    if (hop == grid->levels.n - 1) return source;
+    return hop == 0 ? destination : mixed(grid, source, destination, hop);
+}
+
+int grid_source(const struct grid *grid, int hop, int place, int frame) {
+    const int level = grid_level(grid, hop);
+    if (hop == grid->levels.n - 1) return frame;
+    if (hop == 0) return moved(grid, grid->own, level, place);
+    return moved(grid, mixed(grid, frame, grid->own, hop), level, place);
+}
+
+int grid_destination(const struct grid *grid, int hop, int frame) {
+    if (hop == grid->levels.n - 1) return grid->own;
+    return hop == 0 ? frame : mixed(grid, grid->own, frame, hop + 1);
+}
