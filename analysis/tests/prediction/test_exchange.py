@@ -94,14 +94,14 @@ def test_many_nodes_share_what_congestion_leaves():
 
 def lane(name, ranks=64, composed=None):
     found = Loads.of(NETWORK, ranks, 1, rates.of(NETWORK).hz).lanes[0]
-    return replace(found, exchange=name, composed=composed or Composed())
+    return replace(found, exchange=name, composed=composed or Composed.of(name, {}))
 
 
 def two(group=None):
     return lane(TWO_LEVEL, composed=Composed(("p2p", "p2p"), group))
 
 
-@pytest.mark.parametrize("name", [*exchange.EXCHANGES, TWO_LEVEL])
+@pytest.mark.parametrize("name", [*exchange.EXCHANGES, *COMPOSED])
 def test_every_exchange_grows_with_ranks_and_bytes(name):
     used = lane(name)
     exchange.check(used)
@@ -120,7 +120,7 @@ def test_every_exchange_of_the_mini_app_has_a_model():
     names = {
         m for f in sources.glob("*.c") for m in re.findall(r'(?:\.name =|NAME   ) "(\w+)"', f.read_text())
     }
-    assert len(names) > 10 and names - {"self"} | {MULTI_LEVEL} == {*exchange.EXCHANGES, *COMPOSED}
+    assert len(names) > 10 and names - {"self"} == {*exchange.EXCHANGES, *COMPOSED}
 
 
 def test_one_sided_exchanges_by_hand():
@@ -256,8 +256,9 @@ def test_ranks_of_a_node_share_its_card_in_all_sets():
 
 
 def test_a_group_without_a_size_is_that_of_the_mini_app():
-    """The smallest square that is not below the ranks (two_level.c)."""
-    for ranks, size in {2: 2, 4: 2, 5: 3, 7: 3, 9: 3, 10: 4}.items():
+    """The rounded root of the ranks, or two dimensions as equal as can be (choice_levels.c)."""
+    assert Composed(sizes=()).dimensions(24) == (4, 6)
+    for ranks, size in {2: 1, 4: 2, 5: 2, 7: 3, 9: 3, 13: 4}.items():
         assert Composed().dimensions(ranks)[0] == size
 
 
@@ -286,8 +287,12 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
         ({"name": "two_level", "group": 9}, "exchange: group=9 for lane world; allowed: 1 to 8 ranks"),
         ({"world": {"name": "two_level", "group": 0}}, "exchange: group=0 for lane world; allowed: 1 to 8"),
         (
-            {"name": "multi_level"},
-            "exchange: dimensions=None for lane world; allowed: a list of 1 to 8",
+            {"name": "multi_level", "dimensions": "2x4"},
+            "exchange: dimensions='2x4' for lane world; allowed: a list of 1 to 8",
+        ),
+        (
+            {"name": "multi_level", "dimensions": []},
+            "exchange: dimensions=[] for lane world; allowed: a list of 1 to 8",
         ),
         (
             {"name": "multi_level", "dimensions": [2, 0, 4]},

@@ -43,19 +43,19 @@ def check(lane: Lane) -> dict[str, object]:
             raise BadInput(f"exchange: group={found.group!r} {where}; allowed: 1 to {most} ranks")
         return dict(zip(("inner ", "outer "), found.parts, strict=True))
     sizes, parts = found.sizes, found.parts
-    if not (isinstance(sizes, tuple) and 1 <= len(sizes) <= MOST_LEVELS and all(map(_positive, sizes))):
+    if not (isinstance(sizes, tuple) and len(sizes) <= MOST_LEVELS and all(map(_positive, sizes))):
         given = list(sizes) if isinstance(sizes, tuple) else sizes
         raise BadInput(
             f"exchange: dimensions={given!r} {where}; allowed: a list of 1 to {MOST_LEVELS} whole numbers"
             " whose product is the number of ranks, such as [40, 50]"
         )
     for ranks in sorted({int(n) for n in lane.sizes if n > 1}):
-        if math.prod(sizes) != ranks:
+        if sizes and math.prod(sizes) != ranks:
             raise BadInput(
                 f"exchange: dimensions={list(sizes)} {where}; allowed: a product of {ranks}, the ranks that"
                 " exchange with each other"
             )
-    if not (isinstance(parts, tuple) and len(parts) == len(sizes)):
+    if not (isinstance(parts, tuple) and len(parts) == (len(sizes) or 2)):
         raise BadInput(f"exchange: parts={parts!r} {where}; allowed: one exchange, or one for each dimension")
     if found.side not in levels.SIDES:
         raise BadInput(f"exchange: side={found.side!r} {where}; allowed: {', '.join(levels.SIDES)}")
