@@ -326,7 +326,7 @@ def test_a_table_changes_the_ways_and_not_the_spikes(order, side, merge, direct,
 
 
 def test_a_table_decides_who_is_a_bridge(tmp_path):
-    """Every neuron has targets everywhere. Where member 0 is the bridge for all, member 1 sends nothing across."""
+    """Neurons have targets everywhere. Where member 0 is the bridge for all, member 1 sends nothing across."""
     words = {}
     for name, bridge in (("one", [[0] * 4] * 2), ("both", [[0, 1, 0, 1]] * 2)):
         description = with_table(tmp_path, TABLE | {"bridge": bridge}, parts="p2p")
