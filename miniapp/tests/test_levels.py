@@ -230,9 +230,8 @@ def sent(folder, network, ranks, **exchange):
     return [level["words"] / record["totals"]["spikes"] for level in lane["levels"]], record
 
 
-#: Words of a spike that all ranks need, by level: in a grid [a, b] merged on the sender's side it goes to a - 1
-#: bridges, and each of the a ranks that have it sends it to b - 1 others. Unmerged, each level is crossed by the
-#: words for all ranks that differ in its coordinate.
+#: Words of a spike that all ranks need, by level. Merged on the sender's side of a grid [a, b], it goes to
+#: a - 1 bridges, and each of the a ranks that have it sends it to b - 1 others.
 TREES = {
     ("sender", (2, 2)): [1, 2],
     ("receiver", (2, 2)): [2, 1],
@@ -326,7 +325,7 @@ def test_a_table_changes_the_ways_and_not_the_spikes(order, side, merge, direct,
 
 
 def test_a_table_decides_who_is_a_bridge(tmp_path):
-    """Neurons have targets everywhere. Where member 0 is the bridge for all, member 1 sends nothing across."""
+    """All spikes go everywhere. Where member 0 is the bridge for all, member 1 sends nothing across."""
     words = {}
     for name, bridge in (("one", [[0] * 4] * 2), ("both", [[0, 1, 0, 1]] * 2)):
         description = with_table(tmp_path, TABLE | {"bridge": bridge}, parts="p2p")
