@@ -113,6 +113,8 @@ static void complete(struct levels levels, int level, int rest, void (*check)(st
     if (level == levels.n - 1) {
         levels.size[level] = rest;
         check(levels);
+        levels.receiver = true;
+        if (levels.n > 1) check(levels);
         return;
     }
     for (int size = 1; size <= rest; size++) {

@@ -29,7 +29,8 @@ uint32_t trial_words(int from, int to, uint32_t window);
 /// arrives. \return what the exchange's common part was at the end: its counts are valid, its pointers not.
 struct exchange trial(struct exchange_spec spec, topology sends, uint32_t windows, bool uneven_speed);
 
-/// Calls `check` with every grid of the ranks of the world in up to `most` levels, without parts.
+/// Calls `check` with every grid of the ranks of the world in up to `most` levels and bridges on both sides,
+/// without parts.
 void for_each_grid(int most, void (*check)(struct levels levels));
 
 #endif

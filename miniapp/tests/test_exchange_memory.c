@@ -40,7 +40,7 @@ static struct taken take(const struct exchange_backend *backend, int ranks) {
     struct exchange_spec spec = exchange_plain(backend);
     if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
     if (backend->ragged) spec.levels.size[0] = 2;
-    struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets});
+    struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets, NULL});
     struct outbox outbox;
     outbox_open(&outbox, exchange_destinations(backend, ranks));
     taken.opened = backend->bytes(exchange);

@@ -9,7 +9,8 @@
 
 static struct exchange_spec two_level(const struct exchange_backend *inner,
                                       const struct exchange_backend *outer, int group) {
-    return (struct exchange_spec){exchange_find("two_level"), {2, {group}, {inner, outer}, true}};
+    return (struct exchange_spec){exchange_find("two_level"),
+                                  {.n = 2, .size = {group}, .part = {inner, outer}, .ragged = true}};
 }
 
 static void two_level_serves_groups_of_any_size(void **state) {
@@ -88,6 +89,7 @@ static void grids_survive_uneven_speed(void **state) {
 }
 
 static int coordinate(const struct levels *levels, int rank, int level) {
+    if (levels->position) rank = levels->position[rank];
     for (int l = 0; l < level; l++) rank /= levels->size[l];
     return rank % levels->size[level];
 }
@@ -95,8 +97,10 @@ static int coordinate(const struct levels *levels, int rank, int level) {
 /// Says whether a word from one rank to another crosses a level as this rank sends it.
 static bool sent_here(const struct levels *levels, int from, int to, int level) {
     if (coordinate(levels, from, level) == coordinate(levels, to, level)) return false;
-    for (int l = 0; l < levels->n; l++)
-        if (coordinate(levels, world_rank(), l) != coordinate(levels, l < level ? to : from, l)) return false;
+    for (int l = 0; l < levels->n; l++) {
+        const bool crossed = levels->receiver ? l > level : l < level;
+        if (coordinate(levels, world_rank(), l) != coordinate(levels, crossed ? to : from, l)) return false;
+    }
     return true;
 }
 
@@ -133,6 +137,68 @@ static void levels_count_what_crosses_them(void **state) {
     for_each_grid(4, compare_counts);
 }
 
+/// Turns the ranks round and lets them begin at another one.
+static void compare_counts_in_order(struct levels levels) {
+    const int ranks = world_ranks();
+    int position[128];
+    for (int rank = 0; rank < ranks; rank++) {
+        position[rank] = (2 * ranks - rank - 3) % ranks;
+        position[ranks + position[rank]] = rank;
+    }
+    levels.position = position;
+    compare_counts(levels);
+}
+
+static void ranks_take_the_places_of_an_order(void **state) {
+    (void)state;
+    if (world_ranks() > 1) for_each_grid(3, compare_counts_in_order);
+}
+
+/// Returns the bridge between a group and a rank elsewhere.
+static int bridge_of(const struct levels *levels, int group, int rank) {
+    return group * levels->size[0] + levels->bridge[group * world_ranks() + rank];
+}
+
+/// Says whether a word from one rank to another crosses a level as this rank sends it, by way of a table.
+static bool sent_by_table(const struct levels *levels, int from, int to, int level) {
+    const int own = world_rank(), from_group = from / levels->size[0], to_group = to / levels->size[0];
+    if (from == to) return false;
+    if (from_group == to_group) return level == 0 && own == from;
+    const int bridge =
+        levels->receiver ? bridge_of(levels, to_group, from) : bridge_of(levels, from_group, to);
+    if (levels->receiver) return level == 1 ? own == from : own == bridge && bridge != to;
+    return level == 1 ? own == bridge : own == from && bridge != from;
+}
+
+/// Lets a table choose the bridges, at random.
+static void compare_with_table(struct levels levels) {
+    enum { windows = 9 };
+    int bridge[64 * 64];
+    const int ranks = world_ranks();
+    if (levels.n != 2) return;
+    for (int i = 0; i < levels.size[1] * ranks; i++)
+        bridge[i] = (int)((uint32_t)i * 2654435761u >> 16) % levels.size[0];
+    levels.bridge = bridge;
+    levels.part[0] = levels.part[1] = exchange_find("p2p");
+    const struct exchange end = trial(multi_level(levels), everyone, windows, false);
+    const struct grid grid = grid_of(&levels, ranks, world_rank());
+    for (int l = 0; l < 2; l++) {
+        uint64_t words = 0;
+        for (uint32_t window = 0; window < windows; window++)
+            for (int from = 0; from < ranks; from++)
+                for (int to = 0; to < ranks; to++)
+                    if (sent_by_table(&levels, from, to, l)) words += trial_words(from, to, window);
+        assert_int_equal(end.level[l].words, words);
+        if (l == 1) assert_int_equal(end.level[l].connections, grid_connections(&grid, l));
+    }
+    trial(multi_level(levels), few, 20, true);
+}
+
+static void a_table_chooses_the_bridges(void **state) {
+    (void)state;
+    for_each_grid(2, compare_with_table);
+}
+
 static void without_dimensions_the_grid_is_nearly_square(void **state) {
     (void)state;
     static const int ranks[] = {1, 2, 6, 7, 12, 36, 2000}, inner[] = {1, 1, 2, 1, 3, 6, 40};
@@ -152,6 +218,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_grid_takes_every_exchange),
         cmocka_unit_test(grids_survive_uneven_speed),
         cmocka_unit_test(levels_count_what_crosses_them),
+        cmocka_unit_test(ranks_take_the_places_of_an_order),
+        cmocka_unit_test(a_table_chooses_the_bridges),
         cmocka_unit_test(without_dimensions_the_grid_is_nearly_square),
     };
     MPI_Init(&argc, &argv);

@@ -230,8 +230,10 @@ static void unfit_grids_are_refused(void **state) {
     assert_refused(GRID("\"parts\": \"two_level\""), 4, "exchange: part \"two_level\" for lane world");
     assert_refused(GRID("\"parts\": 3"), 4, "exchange.world.parts: 3; allowed: a name, or a list of 2");
     assert_refused(GRID("\"parts\": [3, \"p2p\"]"), 4, "exchange: part 3 for lane world");
-    assert_refused(GRID("\"group\": 2"), 4,
-                   "exchange.world.group: unknown field; allowed: name, dimensions, parts");
+    assert_refused(GRID("\"side\": \"both\""), 4, "side: \"both\"; allowed: \"sender\" or \"receiver\"");
+    assert_refused(
+        GRID("\"group\": 2"), 4,
+        "exchange.world.group: unknown field; allowed: name, dimensions, parts, side, merge, order, table");
 }
 
 static void unknown_and_unfit_names_are_refused(void **state) {

@@ -33,8 +33,9 @@ static bool choose_exchange(struct lane_plan *lane, const struct description *de
 
     struct fields choice = {.object = json_is_object(value) ? value : json_object()};
     snprintf(choice.path, sizeof choice.path, "exchange.%.60s.", lane->name);
-    bool known = lane->exchange.backend->composed ? choice_levels(lane, &choice, error)
-                                                  : fields_only(&choice, simple, 1, error);
+    bool known = lane->exchange.backend->composed
+                     ? choice_levels(lane, &choice, description->exchange_files, error)
+                     : fields_only(&choice, simple, 1, error);
     if (!json_is_object(value)) json_decref(choice.object);
     return known;
 }
@@ -71,7 +72,10 @@ void choice_fill_in(struct description *description, const struct schedule *sche
 
 bool choice_make(struct lane_plan *lane, const struct description *description, struct error *error) {
     if (!choose_exchange(lane, description, error)) return false;
-    if (lane->groups.largest == 1) lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
+    if (lane->groups.largest == 1) {
+        levels_close(&lane->exchange.levels);
+        lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
+    }
     return choose_wire(lane, description, error);
 }
 

@@ -1,5 +1,7 @@
 #include "schedule/choice_levels.h"
 
+#include "schedule/choice_files.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +123,28 @@ static bool choose_parts(struct lane_plan *lane, const struct fields *choice, st
     return true;
 }
 
-bool choice_levels(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    static const char *const names[] = {"name", "dimensions", "parts"};
+/// Reads on which side the bridges are.
+static bool choose_side(struct lane_plan *lane, const struct fields *choice, struct error *error) {
+    const char *side;
+    if (!fields_string(choice, "side", "sender", &side, error)) return false;
+    lane->exchange.levels.receiver = strcmp(side, "receiver") == 0;
+    return lane->exchange.levels.receiver || strcmp(side, "sender") == 0 ||
+           fields_refuse(choice, "side", "\"sender\" or \"receiver\"", error);
+}
+
+static bool choose_merge(struct lane_plan *lane, const struct fields *choice, struct error *error) {
+    double merge;
+    if (!fields_boolean(choice, "merge", 0, &merge, error)) return false;
+    lane->exchange.levels.merge = merge != 0;
+    return true;
+}
+
+bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                   struct error *error) {
+    static const char *const names[] = {"name", "dimensions", "parts", "side", "merge", "order", "table"};
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
     return fields_only(choice, names, sizeof names / sizeof *names, error) &&
-           choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error);
+           choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error) &&
+           choose_side(lane, choice, error) && choose_merge(lane, choice, error) &&
+           choice_order(lane, choice, files, error) && choice_table(lane, choice, files, error);
 }

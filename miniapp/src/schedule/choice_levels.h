@@ -6,9 +6,11 @@
 
 #include "schedule/schedule.h"
 
-/// Fills in lane->exchange.levels for its back-end, which is a composed one, from the fields of `choice`. An
-/// exchange that is only named has no fields. Fails naming the field, and the lane or what would do.
-bool choice_levels(struct lane_plan *lane, const struct fields *choice, struct error *error);
+/// Fills in lane->exchange.levels for its back-end, which is a composed one, from the fields of `choice` and
+/// `files`, {name: content}, that it names. An exchange that is only named has no fields. Fails naming the
+/// field, and the lane or what would do.
+bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                   struct error *error);
 
 /// Writes a value of the description, shortened. \return `text`.
 const char *choice_shown(const json_t *value, char text[80]);

@@ -32,6 +32,7 @@ struct inbox {
 struct partners {
     int n_targets, n_sources;
     const int *targets, *sources; ///< [n_targets], [n_sources] ranks in the lane's communicator
+    const struct fanout *fanout;  ///< of one that merges; stays for all its life. NULL: nothing is merged
 };
 
 /// Names a back-end and, where it is composed of others, those.

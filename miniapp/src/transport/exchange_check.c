@@ -53,7 +53,7 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
     int *others = ALLOC(int, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++)
         if (rank != own) others[n++] = rank;
-    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others});
+    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others, NULL});
     free(others);
     return exchange;
 }
@@ -61,7 +61,8 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
 struct exchange_spec exchange_plain(const struct exchange_backend *backend) {
     const struct exchange_backend *part = exchange_find("alltoallv");
     struct exchange_spec spec = {.backend = backend};
-    if (backend->composed) spec.levels = (struct levels){2, {0}, {part, part}, backend->ragged};
+    if (backend->composed)
+        spec.levels = (struct levels){.n = 2, .part = {part, part}, .ragged = backend->ragged};
     return spec;
 }
 

@@ -36,6 +36,14 @@ struct grid_step {
 
 struct grid grid_of(const struct levels *asked, int ranks, int rank);
 
+/// These turn a rank into its position in the grid, and back.
+static inline int grid_position(const struct grid *grid, int rank) {
+    return grid->levels.position ? grid->levels.position[rank] : rank;
+}
+static inline int grid_rank(const struct grid *grid, int position) {
+    return grid->levels.position ? grid->levels.position[grid->ranks + position] : position;
+}
+
 /// Returns the level that is crossed in a hop.
 int grid_level(const struct grid *grid, int hop);
 
@@ -46,8 +54,13 @@ struct grid_line grid_line(const struct grid *grid, int level, int round);
 /// Returns how many other ranks this one may send to in a level.
 int grid_connections(const struct grid *grid, int level);
 
-/// Returns the step in a hop towards a position.
+/// Returns the step in a hop towards a position. The other one goes on from `hop` to the first hop in which
+/// a word moves, or to the last one. It is for grids in which every rank has one seat.
 struct grid_step grid_step(const struct grid *grid, int hop, int destination);
+struct grid_step grid_next(const struct grid *grid, int *hop, int destination);
+
+/// Returns the position of the rank at a place of this rank's line in a hop.
+int grid_position_at(const struct grid *grid, int hop, int place);
 
 /// Returns what the frame of a run of words names in a hop, and what it says to the rank that receives it
 /// from the rank at a place of its line.

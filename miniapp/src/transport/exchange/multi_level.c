@@ -7,13 +7,14 @@
 /// sends in later ones. Each run of words has a frame of two words before it: the position that grid_frame()
 /// names, and the count.
 ///
+/// Where words are merged, those for a bridge name spikes (transport/fanout.h), and frames name the source.
 /// start() begins the first hop only. The others follow one after the other in finish(), since a rank must
 /// have all words of a hop before it can send those of the next one.
 
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
-#include "transport/grid.h"
+#include "transport/fanout.h"
 #include "transport/mpi_count.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ struct multi_level {
     struct exchange common;
     struct grid grid;
     struct hop hop[levels_max];
+    const struct fanout *fanout; ///< NULL: nothing is merged
+    uint32_t *spikes;            ///< [lines] of a run, by where they go on to; 0 between runs
 };
 
 /// Tells the ranks of a line to which destinations words will come to them. `asked` and `passed` [ranks] mark
@@ -116,25 +119,67 @@ static void open(struct exchange *exchange) {
     const struct partners *partners = &exchange->partners;
     bool *asked = ALLOC_ZERO(bool, (size_t)exchange->ranks);
     x->grid = grid_of(&exchange->spec.levels, exchange->ranks, exchange->rank);
+    x->fanout = partners->fanout;
+    if (x->fanout) x->spikes = ALLOC_ZERO(uint32_t, (size_t)x->fanout->base[x->grid.levels.n]);
     exchange->connections = 0;
-    for (int i = 0; i < partners->n_targets; i++) asked[partners->targets[i]] = true;
+    for (int i = 0; i < partners->n_targets; i++) asked[grid_position(&x->grid, partners->targets[i])] = true;
     for (int hop = 0; hop < x->grid.levels.n; hop++) open_hop(x, hop, asked);
     free(asked);
+}
+
+/// Begins a run of words in the outbox of a part. A frame names the source where words name spikes.
+static struct outbox *begin_run(struct multi_level *x, int hop, struct grid_step step, int source,
+                                int destination, size_t count) {
+    struct part *part = &x->hop[hop].seat[step.seat];
+    const int frame = x->fanout ? source : grid_frame(&x->grid, hop, source, destination);
+    outbox_add(&part->outbox, step.place, (uint32_t)frame);
+    outbox_add(&part->outbox, step.place, (uint32_t)count);
+    if (step.place != part->exchange->rank) x->common.level[x->hop[hop].level].words += count;
+    return &part->outbox;
 }
 
 /// Puts a run of words into the outbox of the hop, `hop` or a later one, in which it moves. Words for this
 /// rank go through the last one.
 static void put(struct multi_level *x, int hop, int source, int destination, struct inbox_run run) {
-    struct grid_step step = grid_step(&x->grid, hop, destination);
-    while (hop < x->grid.levels.n - 1 && step.seat < x->hop[hop].seats &&
-           step.place == x->hop[hop].seat[step.seat].exchange->rank)
-        step = grid_step(&x->grid, ++hop, destination);
+    const struct grid_step step = grid_next(&x->grid, &hop, destination);
     if (step.seat >= x->hop[hop].seats) return; // data got lost before
-    struct part *part = &x->hop[hop].seat[step.seat];
-    outbox_add(&part->outbox, step.place, (uint32_t)grid_frame(&x->grid, hop, source, destination));
-    outbox_add(&part->outbox, step.place, (uint32_t)run.count);
-    outbox_append(&part->outbox, step.place, run.words, run.count);
-    if (step.place != part->exchange->rank) x->common.level[x->hop[hop].level].words += run.count;
+    struct outbox *outbox = begin_run(x, hop, step, source, destination, run.count);
+    outbox_append(outbox, step.place, run.words, run.count);
+}
+
+/// Adds a spike under the number that it has where a branch leads to.
+static void add_spike(struct outbox *outbox, int place, const struct fanout *fanout, const uint32_t *words,
+                      uint32_t number) {
+    const uint32_t step = spike_step(fanout->format, words[fanout->wire->at]);
+    for (int i = 0; i < fanout->wire->words; i++)
+        outbox_add(outbox, place,
+                   i == fanout->wire->at ? spike_pack(fanout->format, number, step) : words[i]);
+}
+
+/// Puts a run of words that name spikes into the outboxes of all places to which these go on in hop `hop` or
+/// later: first counts them, then adds them.
+static void put_spikes(struct multi_level *x, int hop, int source, struct inbox_run run) {
+    const struct fanout *fanout = x->fanout;
+    const struct fanout_branch *branch, *end;
+    const size_t size = (size_t)fanout->wire->words;
+    for (size_t k = 0; k < run.count; k += size) {
+        branch = fanout_find(fanout, source, run.words + k, &end);
+        if (!branch) return; // data got lost before
+        for (; branch < end; branch++) x->spikes[branch->line]++;
+    }
+    for (int h = hop; h < x->grid.levels.n; h++)
+        for (int line = fanout->base[h]; line < fanout->base[h + 1]; line++) {
+            const struct grid_step step = {0, line - fanout->base[h]};
+            if (x->spikes[line]) begin_run(x, h, step, source, 0, x->spikes[line] * size);
+            x->spikes[line] = 0;
+        }
+    for (size_t k = 0; k < run.count; k += size)
+        for (branch = fanout_find(fanout, source, run.words + k, &end); branch < end; branch++) {
+            int h = hop;
+            while (branch->line >= (uint32_t)fanout->base[h + 1]) h++;
+            add_spike(&x->hop[h].seat->outbox, (int)branch->line - fanout->base[h], fanout, run.words + k,
+                      branch->number);
+        }
 }
 
 static void start_hop(struct hop *hop) {
@@ -148,7 +193,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
         for (int seat = 0; seat < x->hop[hop].seats; seat++) outbox_clear(&x->hop[hop].seat[seat].outbox);
     for (int rank = 0; rank < exchange->ranks; rank++)
         if (outbox_count(outbox, rank))
-            put(x, 0, x->grid.own, rank,
+            put(x, 0, x->grid.own, grid_position(&x->grid, rank),
                 (struct inbox_run){outbox_words(outbox, rank), outbox_count(outbox, rank)});
     start_hop(&x->hop[0]);
 }
@@ -177,10 +222,14 @@ static void sort(struct multi_level *x, int hop, const struct part *part) {
     uint32_t frame;
     for (int place = 0; place < inbox->runs; place++)
         for (struct inbox_run from = inbox->run[place], run; take(&from, grid->ranks, &frame, &run);) {
+            if (x->fanout && hop < grid->levels.n - 1) {
+                put_spikes(x, hop + 1, (int)frame, run);
+                continue;
+            }
             const int source = grid_source(grid, hop, place, (int)frame);
             const int destination = grid_destination(grid, hop, (int)frame);
             if (destination == grid->own)
-                x->common.inbox.run[source] = run;
+                x->common.inbox.run[grid_rank(grid, source)] = run;
             else
                 put(x, hop + 1, source, destination, run);
         }
@@ -212,7 +261,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct multi_level *x = (const struct multi_level *)exchange;
-    size_t sum = 0;
+    size_t sum = x->fanout ? (size_t)x->fanout->base[x->grid.levels.n] * sizeof *x->spikes : 0;
     for (int h = 0; h < x->grid.levels.n; h++)
         for (int seat = 0; seat < x->hop[h].seats; seat++) {
             const struct part *part = &x->hop[h].seat[seat];
@@ -230,6 +279,7 @@ static void close(struct exchange *exchange) {
         }
         free(x->hop[h].seat);
     }
+    free(x->spikes);
 }
 
 #define COMPOSED                                                                                             \
