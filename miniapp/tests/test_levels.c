@@ -154,6 +154,51 @@ static void ranks_take_the_places_of_an_order(void **state) {
     if (world_ranks() > 1) for_each_grid(3, compare_counts_in_order);
 }
 
+/// Returns the bridge between a group and a rank elsewhere.
+static int bridge_of(const struct levels *levels, int group, int rank) {
+    return group * levels->size[0] + levels->bridge[group * world_ranks() + rank];
+}
+
+/// Says whether a word from one rank to another crosses a level as this rank sends it, by way of a table.
+static bool sent_by_table(const struct levels *levels, int from, int to, int level) {
+    const int own = world_rank(), from_group = from / levels->size[0], to_group = to / levels->size[0];
+    if (from == to) return false;
+    if (from_group == to_group) return level == 0 && own == from;
+    const int bridge =
+        levels->receiver ? bridge_of(levels, to_group, from) : bridge_of(levels, from_group, to);
+    if (levels->receiver) return level == 1 ? own == from : own == bridge && bridge != to;
+    return level == 1 ? own == bridge : own == from && bridge != from;
+}
+
+/// Lets a table choose the bridges, at random.
+static void compare_with_table(struct levels levels) {
+    enum { windows = 9 };
+    int bridge[64 * 64];
+    const int ranks = world_ranks();
+    if (levels.n != 2) return;
+    for (int i = 0; i < levels.size[1] * ranks; i++)
+        bridge[i] = (int)((uint32_t)i * 2654435761u >> 16) % levels.size[0];
+    levels.bridge = bridge;
+    levels.part[0] = levels.part[1] = exchange_find("p2p");
+    const struct exchange end = trial(multi_level(levels), everyone, windows, false);
+    const struct grid grid = grid_of(&levels, ranks, world_rank());
+    for (int l = 0; l < 2; l++) {
+        uint64_t words = 0;
+        for (uint32_t window = 0; window < windows; window++)
+            for (int from = 0; from < ranks; from++)
+                for (int to = 0; to < ranks; to++)
+                    if (sent_by_table(&levels, from, to, l)) words += trial_words(from, to, window);
+        assert_int_equal(end.level[l].words, words);
+        if (l == 1) assert_int_equal(end.level[l].connections, grid_connections(&grid, l));
+    }
+    trial(multi_level(levels), few, 20, true);
+}
+
+static void a_table_chooses_the_bridges(void **state) {
+    (void)state;
+    for_each_grid(2, compare_with_table);
+}
+
 static void without_dimensions_the_grid_is_nearly_square(void **state) {
     (void)state;
     static const int ranks[] = {1, 2, 6, 7, 12, 36, 2000}, inner[] = {1, 1, 2, 1, 3, 6, 40};
@@ -174,6 +219,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(grids_survive_uneven_speed),
         cmocka_unit_test(levels_count_what_crosses_them),
         cmocka_unit_test(ranks_take_the_places_of_an_order),
+        cmocka_unit_test(a_table_chooses_the_bridges),
         cmocka_unit_test(without_dimensions_the_grid_is_nearly_square),
     };
     MPI_Init(&argc, &argv);

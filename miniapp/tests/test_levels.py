@@ -230,9 +230,8 @@ def sent(folder, network, ranks, **exchange):
     return [level["words"] / record["totals"]["spikes"] for level in lane["levels"]], record
 
 
-#: Words of a spike that all ranks need, by level: in a grid [a, b] merged on the sender's side it goes to a - 1
-#: bridges, and each of the a ranks that have it sends it to b - 1 others. Unmerged, each level is crossed by the
-#: words for all ranks that differ in its coordinate.
+#: Words of a spike that all ranks need, by level. Merged on the sender's side of a grid [a, b], it goes to
+#: a - 1 bridges, and each of the a ranks that have it sends it to b - 1 others.
 TREES = {
     ("sender", (2, 2)): [1, 2],
     ("receiver", (2, 2)): [2, 1],
@@ -299,3 +298,65 @@ def test_a_dry_run_sends_merged_words(tmp_path):
     assert sum(p["lanes"][0]["spikes_sent"] for p in parts) == record["lanes"][0]["spikes_sent"]
     checksums = [int(table(tmp_path / str(rank))[0]["checksum"], 16) for rank in range(RANKS)]
     assert sum(checksums) % 2**64 == int(record["checksum"], 16)
+
+
+#: Members of groups of 2 through which words between the group and a rank of another one go.
+BRIDGES = [[0, 0, 1, 1], [1, 0, 1, 0]]
+TABLE = {"kind": "forwarding_table", "format_version": 1, "dimensions": [2, 2], "bridge": BRIDGES}
+
+
+def with_table(folder, content, **exchange):
+    """As beside(), with the ranks in their own order and that content of a table."""
+    (folder / "table.json").write_text(json.dumps(content))
+    return beside(folder, [0, 1, 2, 3], table="table.json", **exchange)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1]])
+def test_a_table_changes_the_ways_and_not_the_spikes(order, side, merge, direct, tmp_path):
+    description = with_table(tmp_path, TABLE, side=side, merge=merge, parts="p2p")
+    beside(tmp_path, order, table="table.json", side=side, merge=merge, parts="p2p")
+    record = program.record_of(tmp_path / "run", description=description, ranks=RANKS)
+    assert record["checksum"] == direct[1]["checksum"]
+    for name in ("synaptic_events", "first_accesses", "lookups", "spikes"):
+        assert record["totals"][name] == direct[1]["totals"][name]
+    assert record["lanes"][0]["composed"]["table"] == "table.json"
+
+
+def test_a_table_decides_who_is_a_bridge(tmp_path):
+    """All spikes go everywhere. Where member 0 is the bridge for all, member 1 sends nothing across."""
+    words = {}
+    for name, bridge in (("one", [[0] * 4] * 2), ("both", [[0, 1, 0, 1]] * 2)):
+        description = with_table(tmp_path, TABLE | {"bridge": bridge}, parts="p2p")
+        content = json.loads(description.read_text()) | {"network": everyone(RANKS), "placement": "area"}
+        description.write_text(json.dumps(content))
+        program.record_of(tmp_path / name, description=description, ranks=RANKS)
+        rows = table(tmp_path / name)
+        words[name] = [[int(r[f"words_level_{level}"]) / int(r["spikes"]) for r in rows] for level in (1, 2)]
+    # One word to the other member, two more to the bridge by the member that is none.
+    assert words["one"] == [[1, 3, 1, 3], [pytest.approx(4, rel=0.1), 0, pytest.approx(4, rel=0.1), 0]]
+    assert words["both"][0] == [2, 2, 2, 2]
+    assert words["both"][1] == pytest.approx([2, 2, 2, 2], rel=0.1)
+
+
+BAD_TABLES = {
+    "kind": (TABLE | {"kind": "rank_order"}, 'kind: "rank_order"; allowed: "forwarding_table"'),
+    "grid": (TABLE | {"dimensions": [4, 1]}, "not for this grid; allowed: dimensions [2, 2], and as many"),
+    "groups": (TABLE | {"bridge": BRIDGES[:1]}, "not for this grid; allowed: dimensions [2, 2], and as many"),
+    "ranks": (TABLE | {"bridge": [[0] * 3] * 2}, "bridge.0: 3 members; allowed: 4, one for each rank"),
+    "member": (TABLE | {"bridge": [[0] * 4, [0, 2, 0, 0]]}, "bridge.1.1: 2; allowed: an integer from 0 to 1"),
+    "text": (TABLE | {"bridge": [[0] * 4, [0, "a", 0, 0]]}, "bridge.1.1: what is no integer; allowed"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_bad_tables_are_refused(case, tmp_path):
+    content, message = BAD_TABLES[case]
+    line = refused(with_table(tmp_path, content), tmp_path / "run")
+    assert line.startswith(f"miniapp: exchange.world.table: {message}")
+
+
+def test_a_table_is_for_two_levels(tmp_path):
+    line = refused(with_table(tmp_path, TABLE, dimensions=[2, 1, 2]), tmp_path / "run")
+    assert line == "miniapp: exchange.world.table: for 3 levels; allowed: two levels"

@@ -238,7 +238,7 @@ static void unfit_grids_are_refused(void **state) {
     assert_refused(GRID("\"side\": \"both\""), 4, "side: \"both\"; allowed: \"sender\" or \"receiver\"");
     assert_refused(
         GRID("\"group\": 2"), 4,
-        "exchange.world.group: unknown field; allowed: name, dimensions, parts, side, merge, order");
+        "exchange.world.group: unknown field; allowed: name, dimensions, parts, side, merge, order, table");
 }
 
 static void unknown_and_unfit_names_are_refused(void **state) {

@@ -36,7 +36,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
 from spikemark.energy import own
 from spikemark.energy.power_csv import read_power
-from spikemark.network import description
+from spikemark.network import description, placement_file
 from spikemark.network.placement import PLACEMENTS
 from spikemark.prediction.partition import graph, placement
 from spikemark.presets import music_config
@@ -229,14 +229,16 @@ def _traced(folder: Path) -> Any:
 def _placement(end: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         described = description.read(describe(areas=4, neurons=50))
-        placement.write(folder / f"placement{end}", placement.of_rule(described, next(iter(PLACEMENTS)), 4))
+        placement_file.write(
+            folder / f"placement{end}", placement.of_rule(described, next(iter(PLACEMENTS)), 4)
+        )
 
     return make
 
 
 def _placed(folder: Path) -> Any:
     (path,) = folder.iterdir()
-    found = placement.read(path, 200)
+    found = placement_file.read(path, 200)
     return [found.ranks, found.per_rank, found.merged().first, found.method]
 
 

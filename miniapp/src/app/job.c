@@ -40,7 +40,7 @@ static bool place(struct job *job, const struct options *options, int ranks, int
 /// Reads the files that a choice of an exchange names.
 static void read_files_of(const json_t *choice, struct description *description, const char *run,
                           MPI_Comm world, struct error *error) {
-    static const char *const fields[] = {"order"};
+    static const char *const fields[] = {"order", "table"};
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !error_stands(error); i++) {
         const char *name = json_string_value(json_object_get(choice, fields[i]));
         char field[40];

@@ -6,9 +6,11 @@
 
 #include "schedule/schedule.h"
 
-/// Reads the order of ranks, if there is one, into lane->exchange.levels. `files` holds the content of files
-/// by their name.
+/// These read the order of ranks, and then the table of bridges, if there are any, into
+/// lane->exchange.levels, which have their dimensions. `files` holds the content of files by their name.
 bool choice_order(struct lane_plan *lane, const struct fields *choice, const json_t *files,
+                  struct error *error);
+bool choice_table(struct lane_plan *lane, const struct fields *choice, const json_t *files,
                   struct error *error);
 
 #endif

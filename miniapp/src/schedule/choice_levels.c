@@ -141,10 +141,10 @@ static bool choose_merge(struct lane_plan *lane, const struct fields *choice, st
 
 bool choice_levels(struct lane_plan *lane, const struct fields *choice, const json_t *files,
                    struct error *error) {
-    static const char *const names[] = {"name", "dimensions", "parts", "side", "merge", "order"};
+    static const char *const names[] = {"name", "dimensions", "parts", "side", "merge", "order", "table"};
     if (lane->exchange.backend->ragged) return choose_two(lane, choice, error);
     return fields_only(choice, names, sizeof names / sizeof *names, error) &&
            choose_dimensions(lane, choice, error) && choose_parts(lane, choice, error) &&
            choose_side(lane, choice, error) && choose_merge(lane, choice, error) &&
-           choice_order(lane, choice, files, error);
+           choice_order(lane, choice, files, error) && choice_table(lane, choice, files, error);
 }

@@ -34,10 +34,12 @@ json_t *lane_levels_json(const struct lane_plan *lane) {
     const struct levels levels = levels_resolve(asked, lane->groups.largest);
     json_t *dimensions = json_array(), *parts = json_array();
     json_t *order = levels.position ? json_string(lane->order_file) : json_null();
+    json_t *table = levels.bridge ? json_string(lane->table_file) : json_null();
     for (int l = 0; l < levels.n; l++) {
         json_array_append_new(dimensions, json_integer(levels.size[l]));
         json_array_append_new(parts, json_string(levels.part[l]->name));
     }
-    return json_pack("{so so ss sb so}", "dimensions", dimensions, "parts", parts, "side",
-                     levels.receiver ? "receiver" : "sender", "merge", (int)levels.merge, "order", order);
+    return json_pack("{so so ss sb so so}", "dimensions", dimensions, "parts", parts, "side",
+                     levels.receiver ? "receiver" : "sender", "merge", (int)levels.merge, "order", order,
+                     "table", table);
 }

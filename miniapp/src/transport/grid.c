@@ -37,7 +37,8 @@ long long levels_ranks(const struct levels *levels) {
 
 void levels_close(struct levels *levels) {
     free((int *)levels->position);
-    levels->position = NULL;
+    free((int *)levels->bridge);
+    levels->position = levels->bridge = NULL;
 }
 
 struct grid grid_of(const struct levels *asked, int ranks, int rank) {
@@ -80,15 +81,42 @@ static struct grid_line ragged_line(const struct grid *grid, int round) {
     return (struct grid_line){sits ? column : -1, grid->own / size, grid->levels.size[1]};
 }
 
+/// Says whether the long way is free: a table chooses the bridges of two levels, so every rank may speak to
+/// every other one in the second level, which is one line of all ranks.
+static bool is_free(const struct grid *grid, int level) {
+    return grid->levels.bridge && level == 1;
+}
+
 struct grid_line grid_line(const struct grid *grid, int level, int round) {
+    if (is_free(grid, level)) return (struct grid_line){0, grid->own, grid->ranks};
     if (grid->levels.ragged && level > 0) return ragged_line(grid, round);
     const int place = coordinate(grid, grid->own, level);
     const int ranks = level == 0 ? members(grid, grid->own) : grid->levels.size[level];
     return (struct grid_line){moved(grid, grid->own, level, 0), place, ranks};
 }
 
+/// Returns the position of the bridge between a group and a position elsewhere.
+static int bridge(const struct grid *grid, int group, int elsewhere) {
+    return group * grid->levels.size[0] +
+           grid->levels.bridge[(size_t)group * (size_t)grid->ranks + (size_t)elsewhere];
+}
+
+/// Returns to how many ranks of other groups this one may speak directly where a table says so.
+static int free_connections(const struct grid *grid) {
+    const int group = coordinate(grid, grid->own, 1);
+    int sum = 0;
+    for (int to = 0; to < grid->ranks; to++) {
+        const int other = coordinate(grid, to, 1);
+        const int speaker = grid->levels.receiver ? grid->own : bridge(grid, group, to);
+        const int listener = grid->levels.receiver ? bridge(grid, other, grid->own) : to;
+        sum += other != group && speaker == grid->own && listener == to;
+    }
+    return sum;
+}
+
 int grid_connections(const struct grid *grid, int level) {
     int sum = 0;
+    if (is_free(grid, level)) return free_connections(grid);
     for (int round = 0; round < grid_rounds(grid, level); round++) {
         const struct grid_line line = grid_line(grid, level, round);
         if (line.name >= 0) sum += line.ranks - 1;
@@ -96,7 +124,20 @@ int grid_connections(const struct grid *grid, int level) {
     return sum;
 }
 
+/// Returns the step where a table chooses the bridges: the place in the second level is a position.
+static struct grid_step table_step(const struct grid *grid, int hop, int destination) {
+    const int level = grid_level(grid, hop), group = coordinate(grid, destination, 1);
+    const bool stays = group == coordinate(grid, grid->own, 1);
+    int to = destination;
+    if (grid->levels.receiver && level == 1 && !stays) to = bridge(grid, group, grid->own);
+    if (grid->levels.receiver && level == 1 && stays) to = grid->own;
+    if (!grid->levels.receiver && level == 0 && !stays)
+        to = bridge(grid, coordinate(grid, grid->own, 1), destination);
+    return (struct grid_step){0, level == 1 ? to : coordinate(grid, to, 0)};
+}
+
 struct grid_step grid_step(const struct grid *grid, int hop, int destination) {
+    if (grid->levels.bridge) return table_step(grid, hop, destination);
     const int level = grid_level(grid, hop), place = coordinate(grid, destination, level);
     if (!grid->levels.ragged) return (struct grid_step){0, place};
     const int member = coordinate(grid, destination, 0), here = members(grid, grid->own);
@@ -111,7 +152,8 @@ struct grid_step grid_next(const struct grid *grid, int *hop, int destination) {
 }
 
 int grid_position_at(const struct grid *grid, int hop, int place) {
-    return moved(grid, grid->own, grid_level(grid, hop), place);
+    const int level = grid_level(grid, hop);
+    return is_free(grid, level) ? place : moved(grid, grid->own, level, place);
 }
 
 /// Returns position `a` with the coordinates of `b` in the levels that are crossed in hops from `hop` on.

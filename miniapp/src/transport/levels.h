@@ -17,8 +17,10 @@ struct levels {
     int n;                                           ///< 0: the exchange is not composed
     int size[levels_max];                            ///< ranks of a line, innermost level first
     const struct exchange_backend *part[levels_max]; ///< the exchange within a line
-    bool merge;          ///< a spike that several ranks behind a bridge need travels there once
-    bool receiver;       ///< the outermost level is crossed first, so that bridges are among the receivers
+    bool merge;    ///< a spike that several ranks behind a bridge need travels there once
+    bool receiver; ///< the outermost level is crossed first, so that bridges are among the receivers
+    const int
+        *bridge; ///< [groups][ranks] member of a group that speaks to a position elsewhere; NULL: none; owned
     const int *position; ///< [2][ranks] position of each rank, rank at each position; NULL: the same; owned
     bool ragged;         ///< two levels, of which the last group may be smaller (the back-end two_level)
 };

@@ -156,9 +156,9 @@ static void add_spike(struct outbox *outbox, int place, const struct fanout *fan
                    i == fanout->wire->at ? spike_pack(fanout->format, number, step) : words[i]);
 }
 
-/// Puts a run of words that name spikes into the outboxes of all places to which these go on: first counts
-/// them, then adds them.
-static void put_spikes(struct multi_level *x, int source, struct inbox_run run) {
+/// Puts a run of words that name spikes into the outboxes of all places to which these go on in hop `hop` or
+/// later: first counts them, then adds them.
+static void put_spikes(struct multi_level *x, int hop, int source, struct inbox_run run) {
     const struct fanout *fanout = x->fanout;
     const struct fanout_branch *branch, *end;
     const size_t size = (size_t)fanout->wire->words;
@@ -167,17 +167,17 @@ static void put_spikes(struct multi_level *x, int source, struct inbox_run run) 
         if (!branch) return; // data got lost before
         for (; branch < end; branch++) x->spikes[branch->line]++;
     }
-    for (int hop = 0; hop < x->grid.levels.n; hop++)
-        for (int line = fanout->base[hop]; line < fanout->base[hop + 1]; line++) {
-            const struct grid_step step = {0, line - fanout->base[hop]};
-            if (x->spikes[line]) begin_run(x, hop, step, source, 0, x->spikes[line] * size);
+    for (int h = hop; h < x->grid.levels.n; h++)
+        for (int line = fanout->base[h]; line < fanout->base[h + 1]; line++) {
+            const struct grid_step step = {0, line - fanout->base[h]};
+            if (x->spikes[line]) begin_run(x, h, step, source, 0, x->spikes[line] * size);
             x->spikes[line] = 0;
         }
     for (size_t k = 0; k < run.count; k += size)
         for (branch = fanout_find(fanout, source, run.words + k, &end); branch < end; branch++) {
-            int hop = 0;
-            while (branch->line >= (uint32_t)fanout->base[hop + 1]) hop++;
-            add_spike(&x->hop[hop].seat->outbox, (int)branch->line - fanout->base[hop], fanout, run.words + k,
+            int h = hop;
+            while (branch->line >= (uint32_t)fanout->base[h + 1]) h++;
+            add_spike(&x->hop[h].seat->outbox, (int)branch->line - fanout->base[h], fanout, run.words + k,
                       branch->number);
         }
 }
@@ -223,7 +223,7 @@ static void sort(struct multi_level *x, int hop, const struct part *part) {
     for (int place = 0; place < inbox->runs; place++)
         for (struct inbox_run from = inbox->run[place], run; take(&from, grid->ranks, &frame, &run);) {
             if (x->fanout && hop < grid->levels.n - 1) {
-                put_spikes(x, (int)frame, run);
+                put_spikes(x, hop + 1, (int)frame, run);
                 continue;
             }
             const int source = grid_source(grid, hop, place, (int)frame);
