@@ -81,6 +81,10 @@ def _multi_level(draw: Draw) -> dict[str, Any]:
         found["dimensions"] = [*dimensions, *[rest] * (rest > 1)] or [1]
         if rng.random() < 0.7:
             found["parts"] = rng.choices(draw.ordinary, k=len(found["dimensions"]))
+        if len(found["dimensions"]) == 2 and rng.random() < 0.4:
+            members, groups = found["dimensions"]
+            bridge = [[rng.randrange(members) for _ in range(draw.ranks)] for _ in range(groups)]
+            found["table"] = draw.file("forwarding_table", dimensions=[members, groups], bridge=bridge)
     if rng.random() < 0.4:
         found["order"] = draw.file("rank_order", order=rng.sample(range(draw.ranks), draw.ranks))
     return found
