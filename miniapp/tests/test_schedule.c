@@ -183,6 +183,59 @@ static void auto_takes_the_largest_exact_ratio(void **state) {
     finish(p);
 }
 
+static void composed_exchanges_are_read(void **state) {
+    (void)state;
+    struct planned *p = accept(
+        OVERRIDES(
+            "exchange={\"name\": \"multi_level\", \"dimensions\": [2, 4], \"parts\": [\"p2p\", \"direct\"]}"),
+        8);
+    const struct levels *levels = &p->schedule.lanes[0].exchange.levels;
+    assert_int_equal(levels->n, 2);
+    assert_int_equal(levels->size[0], 2);
+    assert_int_equal(levels->size[1], 4);
+    assert_string_equal(levels->part[0]->name, "p2p");
+    assert_string_equal(levels->part[1]->name, "direct");
+    finish(p);
+    p = accept(OVERRIDES("schedule=structure_aware",
+                         "exchange={\"name\": \"multi_level\", \"dimensions\": [8], \"parts\": \"p2p\"}"),
+               8);
+    assert_string_equal(p->schedule.lanes[0].exchange.backend->name, "self"); // its ranks are alone
+    assert_string_equal(p->schedule.lanes[1].exchange.levels.part[0]->name, "p2p");
+    finish(p);
+    finish(accept(OVERRIDES("exchange=multi_level"), 7));
+}
+
+#define GRID(fields) OVERRIDES("exchange={\"name\": \"multi_level\", " fields "}")
+
+static void unfit_grids_are_refused(void **state) {
+    (void)state;
+    const char *const fits = "exchange.world.dimensions: [2,2]; allowed: 1 to 8 integers whose product is ";
+    char expected[200];
+    for (int ranks = 1; ranks <= 8; ranks++) {
+        if (ranks == 4) continue;
+        snprintf(expected, sizeof expected, "%s%d, the ranks of the group of lane world", fits, ranks);
+        assert_refused(GRID("\"dimensions\": [2, 2]"), ranks, expected);
+    }
+    assert_refused(GRID("\"dimensions\": [4294967298, 2]"), 4, "whose product is 4, the ranks");
+    assert_refused(GRID("\"dimensions\": []"), 4,
+                   "exchange.world.dimensions: []; allowed: a list of 1 to 8 integers");
+    assert_refused(GRID("\"dimensions\": [1,1,1,1,1,1,1,2,2]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": [2.5, 2]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": [4, 0]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": \"2x2\""), 4, "dimensions: \"2x2\"; allowed: a list of 1 to 8");
+    assert_refused(GRID("\"dimensions\": [2, 2], \"parts\": [\"p2p\"]"), 4,
+                   "exchange.world.parts: [\"p2p\"]; allowed: a name, or a list of 2, one for each level");
+    assert_refused(GRID("\"parts\": [\"p2p\", \"allgather\"]"), 4,
+                   "exchange: part \"allgather\" for lane world on 2 rank(s); allowed: alltoall, alltoallv");
+    assert_refused(GRID("\"parts\": \"two_level\""), 4, "exchange: part \"two_level\" for lane world");
+    assert_refused(GRID("\"parts\": 3"), 4, "exchange.world.parts: 3; allowed: a name, or a list of 2");
+    assert_refused(GRID("\"parts\": [3, \"p2p\"]"), 4, "exchange: part 3 for lane world");
+    assert_refused(GRID("\"side\": \"both\""), 4, "side: \"both\"; allowed: \"sender\" or \"receiver\"");
+    assert_refused(
+        GRID("\"group\": 2"), 4,
+        "exchange.world.group: unknown field; allowed: name, dimensions, parts, side, merge, order, table");
+}
+
 static void unknown_and_unfit_names_are_refused(void **state) {
     (void)state;
     assert_refused(OVERRIDES("schedule=eager"), 2,
@@ -220,6 +273,8 @@ int main(void) {
         cmocka_unit_test(what_is_left_open_is_filled_in),
         cmocka_unit_test(a_longer_window_than_the_shortest_delay_is_refused),
         cmocka_unit_test(auto_takes_the_largest_exact_ratio),
+        cmocka_unit_test(composed_exchanges_are_read),
+        cmocka_unit_test(unfit_grids_are_refused),
         cmocka_unit_test(unknown_and_unfit_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

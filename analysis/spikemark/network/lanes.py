@@ -10,6 +10,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
+from .composed import COMPOSED, DIRECT, Composed
 from .description import Description
 from .placement import areas_on_ranks, sharing
 from .placement import spans as spans_of
@@ -29,7 +30,7 @@ class Lane:
     group: np.ndarray  # [rank]
     exchange: str
     word_bytes: int  # of a spike in a message
-    composed: tuple = ("alltoallv", "alltoallv", None)  # of two_level: inner, outer, ranks of a block
+    composed: Composed = DIRECT  # where the exchange is composed of others
     shortest: int | None = None  # delay in steps; None for a lane without synapses
 
     @property
@@ -39,8 +40,8 @@ class Lane:
 
     @property
     def exchanges(self) -> tuple[str, ...]:
-        """The exchange, and those that two_level is composed of."""
-        return (self.exchange, *(self.composed[:2] if self.exchange == "two_level" else ()))
+        """The exchange, and those that it is composed of."""
+        return (self.exchange, *(self.composed.parts if self.exchange in COMPOSED else ()))
 
     @property
     def alone(self) -> bool:
@@ -278,13 +279,13 @@ def _check_names(field: str, given: object, lanes: list[str]) -> None:
                 raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
 
 
-def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, tuple]:
+def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, Composed]:
     if isinstance(given, dict) and "name" not in given:
         given = given.get(lane, {})
     if not isinstance(given, dict):
         given = {"name": given}
-    inner, outer = given.get("inner", "alltoallv"), given.get("outer", "alltoallv")
-    return given.get("name") or ("ialltoallv" if lag else "alltoallv"), (inner, outer, given.get("group"))
+    name = given.get("name") or ("ialltoallv" if lag else "alltoallv")
+    return name, Composed.of(name, given)
 
 
 def _bytes(wire: str | dict, lane: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
+from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
 from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of, located
@@ -17,7 +18,7 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import ALONE, EXCHANGES, TWO_LEVEL
+from .exchange import ALONE, EXCHANGES
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -122,7 +123,7 @@ def _check_names(placement: str | None, exchange: str | dict | None) -> None:
     """Raises BadInput for unknown placements and exchanges."""
     if placement is not None:
         check_name(placement)
-    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    known = [*EXCHANGES, *COMPOSED, ALONE]
     of_lanes = isinstance(exchange, dict) and "name" not in exchange
     for name in exchange.values() if of_lanes else [exchange]:
         if isinstance(name, str) and name not in known:

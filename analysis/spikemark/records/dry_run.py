@@ -41,6 +41,7 @@ FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS, PLACEMENT
 #: Columns of work.csv, by the part of a cycle that they determine.
 WORK_OF = {"deliver": "synaptic_events", "update": "neurons", "collocate": "spikes_sent"}
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
+QUIET = 0.1  # cores that other programs may keep busy; the mini-app warns beyond it
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
@@ -83,6 +84,8 @@ class About(BaseModel):
     kinds: dict[str, str]
     null: dict[str, str]  #: what is not known, and why
     warnings: list[str]
+    #: cores that other programs kept busy while a rank was measured, the most of all ranks; None: not known
+    foreign_load: Annotated[float, Field(ge=0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,12 @@ class DryRun:
     def title(self) -> str:
         """The name of its network, for tables."""
         return f"the network of {self.path}"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs ran beside the ranks, or may have."""
+        load = self.about.foreign_load
+        return load is None or load > QUIET
 
     @cached_property
     def timed(self) -> np.ndarray:

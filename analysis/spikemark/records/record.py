@@ -243,6 +243,8 @@ def ranks_contract():
     columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", seconds, nullable=True))
     for name in ("node", "lookups"):  # records from before them lack them
         columns[name] = pa.Column("int64", not_negative, required=False)
+    levels = pa.Column("Int64", not_negative, nullable=True, required=False, regex=True)
+    columns[r"^(messages|words|bytes)_level_[1-8]$"] = levels
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 

@@ -154,6 +154,7 @@ class Lane(Fields):
     messages: Count
     bytes_sent: Count
     spikes_sent: Count
+    levels: list[dict[str, Count | None]] | None = None  #: None unless composed, and before the field
 
 
 class Meter(Fields):

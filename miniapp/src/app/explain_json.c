@@ -3,6 +3,7 @@
 #include "app/estimate.h"
 #include "base/alloc.h"
 #include "schedule/lane_json.h"
+#include "schedule/lane_levels.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,12 +28,24 @@ static json_t *input_json(const struct description *d) {
                      "external_events_per_s", explain_external_events(d));
 }
 
+/// Returns the connections in each level of a composed exchange, or null.
+static json_t *levels_json(const struct lane_plan *lane) {
+    json_t *list = lane->exchange.levels.n ? json_array() : json_null();
+    for (int l = 0; l < lane->exchange.levels.n; l++) {
+        const struct lane_connections found = lane_connections(lane, l);
+        json_array_append_new(list, json_pack("{sf si sf}", "connections_mean", found.mean,
+                                              "connections_most", found.most, "messages_most", found.all));
+    }
+    return list;
+}
+
 static json_t *lanes_json(const struct description *d, const struct schedule *schedule) {
     json_t *list = json_array();
     for (int l = 0; l < schedule->n_lanes; l++) {
         json_t *lane = lane_json(&schedule->lanes[l], d);
         json_object_set_new(lane, "synapses", json_integer((json_int_t)schedule->lanes[l].n_synapses));
         json_object_set_new(lane, "blocks", json_boolean(lane_blocks(&schedule->lanes[l])));
+        json_object_set_new(lane, "levels", levels_json(&schedule->lanes[l]));
         json_array_append_new(list, lane);
     }
     return list;

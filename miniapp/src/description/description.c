@@ -202,6 +202,7 @@ void description_close(struct description *description) {
     network_close(&description->network);
     free(description->counters);
     free(description->sensors);
+    json_decref(description->exchange_files);
     json_decref(description->json.object);
 }
 

@@ -101,6 +101,28 @@ static json_t *memory(const struct results *results) {
                      known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
 }
 
+/// Returns what all ranks have sent in each level of a lane, and the most connections of any; null where its
+/// exchange is not composed.
+static json_t *levels_of(const struct results *results, int l) {
+    const int levels = results->model->lanes[l].plan->exchange.levels.n;
+    json_t *list = levels ? json_array() : json_null();
+    for (int i = 0; i < levels; i++) {
+        struct level_traffic sum = {0};
+        for (int r = 0; r < results->model->processes; r++) {
+            const struct level_traffic *own = &results->ranks[r].lanes[l].levels[i];
+            sum.connections = own->connections > sum.connections ? own->connections : sum.connections;
+            sum.messages += own->messages;
+            sum.words += own->words;
+            sum.bytes += own->bytes;
+        }
+        json_array_append_new(
+            list, json_pack("{so so so so}", "connections", exchanged(results, sum.connections), "messages",
+                            exchanged(results, sum.messages), "words", exchanged(results, sum.words),
+                            "bytes_sent", exchanged(results, sum.bytes)));
+    }
+    return list;
+}
+
 static json_t *lane(const struct results *results, int l) {
     struct lane_tally sum = {0};
     for (int r = 0; r < results->model->processes; r++) {
@@ -113,10 +135,11 @@ static json_t *lane(const struct results *results, int l) {
         sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
     }
     json_t *all = lane_json(results->model->lanes[l].plan, results->description);
-    json_t *counts = json_pack("{sI sI so so sI so}", "synapses", (json_int_t)sum.synapses, "windows",
-                               (json_int_t)sum.windows, "messages", exchanged(results, sum.messages),
-                               "bytes_sent", exchanged(results, sum.bytes), "spikes_sent",
-                               (json_int_t)sum.spikes, "connections", exchanged(results, sum.connections));
+    json_t *counts =
+        json_pack("{sI sI so so sI so so}", "synapses", (json_int_t)sum.synapses, "windows",
+                  (json_int_t)sum.windows, "messages", exchanged(results, sum.messages), "bytes_sent",
+                  exchanged(results, sum.bytes), "spikes_sent", (json_int_t)sum.spikes, "connections",
+                  exchanged(results, sum.connections), "levels", levels_of(results, l));
     json_object_update(all, counts);
     json_decref(counts);
     return all;

@@ -177,16 +177,19 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
 }
 
 /// Opens the lanes of a dry run.
-static void open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids) {
+static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
+                             struct error *error) {
+    bool good = true;
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         uint32_t *per_owner = lists->wanted[l].per_owner;
         lists->wanted[l].per_owner = NULL;
         if (lane->ranks > 1) lane->foreign = foreign_open(model, l, &lists->wanted[l]);
-        lane_open_alone(lane, per_owner);
+        good = lane_open_alone(lane, per_owner, error) && good;
         free(per_owner);
     }
+    return good;
 }
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
@@ -215,7 +218,7 @@ bool build(struct model *model, const struct description *description, const str
     if (!error_stands(error)) build_tables(model, &lists, error);
     lists_close_buckets(&lists, model);
     bool built = agree(world, error);
-    if (built && dry) open_lanes_alone(model, &lists, gids);
+    if (built && dry) built = open_lanes_alone(model, &lists, gids, error);
     for (int l = 0; built && !dry && l < model->n_lanes; l++) {
         lane_open(&model->lanes[l], &lists.wanted[l], gids, model->neurons, error);
         wanted_close(&lists.wanted[l]);

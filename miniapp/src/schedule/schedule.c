@@ -213,6 +213,7 @@ void schedule_close(struct schedule *schedule) {
     for (int l = 0; l < schedule->n_lanes; l++) {
         lane_areas_close(&schedule->lanes[l].areas);
         grouping_close(&schedule->lanes[l].groups);
+        levels_close(&schedule->lanes[l].exchange.levels);
     }
     free(schedule->areas);
 }
