@@ -4,8 +4,7 @@ dryrun.json     what was run, which ranks, what was measured, and why the rest i
 cycles.npy      float32 [row, cycle, phase] in s, one row for each sampled rank; NaN for what others cause
 ranks.csv       one line for each row, with the columns of a run
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
-run.json        the description, as it was given
-placement.json  its placement file, if it names one
+run.json        the description, as it was given, and placement.json, the placement file that it names
 ranks/NUMBER/   the record of that rank, as the mini-app wrote it
 failed.log      what a rank said that failed, until the same command succeeds
 """

@@ -283,8 +283,7 @@ class Record(OfProcesses):
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
         kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
-        kinds |= {"exchange": (str, dict)}
-        for name, kind in kinds.items():
+        for name, kind in (kinds | {"exchange": (str, dict)}).items():
             found = self.description.get(name)
             if not isinstance(found, kind):
                 raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
