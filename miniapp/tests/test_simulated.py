@@ -141,6 +141,21 @@ def test_injected_waits_and_pauses_take_simulated_time_only(real, tmp_path):
         assert record["timing"]["phases"]["inject"]["mean_s"] == pytest.approx(2 * CYCLES, rel=1e-6)
 
 
+PLACES = 12 + 16  # bytes that an outbox and an inbox have for each rank, partner or not
+
+
+@pytest.mark.parametrize("exchange", ["direct", "p2p", "sparse"])
+def test_buffers_follow_the_partners_of_a_rank(exchange, tmp_path):
+    each = {}
+    for ranks in (16, 64):
+        description = simulator.ring_of_areas(tmp_path / f"{ranks}.json", ranks)
+        record = simulator.record_of(
+            tmp_path, description, "--set", f"exchange={exchange}", ranks=ranks, out=str(ranks)
+        )
+        each[ranks] = record["memory"]["parts"]["buffers"] / ranks
+    assert each[64] - each[16] == pytest.approx(PLACES * (64 - 16), rel=0.1)
+
+
 def test_what_ranks_share_is_unknown_not_zero(real, tmp_path):
     record = simulator.record_of(tmp_path, real[0], "--set", "record.energy=true", ranks=2)
     assert record["kind"] == "simulated"
