@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
+#include "transport/exchange_check.h"
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,9 @@ static void bench_open(struct bench *bench, const struct exchange_backend *backe
                        uint32_t key) {
     int ranks, own, targets[ranks_max], sources[ranks_max];
     struct partners partners = {.targets = targets, .sources = sources};
-    struct exchange_spec spec = {.backend = backend};
-    if (backend->composed)
-        spec = (struct exchange_spec){backend, exchange_find("alltoallv"), exchange_find("p2p"), 2};
+    struct exchange_spec spec = exchange_plain(backend);
+    if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
+    if (backend->ragged) spec.levels.size[0] = 2;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     for (int rank = 0; rank < ranks; rank++) {

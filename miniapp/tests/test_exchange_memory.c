@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
+#include "transport/exchange_check.h"
 #include <stdlib.h>
 
 enum { windows = 10, words_to_each = 5 };
@@ -36,10 +37,10 @@ static struct taken take(const struct exchange_backend *backend, int ranks) {
     if (own >= ranks) return taken;
     for (int rank = 0; rank < ranks; rank++)
         if (rank != own && ring_neighbours(own, rank, ranks)) targets[n++] = rank;
-    struct exchange_spec spec = {.backend = backend};
-    if (backend->composed)
-        spec = (struct exchange_spec){backend, exchange_find("alltoallv"), exchange_find("p2p"), 2};
-    struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets});
+    struct exchange_spec spec = exchange_plain(backend);
+    if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
+    if (backend->ragged) spec.levels.size[0] = 2;
+    struct exchange *exchange = exchange_open(&spec, comm, &(struct partners){n, n, targets, targets, NULL});
     struct outbox outbox;
     outbox_open(&outbox, exchange_destinations(backend, ranks));
     taken.opened = backend->bytes(exchange);

@@ -5,6 +5,7 @@ cycles.npy      float32 [row, cycle, phase] in s, one row for each sampled rank;
 ranks.csv       one line for each row, with the columns of a run
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
 run.json        the description, as it was given
+placement.json  its placement file, if it names one
 ranks/NUMBER/   the record of that rank, as the mini-app wrote it
 failed.log      what a rank said that failed, until the same command succeeds
 """
@@ -27,18 +28,20 @@ from spikemark.core.reading import read_json, read_text
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.placement_field import located
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
 from .record import COMPUTE, DRY_RUN, PARTS
-from .run_files import CYCLES, RANKS
+from .run_files import CYCLES, PLACEMENT, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
 PAGE = "report.html"  # written by `spikemark report`
-FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS
+FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS, PLACEMENT
 #: Columns of work.csv, by the part of a cycle that they determine.
 WORK_OF = {"deliver": "synaptic_events", "update": "neurons", "collocate": "spikes_sent"}
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
+QUIET = 0.1  # cores that other programs may keep busy; the mini-app warns beyond it
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
@@ -81,6 +84,8 @@ class About(BaseModel):
     kinds: dict[str, str]
     null: dict[str, str]  #: what is not known, and why
     warnings: list[str]
+    #: cores that other programs kept busy while a rank was measured, the most of all ranks; None: not known
+    foreign_load: Annotated[float, Field(ge=0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,12 @@ class DryRun:
     def title(self) -> str:
         """The name of its network, for tables."""
         return f"the network of {self.path}"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs ran beside the ranks, or may have."""
+        load = self.about.foreign_load
+        return load is None or load > QUIET
 
     @cached_property
     def timed(self) -> np.ndarray:
@@ -249,6 +260,8 @@ def load(folder: Path) -> DryRun:
     """The dry run in a folder. Raises BadInput naming the file and what is wrong."""
     path = Path(folder)
     content = read_json(path / ABOUT, "`spikemark dryrun` writes it once all of its ranks have run")
+    if isinstance(content, dict):
+        content = content | {"description": located(content.get("description"), path)}
     about = checked(About, content, path / ABOUT, "a dry run")
     numbers = [one.rank for one in about.sampled]
     if numbers != sorted(set(numbers)) or numbers[-1] >= about.ranks:

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spikemark.network.description import Description, read
 
+from .placed import Placed
+
 FORMAT_VERSION = 1
 
 Count = Annotated[int, Field(ge=0)]
@@ -152,6 +154,7 @@ class Lane(Fields):
     messages: Count
     bytes_sent: Count
     spikes_sent: Count
+    levels: list[dict[str, Count | None]] | None = None  #: None unless composed, and before the field
 
 
 class Meter(Fields):
@@ -242,7 +245,8 @@ class OfProcesses(Fields):
 
     format_version: Literal[1]
     status: Literal["complete"]
-    description: dict[str, Any]
+    description: dict[str, Any]  #: its placement file is the copy in the folder of the record
+    placement: Placed | None = None  #: records from before the field lack it
     provenance: Provenance
     host: Host
     warnings: list[str]
@@ -278,13 +282,12 @@ class Record(OfProcesses):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
-        kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
+        kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
         kinds |= {"exchange": (str, dict)}
         for name, kind in kinds.items():
-            if not isinstance(self.description.get(name), kind):
-                raise ValueError(
-                    f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"
-                )
+            found = self.description.get(name)
+            if not isinstance(found, kind):
+                raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
         if len(set(self.phases)) != len(self.phases) or set(self.phases) != set(self.timing.phases):
             raise ValueError(
                 f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"

@@ -5,6 +5,7 @@
 #include "run/foreign.h"
 #include "run/limits.h"
 #include "schedule/lane_sources.h"
+#include "transport/grid.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +89,9 @@ static double windows_bytes(const struct lane_plan *lane, int ranks, double list
     if (ranks == 1) return (lane->lag + 1.0) * places_bytes(exchange_find("self"), 1);
     const double rooms = spec->backend->broadcast ? 1 : fmin(ranks, lists);
     double bytes = places_bytes(spec->backend, ranks) + rooms * outbox_first_room * sizeof(uint32_t);
-    if (spec->backend->composed)
-        bytes += places_bytes(spec->inner, spec->group) +
-                 places_bytes(spec->outer, (ranks + spec->group - 1) / spec->group);
+    const struct grid grid = grid_of(&spec->levels, ranks, 0);
+    for (int l = 0; l < grid.levels.n; l++)
+        bytes += places_bytes(grid.levels.part[l], grid_line(&grid, l, 0).ranks);
     return (lane->lag + 1.0) * bytes;
 }
 

@@ -6,6 +6,7 @@
 #include "measurement/simulated.h"
 #include "record/write.h"
 #include "transport/agree.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,51 @@
 static const char *root_of(const char *directory, const char *variable) {
     const char *given = getenv(variable);
     return given && *given ? given : directory;
+}
+
+/// Finds out where the neurons are, by a rule or by a file.
+static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
+                  struct error *error) {
+    const struct description *description = &job->description;
+    const struct placement_rule *rule;
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!schedule_placement(description, &rule, error)) return false;
+    if (rule->deal_file)
+        job->placement_file =
+            load_beside(options->description, description->placement_file, "placement.file", world, error);
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, error))
+        return false;
+    if (rank == 0) return true; // it will write the record
+    json_decref(job->placement_file);
+    job->placement_file = NULL;
+    return true;
+}
+
+/// Reads the files that a choice of an exchange names.
+static void read_files_of(const json_t *choice, struct description *description, const char *run,
+                          MPI_Comm world, struct error *error) {
+    static const char *const fields[] = {"order", "table"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && !error_stands(error); i++) {
+        const char *name = json_string_value(json_object_get(choice, fields[i]));
+        char field[40];
+        snprintf(field, sizeof field, "exchange.%s", fields[i]);
+        if (name && !json_object_get(description->exchange_files, name))
+            json_object_set_new(description->exchange_files, name,
+                                load_beside(run, name, field, world, error));
+    }
+}
+
+/// Reads all files that exchanges name: the field is one choice, or holds one for each lane.
+static bool read_exchange_files(struct description *description, const char *run, MPI_Comm world,
+                                struct error *error) {
+    json_t *exchange = json_object_get(description->json.object, "exchange"), *choice;
+    const char *lane;
+    description->exchange_files = json_object();
+    read_files_of(exchange, description, run, world, error);
+    json_object_foreach(exchange, lane, choice) read_files_of(choice, description, run, world, error);
+    return !error_stands(error);
 }
 
 /// Does what job_plan() does; where time is simulated, on the first rank only.
@@ -41,15 +87,14 @@ static bool plan(struct job *job, const struct options *options, const struct la
     job->start_s = clock_now();
     job->ahead_s = clock_ahead();
 
-    const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
     json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
-    return schedule_placement(description, &rule, error) &&
-           placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
+    return read_exchange_files(description, options->description, world, error) &&
+           place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
 }
@@ -115,6 +160,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .counters = &job->counters,
                               .reader = &job->reader,
                               .kernel_reader = &job->kernel_reader,
+                              .placement_file = job->placement_file,
                               .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
@@ -157,5 +203,6 @@ void job_close(struct job *job, MPI_Comm world) {
         placement_close(&job->placement);
         description_close(&job->description);
     }
+    json_decref(job->placement_file);
     free(job);
 }

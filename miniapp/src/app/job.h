@@ -16,6 +16,7 @@
 struct job {
     struct description description;
     struct placement placement;
+    json_t *placement_file; ///< its content, on the first rank; NULL where the placement needs none
     struct schedule schedule;
     struct run_directory directory; ///< on rank 0
     struct counters counters;

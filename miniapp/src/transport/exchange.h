@@ -13,35 +13,24 @@
 
 #include "base/error.h"
 #include "base/registry.h"
+#include "transport/inbox.h"
+#include "transport/levels.h"
 #include "transport/outbox.h"
+#include "transport/traffic.h"
 #include <mpi.h>
-
-/// The spikes received: one run of words per source rank (the own one included), some of them empty.
-struct inbox {
-    int runs;
-    struct inbox_run {
-        const uint32_t *words;
-        size_t count;
-    } * run; ///< [runs]
-};
-
-/// What has been handed to MPI for other ranks since the exchange was opened.
-struct traffic {
-    uint64_t messages, bytes;
-};
 
 /// The other ranks with which this one shares routes, ascending, without the own rank. No words for ranks
 /// that are no targets are ever put into an outbox.
 struct partners {
     int n_targets, n_sources;
     const int *targets, *sources; ///< [n_targets], [n_sources] ranks in the lane's communicator
+    const struct fanout *fanout;  ///< of one that merges; stays for all its life. NULL: nothing is merged
 };
 
-/// Names a back-end and, where it is composed of others (two_level), those.
+/// Names a back-end and, where it is composed of others, those.
 struct exchange_spec {
     const struct exchange_backend *backend;
-    const struct exchange_backend *inner, *outer; ///< NULL unless backend->composed
-    int group;                                    ///< ranks of a group; 0 unless backend->composed
+    struct levels levels; ///< none unless backend->composed
 };
 
 /// The part that all back-ends have in common. Their own structs begin with it.
@@ -52,7 +41,8 @@ struct exchange {
     struct partners partners; ///< borrowed, valid during open() only
     int connections;          ///< ranks that this one sends messages to: all, unless open() says less
     struct inbox inbox;       ///< valid from finish() until the next start()
-    struct traffic traffic;
+    struct traffic traffic;   ///< since the exchange was opened, or lane_reset_counts()
+    struct level_traffic level[levels_max]; ///< of a composed one; they add up to `traffic`
 };
 
 struct exchange_backend {
@@ -62,7 +52,8 @@ struct exchange_backend {
     int ranks_max;       ///< largest communicator it serves; 0 is any
     bool one_node;       ///< only between ranks that share memory
     bool broadcast; ///< every word goes to all ranks: the outbox has one destination, the receiver searches
-    bool composed;  ///< moves its words by two other exchanges, which are no broadcasts
+    bool composed;  ///< moves its words by other exchanges, which are no broadcasts, level by level
+    bool ragged;    ///< composed of two, and the last group may be smaller than the others
     size_t size;    ///< of the back-end's own struct
     size_t rank_bytes; ///< what bytes() counts for each rank, partner or not, as long as windows are small
     void (*open)(struct exchange *exchange); ///< after the common part is set; the rest is zero; may be NULL
