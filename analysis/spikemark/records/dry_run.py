@@ -30,14 +30,17 @@ from spikemark.network.description import read
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
-from .record import COMPUTE, DRY_RUN, PARTS
+from .phases import COMPUTE, HELD, PARTS, THREADS
+from .record import DRY_RUN
 from .run_files import CYCLES, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
 PAGE = "report.html"  # written by `spikemark report`
 FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS
-#: Columns of work.csv, by the part of a cycle that they determine.
-WORK_OF = {"deliver": "synaptic_events", "update": "neurons", "collocate": "spikes_sent"}
+#: Columns of work.csv, by the part of a cycle that they determine; threads wait longer the more is delivered.
+WORK_OF = {
+    "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",
+}  # fmt: skip
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
@@ -100,6 +103,11 @@ class DryRun:
     def ranks(self) -> int:
         """R, the ranks of the machine."""
         return self.about.ranks
+
+    @property
+    def mixed(self) -> bool:
+        """Whether times of delivery and update hold the waiting of threads, as before format 2 of records."""
+        return self.about.threads > 1 and THREADS not in self.about.phases
 
     @property
     def title(self) -> str:
@@ -235,6 +243,8 @@ class DryRun:
                 f"the other {self.ranks - rows} ranks take whole rows of those that ran, turned in time"
                 " and scaled by their expected synaptic events, neurons and spikes"
             )
+        if self.mixed:
+            found.append(f"waiting of threads was {HELD}")
         if about.spikes == "drawn":
             found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
         return [*found, *self.warnings]
@@ -271,7 +281,7 @@ def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarra
     """Writes the folder `out` from the ranks that ran, ascending; ABOUT comes last and tells it is whole."""
     write_atomically(out / CYCLES, npy_bytes(np.stack([rank.cycles for rank in ranks])))
     write_atomically(out / RANKS, pd.DataFrame([rank.row for rank in ranks]).to_csv(index=False))
-    table = pd.DataFrame(work, columns=[WORK_OF[part] for part in COMPUTE])
+    table = pd.DataFrame({WORK_OF[part]: counts for part, counts in zip(COMPUTE, work.T, strict=True)})
     table.insert(0, "rank", np.arange(len(work)))
     write_atomically(out / WORK, table.to_csv(index=False))
     write_json(out / ABOUT, {"format_version": 1, "kind": DRY_RUN, **about})

@@ -147,7 +147,7 @@ def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
     timing = run.record.timing
     yield root, "time_max", timing.simulate_s
     yield root, "real_time_factor", timing.real_time_factor
-    for name in run.record.phases:
+    for name in timing.phases:
         phase = timing.phases[name]
         if phase.mean_s is not None:
             yield f"{root}->{name}", "time", phase.mean_s

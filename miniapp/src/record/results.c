@@ -18,7 +18,7 @@ uint64_t results_sum(const struct results *results, size_t member) {
 
 double results_counter_overhead(const struct results *results, double simulate_s) {
     uint64_t reads = 0;
-    for (int p = 0; p < n_counted_phases; p++) reads += results->counters->thread[0]->marks[p];
+    for (int p = 0; p < n_phases; p++) reads += results->counters->thread[0]->marks[p];
     return (double)reads * results->counters->read_s / simulate_s;
 }
 
@@ -34,7 +34,7 @@ bool results_write_ranks(const struct results *results, FILE *file) {
     const struct dry *dry = results->model->dry;
     fprintf(file,
             "rank,neurons,synapses,spikes,synaptic_events,external_events,first_accesses,messages,bytes_sent,"
-            "peak_bytes,build_s,simulate_s,node,lookups,checksum\n");
+            "peak_bytes,build_s,simulate_s,node,lookups,checksum,thread_wait_s\n");
     for (int r = 0; r < results->model->processes; r++) {
         const struct rank_tally *t = &results->ranks[r];
         const uint64_t counts[] = {t->neurons,
@@ -49,8 +49,9 @@ bool results_write_ranks(const struct results *results, FILE *file) {
         write_count(file, t->traffic.bytes, !dry);
         write_count(file, t->peak_bytes, t->peak_bytes > 0);
         fprintf(file, dry ? ",%.9g," : ",%.9g,%.9g", t->build_s, t->simulate_s);
-        fprintf(file, ",%d,%llu,%016llx\n", results->nodes->of_rank[r], (unsigned long long)t->counts.lookups,
-                (unsigned long long)(t->counts.checksum + t->state_checksum));
+        fprintf(file, ",%d,%llu,%016llx,%.9g\n", results->nodes->of_rank[r],
+                (unsigned long long)t->counts.lookups,
+                (unsigned long long)(t->counts.checksum + t->state_checksum), t->phase_s[phase_thread_wait]);
     }
     return !ferror(file);
 }
