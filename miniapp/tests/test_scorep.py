@@ -115,6 +115,27 @@ def test_all_is_compiled_and_linked_through_it(instrumented):
     assert all(line.startswith(OPTIONS) for line in calls)
 
 
+def test_a_second_build_compiles_nothing_and_a_changed_header_all(instrumented):
+    """What OPARI2 makes of a source is deleted, so the compiler's word on headers cannot be taken."""
+    folder, calls = instrumented[0].parent, instrumented[0].parent / "calls"
+    header = ROOT / "miniapp" / "src" / "base" / "spike.h"
+    stale = [*folder.glob("obj/**/*.d")]
+    assert stale == []
+    done = subprocess.run(
+        ["cmake", "--build", folder],
+        env={**os.environ, "SCOREP_CALLS": str(calls)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert calls.read_text().splitlines() == instrumented[1]
+    asked = subprocess.run(["ninja", "-C", folder, "-t", "query", "miniapp"], capture_output=True, text=True)
+    assert asked.returncode == 0
+    rules = (folder / "build.ninja").read_text()
+    objects = rules.count("build obj/CMakeFiles/spikemark_core.dir/src")
+    assert objects > 50 and rules.count(str(header)) >= objects
+
+
 def test_spikes_are_those_of_the_plain_build(recorded, tmp_path):
     for name, (record, _, _) in recorded.items():
         plain = record_of(tmp_path / name, *RUNS[name], ranks=2, threads=2)
@@ -145,7 +166,8 @@ def test_regions_are_entered_as_often_as_their_phase_is_timed(recorded):
                     for e in events
                     if e.what == "enter" and e.thread == thread and e.inside == ("simulate", *e.inside[1:])
                 )
-                assert (entered["deliver"], entered["update"]) == (cycles + 1, cycles)
+                visits = entered["deliver"], entered["update"], entered["thread_wait"]
+                assert visits == (cycles + 1, cycles, 2 * cycles + 1)
                 assert entered["collocate"] == (cycles if thread == 0 else 0)
                 if thread == 0:
                     for phase in "inject", "synchronise", "overlap_wait":
