@@ -184,3 +184,21 @@ void meter_sums_append(const struct meter_sums *sums, json_t *list) {
         json_array_append_new(list, meters_entry(&row));
     }
 }
+
+void meter_sums_warn(const struct meter_sums *sums, json_t *list) {
+    struct name_list without = {"", 0};
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct meter_row *row = &sums->sum[i].row;
+        if (row->phase >= 0 || row->status == meter_ok || strcmp(row->source, "papi") != 0) continue;
+        if (strncmp(row->reason, METER_NO_PMU, strlen(METER_NO_PMU)) == 0)
+            name_list_add(&without, row->name);
+        else
+            json_array_append_new(list,
+                                  json_sprintf("counters: %s cannot be read: %s", row->name, row->reason));
+    }
+    if (without.length > 0)
+        json_array_append_new(list,
+                              json_sprintf("counters: " METER_NO_PMU ", as in many virtual machines, so "
+                                           "these cannot be read: %s",
+                                           without.text));
+}
