@@ -56,8 +56,10 @@ def test_every_measurement_is_found_again(tmp_path):
     plan = results.read_plan()
     expected = {}
     for planned in plan.runs:
-        timing = load_planned(results, planned).record.timing
+        run = load_planned(results, planned)
+        timing, mean_s = run.record.timing, run.ranks["simulate_s"].mean()
         values = {
+            ("simulate", "time"): mean_s,
             ("simulate", "time_max"): timing.simulate_s,
             ("simulate", "real_time_factor"): timing.real_time_factor,
         }
@@ -102,6 +104,15 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
     ):
         with pytest.raises(BadInput, match=f"--only: '{only}'; allowed: {allowed}"):
             exported(results, (only,))
+
+
+@pytest.mark.parametrize("value", ["20", "20.0", "2e1"])
+def test_a_number_may_be_written_in_any_way(tmp_path, value):
+    results = results_of(tmp_path, [{"preset.indegree": [10, 20], "ranks": [1, 2]}])
+    parameters, found = read(exported(results, (f"indegree={value}",))[0])
+    assert parameters == ["ranks"] and len(found["simulate", "time"]) == 2
+    with pytest.raises(BadInput, match=r"--only: 'indegree=30'; allowed: indegree=(10 or 20|20 or 10)"):
+        exported(results, ("indegree=30",))
 
 
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
