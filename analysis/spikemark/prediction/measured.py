@@ -26,8 +26,8 @@ from .loads import Loads
 #: What numbers depend on besides values of the profile: how well times are known, and which ranks ran.
 PATHS = TIMES, DRAWN = "dry_run.times", "dry_run.sample"
 NODES_SEED, SPREAD, SETTLED = 1, "jitter.node_spread", 0.3
-#: How much longer ranks may compute together than alone. docs/dryrun.md: alone they took 0.78 to 0.92 of that
-#: time, and 0.57 in one pair.
+#: How much longer ranks may compute together than alone if other programs run (docs/dryrun.md: alone they
+#: took 0.78 to 0.92 of that time, and 0.57 in one pair). On a quiet machine they took 0.99 to 1.03 of it.
 ALONE = 0.3
 MOST = 200_000  # rank x cycle of a course; longer runs are modelled from their first cycles
 #: Fields that decide which synapses a rank has, and when spikes arrive.
@@ -104,7 +104,8 @@ class Measured:
             within, kind = WITHIN["assumed"], "assumed"
             found = Quantity(1.0, 1 / within, within, kind=kind)
         else:
-            low, high = float(np.hypot(own, doubt)), float(np.hypot(ALONE, doubt))
+            longer = ALONE if self.run.disturbed else own
+            low, high = float(np.hypot(own, doubt)), float(np.hypot(longer, doubt))
             found = Quantity(1.0, max(0.0, 1 - low), 1 + high, kind=MEASURED)
         inputs.used[TIMES] = found
         return getattr(found, inputs.moved.get(TIMES, "value"))

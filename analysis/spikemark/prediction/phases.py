@@ -80,7 +80,8 @@ def phase_times(
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
     """What the times assume: assumed values of the profile, then assumptions of the model."""
-    found = [*assumed(inputs), cache.ASSUMED]
+    rings = cache.is_measured(lambda name: _known(inputs, name, node))
+    found = [*assumed(inputs), *([] if rings else [cache.ASSUMED])]
     if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
     if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
@@ -107,10 +108,14 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
     def kernel(name: str) -> float:
         return _kernel(inputs, name, node)
 
-    visit = kernel("t_next") + cache.miss_s(loads, inputs)
+    def known(name: str) -> float:
+        return _known(inputs, name, node)
+
+    visit = kernel("t_next") + cache.miss_s(loads, inputs, known)
     delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
-    advancing = _update(loads.description.network.populations, kernel) * loads.steps @ loads.neurons
+    each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, inputs, known)
+    advancing = loads.steps * (each * loads.neurons).sum(axis=0)
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
     update = advancing[loads.column].mean(axis=1) + _kernel(inputs, CYCLE, node, Inputs.get, 0.0)
@@ -134,6 +139,11 @@ def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, 
     why = other or (f"{node.busy} of {node.cores} busy cores",)
     times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(node)}
     return (1 - share) * times.get(ONE, 0.0) + share * times.get(FULL, 0.0)
+
+
+def _known(inputs: Inputs, name: str, node: Node) -> float:
+    """Seconds of a kernel, NaN where the profile does not have it."""
+    return _kernel(inputs, name, node, Inputs.get, np.nan)
 
 
 def _share(node: Node) -> float:

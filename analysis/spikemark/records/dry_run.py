@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
@@ -30,6 +29,7 @@ from spikemark.network.description import read
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
+from .dry_run_fields import About
 from .phases import COMPUTE, HELD, PARTS, THREADS
 from .record import DRY_RUN
 from .run_files import CYCLES, RANKS
@@ -42,48 +42,10 @@ WORK_OF = {
     "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",
 }  # fmt: skip
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
+QUIET = 0.1  # cores that other programs may keep busy; the mini-app warns beyond it
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
-
-
-class Sampled(BaseModel):
-    """One rank that ran. `beside`: share of its measured part in which each of its neighbours was measured,
-    too, the least of them; None where it ran by itself."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-
-    rank: Annotated[int, Field(ge=0)]
-    why: str
-    beside: Annotated[float, Field(ge=0, le=1)] | None
-
-
-class About(BaseModel):
-    """dryrun.json."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-
-    format_version: Literal[1]
-    kind: Literal["dry_run"]
-    ranks: Annotated[int, Field(ge=1)]  #: R, of the machine
-    threads: Annotated[int, Field(ge=1)]
-    ranks_here: Annotated[int, Field(ge=1)]  #: that ran side by side
-    cores: Annotated[int, Field(ge=1)]  #: of this node, that could be used
-    bound: bool  #: whether every thread had a core of its own
-    sampled: Annotated[list[Sampled], Field(min_length=1)]
-    seed: Annotated[int, Field(ge=0)]
-    spikes: Literal["exact", "drawn"]
-    routes: Literal["exact", "drawn"]  #: which ranks a rank's own spikes go to, which collocation depends on
-    rates: str  #: where the rates come from
-    rate_hz: Annotated[float, Field(ge=0)] | None
-    cycles: Annotated[int, Field(ge=1)]
-    phases: Annotated[list[str], Field(min_length=1)]
-    description: dict[str, Any]
-    host: dict[str, Any]
-    provenance: dict[str, Any]
-    kinds: dict[str, str]
-    null: dict[str, str]  #: what is not known, and why
-    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -113,6 +75,12 @@ class DryRun:
     def title(self) -> str:
         """The name of its network, for tables."""
         return f"the network of {self.path}"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs ran beside the ranks, or may have."""
+        load = self.about.foreign_load
+        return load is None or load > QUIET
 
     @cached_property
     def timed(self) -> np.ndarray:

@@ -174,6 +174,29 @@ def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
     assert 0.97e-9 + more == pytest.approx(ns * 1e-9, rel=within)
 
 
+def test_measured_times_of_large_rings_count_instead_of_those_of_one_machine():
+    """0 up to the second cache, the measured times at 8.4 and 67 MB, in between by the logarithm."""
+    times = {"t_ring_8": 2.0, "t_ring_67": 8.0, "t_row": 0.5}
+    paths = {
+        f"kernels__{group}__{name}": Value(ns, "ns")
+        for group in ("one_core", "full_node")
+        for name, ns in times.items()
+    }
+    machine = Machine().with_(node__cores=1, **paths)
+
+    def one(machine, neurons):
+        network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=400)
+        return phases.phase_times(network, machine, 1, 1)
+
+    bare = Machine().with_(node__cores=1, node__l2=1e6, node__l3=None)
+    for neurons, more, row in ((5000, 0, 0), (200_000, 2.0, 0.5), (565_685, 5.0, 0.5), (1_600_000, 8.0, 0.5)):
+        with_times, without = one(machine, neurons), one(bare, neurons)
+        visits = neurons * 400 * 2.5e-4
+        assert with_times.deliver_s[0] - without.deliver_s[0] == pytest.approx(visits * more * 1e-9, abs=1e-9)
+        assert with_times.update_s[0] - without.update_s[0] == pytest.approx(neurons * row * 1e-9, abs=1e-9)
+        assert cache.ASSUMED in without.assumptions and cache.ASSUMED not in with_times.assumptions
+
+
 def test_published_rates_and_rates_as_asked():
     network = microcircuit.describe(scale=0.1)
     found = rates.of(network, preset="microcircuit")

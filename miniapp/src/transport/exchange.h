@@ -13,19 +13,11 @@
 
 #include "base/error.h"
 #include "base/registry.h"
+#include "transport/inbox.h"
 #include "transport/outbox.h"
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/// The spikes received: one run of words per source rank (the own one included), some of them empty.
-struct inbox {
-    int runs;
-    struct inbox_run {
-        const uint32_t *words;
-        size_t count;
-    } * run; ///< [runs]
-};
 
 /// What has been handed to MPI for other ranks since the exchange was opened.
 struct traffic {

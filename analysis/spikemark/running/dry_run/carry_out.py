@@ -228,4 +228,14 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
         "phases": first.phases, "description": wanted.description,
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},
         "provenance": first.provenance.model_dump(), "kinds": KINDS, "null": NULL, "warnings": [*warnings],
+        "foreign_load": _foreign_load(ranks, (wanted.side_by_side - 1) * wanted.threads),
     }  # fmt: skip
+
+
+def _foreign_load(ranks: list[DryRank], beside: int) -> float | None:
+    """Cores that others than the ranks kept busy, the most of all ranks; None where one does not know.
+
+    `beside`: threads of its neighbours, which a rank takes for others.
+    """
+    loads = [rank.record.host.foreign_load for rank in ranks]
+    return None if None in loads else max(0.0, max(loads) - beside)
