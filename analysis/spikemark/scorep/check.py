@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import counted
 from spikemark.records import record
 from spikemark.records.phases import HELD, NOT_TIMED
 
@@ -101,6 +102,7 @@ class Check:
 
     path: Path
     ranks: list[Rank]
+    about: str  # which run it is
     found: tuple[str, ...]  # the files of Score-P, of files.NAMES
     warnings: list[str]
 
@@ -139,7 +141,14 @@ def check(directory: Path) -> Check:
     traced = trace.read(directory / files.TRACE, number) if files.TRACE in found else [None] * number
     ranks = [_rank(run, *each) for each in zip(range(number), profiled, traced, strict=True)]
     busy = [text for text in run.record.warnings if text.startswith(BUSY)]
-    return Check(directory, ranks, found, busy)
+    return Check(directory, ranks, _about(run), found, busy)
+
+
+def _about(run: record.Run) -> str:
+    """What tells a run from others of a plan."""
+    layout = f"{counted(run.record.ranks, 'rank')} with {counted(run.record.threads, 'thread')}"
+    ratio, seed = run.delay_ratio, run.record.description.get("seed")
+    return f"{run.schedule}, placement {run.placement}, D = {ratio}, {layout}, seed {seed}"
 
 
 def _rank(run: record.Run, rank: int, profiled: Seen | None, traced: Seen | None) -> Rank:

@@ -39,7 +39,7 @@ def regions(found: Check) -> Table:
         for one in found.ranks
     ]
     columns = [Column("rank", "rank"), *(Column(name, head, "measured") for name, head in heads.items())]
-    return Table(columns, rows, f"{found.path}: seconds by Score-P")
+    return Table(columns, rows, f"{found.path} ({found.about}): seconds by Score-P")
 
 
 def agreement(found: Check) -> list[str]:
@@ -97,6 +97,7 @@ def content(found: Check) -> dict[str, Any]:
         ranks.append(entry)
     return {
         "tolerance": {"share": SHARE, "per_visit_s": PER_VISIT_S},
+        "run": found.about,
         "files": list(found.found),
         "agrees": not found.complaints,
         "complaints": found.complaints,

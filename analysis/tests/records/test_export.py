@@ -1,6 +1,7 @@
 """`spikemark export`: what Extra-P would read of a results folder."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
 from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
+from spikemark.running.experiments import expand, load
 
 
 def exported(results, only=()):
@@ -183,3 +185,9 @@ def test_folder_without_runs_gets_one_line(tmp_path):
     (results.run(results.read_plan().runs[0].id) / "record.json").unlink()
     with pytest.raises(BadInput, match="no record that can be exported"):
         exported(results)
+
+
+def test_an_experiment_has_the_five_values_that_extra_p_asks_for():
+    runs = expand(load("scaling"))
+    points = Counter((run.ranks, run.threads, *sorted(run.fields.items())) for run in runs)
+    assert len(points) >= 5 and len({*points.values()}) == 1

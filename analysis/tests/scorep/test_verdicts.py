@@ -163,3 +163,10 @@ def test_a_profile_without_our_regions_names_the_filter_too(run, tmp_path, monke
     monkeypatch.setattr("spikemark.scorep.seen.MEASURED", "main_loop")
     line = refusal("scorep", folder)
     assert "SPIKEMARK_SCOREP" in line and "SCOREP_FILTERING_FILE" in line
+
+
+def test_it_says_which_run_it_reads(run, tmp_path, spikemark):
+    folder = measured(run, tmp_path / "scorep")
+    said = "conventional, placement round_robin, D = 10, 2 ranks with 1 thread, seed 1"
+    assert json.loads(spikemark("scorep", folder, "--json")[1])["run"] == said
+    assert said in " ".join(spikemark("scorep", folder)[1].split())
