@@ -17,6 +17,7 @@ from spikemark.machines.jitter import Jitter
 from spikemark.models import recursion
 from spikemark.network import lanes
 from spikemark.network.description import Description, read
+from spikemark.network.placement_field import same
 from spikemark.network.schedules import Schedule
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.dry_run import DryRun
@@ -175,7 +176,7 @@ def check_description(
     owns, others = lanes.chosen(ran, None, None), lanes.chosen(wanted, schedule, placement)
     if owns[0] != others[0]:
         raise BadInput(f"schedule={others[0].name}: the dry run in {run.path} has {owns[0].name}; {ALLOWED}")
-    if owns[1] != others[1]:
+    if not same(owns[1], others[1]):
         raise BadInput(f"placement={others[1]}: the dry run in {run.path} has {owns[1]}; {ALLOWED}")
     if name := differing(ran, wanted):
         raise BadInput(f"{name}: not that of the dry run in {run.path}; {ALLOWED}")

@@ -15,6 +15,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
+from spikemark.network import placement_field
 
 from . import run_files
 from .arrays import check_times, map_array
@@ -84,6 +85,8 @@ def load(folder: Path) -> DryRank:
     content = read_json(path / run_files.RECORD, "a dry run of a rank holds it")
     if not isinstance(content, dict) or content.get("format_version") not in FORMAT_VERSIONS:
         raise BadInput(f"{path / run_files.RECORD}: not a run record of format_version {READABLE}")
+    of_copy = placement_field.copied(content.get("description"), path / run_files.PLACEMENT)
+    content = content | {"description": of_copy}
     record = checked(DryRecord, content, path / run_files.RECORD, "a dry run of a rank")
     shape = (1, record.timing.cycles, len(record.phases))
     cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)

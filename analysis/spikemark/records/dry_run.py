@@ -5,6 +5,7 @@ cycles.npy      float32 [row, cycle, phase] in s, one row for each sampled rank;
 ranks.csv       one line for each row, with the columns of a run
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
 run.json        the description, as it was given
+placement.json  its placement file, if it names one
 ranks/NUMBER/   the record of that rank, as the mini-app wrote it
 failed.log      what a rank said that failed, until the same command succeeds
 """
@@ -26,17 +27,18 @@ from spikemark.core.reading import read_json, read_text
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.placement_field import located
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
 from .dry_run_fields import About
 from .phases import COMPUTE, HELD, PARTS, THREADS
 from .record import DRY_RUN
-from .run_files import CYCLES, RANKS
+from .run_files import CYCLES, PLACEMENT, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
 PAGE = "report.html"  # written by `spikemark report`
-FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS
+FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS, PLACEMENT
 #: Columns of work.csv, by the part of a cycle that they determine; threads wait longer the more is delivered.
 WORK_OF = {
     "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",
@@ -227,6 +229,8 @@ def load(folder: Path) -> DryRun:
     """The dry run in a folder. Raises BadInput naming the file and what is wrong."""
     path = Path(folder)
     content = read_json(path / ABOUT, "`spikemark dryrun` writes it once all of its ranks have run")
+    if isinstance(content, dict):
+        content = content | {"description": located(content.get("description"), path)}
     about = checked(About, content, path / ABOUT, "a dry run")
     numbers = [one.rank for one in about.sampled]
     if numbers != sorted(set(numbers)) or numbers[-1] >= about.ranks:

@@ -14,6 +14,7 @@ from pandera.errors import SchemaErrors
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
+from spikemark.network import placement_field
 
 from . import run_files
 from .arrays import check_times, map_array
@@ -82,7 +83,11 @@ class Run:
 
     @property
     def placement(self) -> str:
-        return self.record.description["placement"]
+        """The placement in words: its name, and the name of its file. Record.described has its path."""
+        known = self.record.placement
+        if known is not None and known.file is not None:
+            return placement_field.name_of({"name": known.name, "file": known.file})
+        return placement_field.name_of(self.record.description["placement"])
 
     @property
     def delay_ratio(self) -> int:
@@ -221,7 +226,8 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    return checked(Record, content, path, "record")
+    of_copy = placement_field.copied(content.get("description"), path.parent / run_files.PLACEMENT)
+    return checked(Record, content | {"description": of_copy}, path, "record")
 
 
 @functools.cache
@@ -234,6 +240,8 @@ def ranks_contract():
     columns[THREADS_COLUMN] = pa.Column("float64", seconds, nullable=True, required=False)
     for name in ("node", "lookups"):  # records from before them lack them
         columns[name] = pa.Column("int64", not_negative, required=False)
+    levels = pa.Column("Int64", not_negative, nullable=True, required=False, regex=True)
+    columns[r"^(messages|words|bytes)_level_[1-8]$"] = levels
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 

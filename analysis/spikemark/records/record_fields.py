@@ -10,6 +10,7 @@ from spikemark.network.description import Description, read
 from .field_types import Checksum, Count, Fields, Positive, Seconds, Span
 from .kernel_fields import Kernel
 from .phases import HOLD_THREADS, THREADS, with_threads
+from .placed import Placed
 
 FORMAT_VERSIONS = (1, 2)
 READABLE = " and ".join(map(str, FORMAT_VERSIONS))
@@ -145,6 +146,7 @@ class Lane(Fields):
     messages: Count
     bytes_sent: Count
     spikes_sent: Count
+    levels: list[dict[str, Count | None]] | None = None  #: None unless composed, and before the field
 
 
 class Meter(Fields):
@@ -199,7 +201,8 @@ class OfProcesses(Fields):
 
     format_version: Literal[1, 2]
     status: Literal["complete"]
-    description: dict[str, Any]
+    description: dict[str, Any]  #: its placement file is the copy in the folder of the record
+    placement: Placed | None = None  #: records from before the field lack it
     provenance: Provenance
     host: Host
     warnings: list[str]
@@ -245,13 +248,12 @@ class Record(OfProcesses):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
-        kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
+        kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
         kinds |= {"exchange": (str, dict)}
         for name, kind in kinds.items():
-            if not isinstance(self.description.get(name), kind):
-                raise ValueError(
-                    f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"
-                )
+            found = self.description.get(name)
+            if not isinstance(found, kind):
+                raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
         untold = {THREADS} if self.format_version == 1 else set()
         if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
             raise ValueError(

@@ -195,7 +195,7 @@ def test_impossible_fields(run_dir, overrides, complaint):
     assert complaint in refused(run_dir)
 
 
-ADDED_LATER = ("energy_reason", "kernel", "kind")  # records from before lack them
+ADDED_LATER = ("energy_reason", "kernel", "kind", "placement")  # records from before lack them
 
 
 def test_every_field_of_the_format_is_needed(run_dir):

@@ -26,6 +26,7 @@ static void add_lanes(struct rank_tally *own, const struct model *model) {
                                             .bytes = traffic.bytes,
                                             .spikes = lane->spikes_sent,
                                             .connections = (uint64_t)lane->windows->exchange->connections};
+        for (int i = 0; i < levels_max; i++) own->lanes[l].levels[i] = lane_level(lane, i);
         for (int t = 0; t < model->threads; t++)
             own->lanes[l].synapses += synapse_table_size(&lane->tables[t]);
         own->traffic.messages += traffic.messages;

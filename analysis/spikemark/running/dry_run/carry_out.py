@@ -19,6 +19,7 @@ from spikemark.core.files import write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
+from spikemark.network.placement_field import located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
@@ -67,7 +68,7 @@ def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun
         (out / name).unlink(missing_ok=True)
     ranks = _all(program, out, wanted, told)
     _check_phases(ranks)
-    return dry_run.save(out, _about(wanted, ranks), ranks, wanted.counts)
+    return dry_run.save(out, _about(out, wanted, ranks), ranks, wanted.counts)
 
 
 def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryRank]:
@@ -101,7 +102,7 @@ def _claim(out: Path, wanted: Plan) -> None:
     if foreign:
         raise BadInput(f"--out {out}: contains {foreign[0]!r}; {allowed}")
     given, about = out / dry_run.RUN, out / dry_run.ABOUT
-    if given.is_file() and read_json(given) != wanted.description:
+    if given.is_file() and with_content(located(read_json(given), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; {allowed}")
     if not given.is_file() and present:
         raise BadInput(f"--out {out}: contains {present[0]!r} without {dry_run.RUN}; {allowed}")
@@ -112,7 +113,12 @@ def _claim(out: Path, wanted: Plan) -> None:
     for path in sorted((out / dry_run.EACH).glob("*")):
         _ran(out, path.name, wanted)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(given, wanted.description)
+    write_json(given, _kept(out, wanted))
+
+
+def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
+    """The description as it stands in the folder, where a copy of its placement file is."""
+    return stored(wanted.description, out / run_files.PLACEMENT, out)
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
@@ -210,7 +216,7 @@ def mixed(ranks: list[DryRank]) -> list[str]:
     return found
 
 
-def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
+def _about(out: Path, wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     first = ranks[0].record
     shares = beside(ranks, wanted.side_by_side)
     sampled = [
@@ -225,7 +231,7 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
         "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,
         "alike": sample.alike(wanted.counts), "spikes": first.dry_run.spikes, "routes": first.dry_run.routes,
         "rates": wanted.rates.source, "rate_hz": wanted.rate_hz, "cycles": first.timing.cycles,
-        "phases": first.phases, "description": wanted.description,
+        "phases": first.phases, "description": _kept(out, wanted),
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},
         "provenance": first.provenance.model_dump(), "kinds": KINDS, "null": NULL, "warnings": [*warnings],
         "foreign_load": _foreign_load(ranks, (wanted.side_by_side - 1) * wanted.threads),
