@@ -222,8 +222,8 @@ def _seen(found: list) -> Any:
 
 
 def _traced(folder: Path) -> Any:
-    seen, waits = trace.read(folder / "traces.otf2", 2)
-    return [_seen(seen), waits]
+    found = trace.read(folder / "traces.otf2", 2)
+    return [_seen(found), [one.waited_s for one in found]]
 
 
 def _placement(end: str) -> Callable[[Path], None]:
