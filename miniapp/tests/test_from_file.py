@@ -62,7 +62,7 @@ def test_an_earlier_record_with_a_placement_is_replaced(ran, tmp_path):
 def test_explain_tells_the_balance(ran):
     done = program.start("--explain", ran[0], *FROM_FILE, "--ranks", 2, "--threads", 3)
     assert (
-        "2 ranks x 3 threads, placement from_file, 750 to 1250 neurons per rank, the most 1.25 times"
+        "2 ranks x 3 threads, placement from_file, 750 to 1250 neurons per rank, the most 1.250 times"
         in done.stdout
     )
     done = program.start("--explain", ran[0], *FROM_FILE, "--ranks", 2, "--json")

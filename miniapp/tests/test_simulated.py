@@ -61,6 +61,18 @@ def test_every_exchange_brings_the_spikes_of_a_real_run(exchange, real, listed, 
         assert (ranks, record["checksum"]) == (ranks, checksum)
 
 
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize("dimensions", [[8], [2, 4], [2, 2, 2], [2, 1, 2, 2]])
+def test_every_grid_brings_them(dimensions, side, merge, real, tmp_path):
+    description, checksum = real
+    grid = {"name": "multi_level", "parts": "direct", "dimensions": dimensions, "side": side, "merge": merge}
+    chosen = "exchange=" + json.dumps(grid, separators=(",", ":"))  # smpirun divides arguments at spaces
+    record = simulator.record_of(tmp_path, description, "--set", chosen, ranks=8)
+    assert record["checksum"] == checksum
+    assert all(level["words"] > 0 for level in record["lanes"][-1]["levels"] if level["connections"])
+
+
 def test_the_list_says_what_simgrid_lacks(listed):
     assert set(simulator.absent(listed)) == {"persistent", "neighbor", "ineighbor", "shared"}
 

@@ -71,10 +71,9 @@ class Measured:
         ordered = sorted(drawn, key=lambda times: _waiting(times, self.run.window))
         return found | {"low": ordered[0], "high": ordered[-1]}
 
-    def mean_s(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
-        means = self.means * self._factor(inputs)
-        return means[:, 0], means[:, 1], means[:, 2]
+    def mean_s(self, inputs: Inputs) -> tuple[np.ndarray, ...]:
+        """Mean seconds per cycle in each part of COMPUTE, [rank]."""
+        return tuple((self.means * self._factor(inputs)).T)
 
     def waited_s(self, meetings: list[recursion.Lane], inputs: Inputs, ranks_per_node: int) -> float:
         """Mean waiting per cycle in s of ranks that meet in these lanes, after the start."""

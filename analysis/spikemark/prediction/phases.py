@@ -2,8 +2,8 @@
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
 (models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; the
-waiting of the other threads counts into update, as in the mini-app's records. Kernel times depend on how many
+buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; how
+long a mean thread waits for it is `thread_wait`, as in the mini-app. Kernel times depend on how many
 cores of the node are busy: those of the profile are for one core and for all; in between, they are
 interpolated linearly in the number of busy cores.
 """
@@ -37,13 +37,24 @@ class PhaseTimes:
 
     deliver_s: np.ndarray
     update_s: np.ndarray
+    thread_wait_s: np.ndarray
     collocate_s: np.ndarray
     assumptions: list[str]
 
     @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """[rank] of each part of records.phases.COMPUTE."""
+        return self.deliver_s, self.update_s, self.thread_wait_s, self.collocate_s
+
+    @property
+    def of_one_thread(self) -> tuple[np.ndarray, ...]:
+        """Deliver, update and collocate, [rank] each, of one thread that stands for all of its rank."""
+        return self.deliver_s, self.update_s + self.thread_wait_s, self.collocate_s
+
+    @property
     def compute_s(self) -> np.ndarray:
-        """All three phases together, [rank]."""
-        return self.deliver_s + self.update_s + self.collocate_s
+        """All parts together, [rank]."""
+        return sum(self.parts)
 
 
 def phase_times(
@@ -91,8 +102,8 @@ def assumed(inputs: Inputs) -> list[str]:
     ]
 
 
-def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
+def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
+    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank]."""
 
     def kernel(name: str) -> float:
         return _kernel(inputs, name, node)
@@ -107,10 +118,11 @@ def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, np.nd
     advancing = loads.steps * (each * loads.neurons).sum(axis=0)
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
-    beside = _kernel(inputs, CYCLE, node, Inputs.get, 0.0) + _barriers(inputs, node)
-    update = of_thread.max(axis=1) + going_through - deliver + beside
+    update = advancing[loads.column].mean(axis=1) + _kernel(inputs, CYCLE, node, Inputs.get, 0.0)
+    waited = np.maximum(of_thread.max(axis=1) - of_thread.mean(axis=1), 0.0)  # rounding aside, >= 0
     alone = Node(node.cores, node.ranks, 1, node.nodes)  # the master threads, while the others wait
-    return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
+    collocate = loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
+    return deliver, update, waited + _barriers(inputs, node), collocate
 
 
 def _update(populations: list[Population], kernel) -> np.ndarray:

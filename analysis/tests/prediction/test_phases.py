@@ -105,6 +105,25 @@ def test_a_cycle_takes_its_time_whatever_is_in_it():
     assert phases.NO_CYCLE in phases.phase_times(NETWORK, half, 4, 1).assumptions
 
 
+def test_threads_wait_for_the_slowest_and_a_rank_computes_as_long_as_it():
+    """Waiting of threads is neither delivery nor update, which are those of a mean thread."""
+    network = mam_benchmark.describe(areas=3, neurons_per_area=5, indegree=40)
+    loads = count(network, 1, 8)  # 15 neurons: one thread has one less than the others
+    machine = Machine().with_(interconnect__latency_node=Value(0, "us"))
+    found = phases.phase_times(network, machine, 1, 8)
+    neurons = loads.neurons.sum(axis=0)[loads.column[0]]
+    assert sorted(neurons) == [1, *[2] * 7]
+    each = loads.neurons.sum(axis=0)[loads.column[0]].mean()
+    one = phases.phase_times(network, machine, 1, 1)
+    assert (one.thread_wait_s == 0).all() and found.thread_wait_s[0] > 0
+    assert found.update_s[0] / each < one.update_s[0] / 15 * 2  # the node is busy, up to twice as slow
+    with_barriers = phases.phase_times(network, Machine(), 1, 8)
+    assert with_barriers.thread_wait_s[0] > found.thread_wait_s[0]
+    assert with_barriers.update_s == pytest.approx(found.update_s)
+    assert found.compute_s == pytest.approx(sum(found.parts))
+    assert sum(found.of_one_thread) == pytest.approx(found.compute_s)
+
+
 def test_times_scale_with_the_kernels():
     one = phases.phase_times(NETWORK, Machine(), 8, 1)
     doubled = {p: replace(v, value=2 * v.value) for p, v in Machine().values.items() if "kernels" in p}

@@ -23,6 +23,7 @@ from spikemark.network.placement_field import located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
+from spikemark.records.phases import COMPUTE
 from spikemark.running.carry_out import RunFailed
 from spikemark.running.measure import log_text
 
@@ -32,7 +33,7 @@ from .plan import Plan
 NULL = {"waiting": ALONE, "exchange": ALONE, "real_time_factor": "it includes waiting and exchange"}
 WORKSPACE = ".dry-"  # beginning of the name of a folder in which a group of ranks runs
 KINDS = {
-    "deliver": "measured", "update": "measured", "collocate": "measured", "memory": "measured",
+    **dict.fromkeys((*COMPUTE, "memory"), "measured"),
     "neurons": "counted", "synapses": "counted", "synaptic_events": "counted", "work": "modelled",
 }  # fmt: skip
 #: Of records, what should be the same for all ranks.
@@ -66,6 +67,7 @@ def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun
     for name in (dry_run.ABOUT, dry_run.FAILED):
         (out / name).unlink(missing_ok=True)
     ranks = _all(program, out, wanted, told)
+    _check_phases(ranks)
     return dry_run.save(out, _about(out, wanted, ranks), ranks, wanted.counts)
 
 
@@ -162,6 +164,17 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
             os.rename(place / str(rank), folder_of(out, rank))
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _check_phases(ranks: list[DryRank]) -> None:
+    """Raises BadInput for ranks whose records differ in their phases, as those of other formats do."""
+    first = ranks[0]
+    for rank in ranks:
+        if rank.record.phases != first.record.phases:
+            raise BadInput(
+                f"{rank.path}: phases={', '.join(rank.record.phases)}; {first.path} has"
+                f" {', '.join(first.record.phases)}; allowed: a new folder for records of another format"
+            )
 
 
 def _line(rank: DryRank, done: int, wanted: Plan) -> str:
