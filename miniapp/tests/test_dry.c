@@ -278,6 +278,7 @@ static void phases_of_other_ranks_are_unmeasured(void **state) {
         assert_int_equal(isnan(alone.measured.log.time[0][p]), of_others);
     }
     assert_true(dry.inbox_s > 0 && dry.prepare_s > 0);
+    assert_false(inbox_is_scattered(&alone.model.lanes[0].windows[0].inbox)); // few spikes from every rank
     close_one(&alone);
     description_close(&description);
 }

@@ -38,7 +38,7 @@ def test_the_spikes_are_those_of_any_placement(ran, tmp_path):
 
 
 def test_the_record_holds_the_placement(ran, tmp_path):
-    run, out, record = ran
+    _, out, record = ran
     assert record["description"]["placement"] == {"name": "from_file", "file": "near/cut.json"}
     assert record["placement"] == {
         "name": "from_file",
@@ -48,10 +48,8 @@ def test_the_record_holds_the_placement(ran, tmp_path):
     }
     kept = json.loads((out / "placement.json").read_text())
     assert kept == WHOLE
-    again = program.record_of(
-        tmp_path / "again", *program.sets(placement=f'{{"name": "from_file", "file": "{out}/placement.json"}}'),
-        ranks=2,
-    )  # fmt: skip
+    of_copy = program.sets(placement=json.dumps({"name": "from_file", "file": f"{out}/placement.json"}))
+    again = program.record_of(tmp_path / "again", *of_copy, ranks=2)
     assert again["checksum"] == record["checksum"]
 
 
@@ -64,7 +62,7 @@ def test_an_earlier_record_with_a_placement_is_replaced(ran, tmp_path):
 def test_explain_tells_the_balance(ran):
     done = program.start("--explain", ran[0], *FROM_FILE, "--ranks", 2, "--threads", 3)
     assert (
-        "2 ranks x 3 threads, placement from_file, 750 to 1250 neurons per rank, the most 1.25 times"
+        "2 ranks x 3 threads, placement from_file, 750 to 1250 neurons per rank, the most 1.250 times"
         in done.stdout
     )
     done = program.start("--explain", ran[0], *FROM_FILE, "--ranks", 2, "--json")
@@ -89,7 +87,7 @@ BAD = {
     "no file": ('{"name": "from_file"}', "placement.file: missing; allowed: a string"),
     "no object": ("from_file", 'placement: "from_file"; allowed: {"name": "from_file", "file": FILE.json}'),
     "absent": ('{"name": "from_file", "file": "far.json"}', "placement.file: far.json: "),
-    "npz": ('{"name": "from_file", "file": "p.npz"}', "`spikemark partition ... --out FILE.json` writes"),
+    "npz": ('{"name": "from_file", "file": "p.npz"}', "`spikemark partition ... --out FILE.json` writes it"),
     "unknown field": (
         '{"name": "from_file", "file": "near/cut.json", "ranks": 2}',
         "placement.ranks: unknown field",

@@ -360,3 +360,17 @@ def test_bad_tables_are_refused(case, tmp_path):
 def test_a_table_is_for_two_levels(tmp_path):
     line = refused(with_table(tmp_path, TABLE, dimensions=[2, 1, 2]), tmp_path / "run")
     assert line == "miniapp: exchange.world.table: for 3 levels; allowed: two levels"
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_the_checks_of_the_sanitizers_find_nothing(merge, tmp_path):
+    description = with_table(tmp_path, TABLE, side="receiver", merge=merge)
+    grid = json.loads(description.read_text())["exchange"]
+    for name, fields in (("both", {}), ("three", {"dimensions": [2, 1, 2], "table": None, "side": "sender"})):
+        chosen = {k: v for k, v in (grid | fields).items() if v is not None}
+        if chosen.get("order"):
+            chosen["order"] = str(tmp_path / "near" / "order.json")
+        if chosen.get("table"):
+            chosen["table"] = str(tmp_path / "table.json")
+        arguments = program.sets(schedule="conventional", exchange=json.dumps(chosen), time__simulate_ms=20)
+        assert program.checked(tmp_path / name, *arguments, ranks=RANKS)["status"] == "complete"

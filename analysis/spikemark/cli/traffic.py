@@ -13,12 +13,13 @@ from .partition import GraphFile
 def traffic(
     graph: GraphFile,
     placement: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="A file of `spikemark partition`, or a placement of the mini-app (with --ranks).",
+            help="A file of `spikemark partition`, or a placement of the mini-app (with --ranks). By default "
+            "that of the run description; for a voxel graph, round_robin.",
         ),
-    ] = "round_robin",
+    ] = None,
     ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks, if no file gives it.")] = None,
     levels: Annotated[
         str | None,
@@ -64,10 +65,11 @@ def traffic(
     from spikemark.prediction.partition import bridges, show
     from spikemark.prediction.partition.graph import load
     from spikemark.prediction.partition.levels import check_side, dimensions
-    from spikemark.prediction.partition.placement import named
+    from spikemark.prediction.partition.placement import named, of_run
 
     check_side(side)
     network = load(graph)
+    placement = placement or of_run(network)
     placed = named(network, placement, ranks)
     sizes = () if levels is None else dimensions(levels, placed.ranks)
     if out_table is not None:

@@ -127,7 +127,7 @@ void explain_print(const struct description *d, const struct placement *placemen
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);
     printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank, the most "
-           "%.3g times the mean\n",
+           "%.3f times the mean\n",
            placement->ranks, plural((unsigned)placement->ranks), placement->threads,
            plural((unsigned)placement->threads), placement->rule->name, fewest, most,
            placement_balance(placement));

@@ -144,6 +144,12 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                                         job->is_dry ? &job->dry : NULL, error);
 }
 
+/// Describes the host; where all ranks are actors of one process, once.
+static void read_host(struct host *host, int rank, MPI_Comm world) {
+    if (rank == 0 || !time_is_simulated) host_read(host);
+    if (time_is_simulated) MPI_Bcast(host, sizeof *host, MPI_BYTE, 0, world);
+}
+
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     struct host host;
     struct nodes nodes;
@@ -171,7 +177,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     results.clock_read_s = clock_cost();
     results.ahead_s = clock_ahead();
     results.step_s = results.ahead_s - job->ahead_s;
-    host_read(&host);
+    read_host(&host, job->model.process, world);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
     nodes_gather(&nodes, &host, results.sysfs, world);

@@ -105,9 +105,9 @@ static bool read_placement(struct description *d, struct error *error) {
         !fields_string(&placement, "file", NULL, &d->placement_file, error))
         return false;
     const size_t length = strlen(d->placement_file);
-    return length < 4 || strcmp(d->placement_file + length - 4, ".npz") != 0 ||
+    return (length > 5 && strcmp(d->placement_file + length - 5, ".json") == 0) ||
            fields_refuse(&placement, "file",
-                         "a JSON file, as `spikemark partition ... --out FILE.json` writes", error);
+                         "FILE.json, as `spikemark partition ... --out FILE.json` writes it", error);
 }
 
 static bool read_names(struct description *d, struct error *error) {

@@ -20,7 +20,14 @@ struct deal {
     int first_rank, ranks; ///< no ranks: only in a file, for a population without neurons
 };
 
-struct placement;
+struct placement {
+    const struct placement_rule *rule;
+    const struct network *network;
+    int ranks, threads;
+    struct deal *deals; ///< [first_deal[populations]] by id, which ascends; every neuron is in one
+    /// [populations + 1] number of the first deal of a population. Each population has at least one.
+    uint32_t *first_deal;
+};
 
 struct placement_rule {
     const char *name;
@@ -34,16 +41,6 @@ struct placement_rule {
 
 /// All rules, ended by NULL.
 extern const struct placement_rule *const placement_rules[];
-
-struct placement {
-    const struct placement_rule *rule;
-    const struct network *network;
-    int ranks, threads;
-    struct deal
-        *deals; ///< [first_deal[populations]] by population and id; ids ascend. Every neuron is in one.
-    uint32_t
-        *first_deal; ///< [populations + 1] number of the first deal of a population; each has at least one
-};
 
 /// Neurons of one deal that one thread owns: first, first + stride, ...
 struct share {

@@ -265,14 +265,14 @@ static json_t *record(const struct results *results) {
                                      d->idle_pause_s > 0, &energy_reason);
     const char *kind = results->model->dry ? "dry_run" : time_is_simulated ? "simulated" : "measured";
     return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so so}", "format_version",
-                     1, "status", "complete", "kind", kind, "dry_run", dry_run(results), "checksum",
-                     checksum(results, true), "spike_checksum", checksum(results, false), "description",
-                     results->description->json.object, "provenance", provenance(results), "host",
-                     host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",
-                     results->model->threads, "placement", placement(results), "totals", totals(results),
-                     "timing", timing(results), "memory", memory(results), "lanes", lanes(results), "phases",
-                     names, "meters", meters_of(results), "energy", energy, "energy_reason", energy_reason,
-                     "kernel", kernel(results));
+                     record_format_version, "status", "complete", "kind", kind, "dry_run", dry_run(results),
+                     "checksum", checksum(results, true), "spike_checksum", checksum(results, false),
+                     "description", results->description->json.object, "provenance", provenance(results),
+                     "host", host(results), "warnings", warnings(results), "ranks", results->model->ranks,
+                     "threads", results->model->threads, "placement", placement(results), "totals",
+                     totals(results), "timing", timing(results), "memory", memory(results), "lanes",
+                     lanes(results), "phases", names, "meters", meters_of(results), "energy", energy,
+                     "energy_reason", energy_reason, "kernel", kernel(results));
 }
 
 bool record_json_write(const struct results *results, FILE *file) {

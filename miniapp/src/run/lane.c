@@ -103,7 +103,7 @@ void lane_close(struct lane *lane) {
     for (uint32_t w = 0; lane->windows && w < windows(lane); w++) {
         exchange_close(lane->windows[w].exchange);
         outbox_close(&lane->windows[w].outbox);
-        free(lane->windows[w].words);
+        joined_close(&lane->windows[w].joined);
     }
     free(lane->windows);
     routes_close(&lane->routes);
@@ -188,17 +188,12 @@ void lane_progress(struct lane *lane) {
         if (lane->windows[w].started) exchange_progress(lane->windows[w].exchange, &lane->windows[w].outbox);
 }
 
-/// Translates the inbox into words that name lists of this rank.
-static void translate(const struct lane *lane, struct window *window) {
+/// Translates the inbox into words that name lists of this rank, in one run. \return how many they are.
+static size_t translate(const struct lane *lane, struct window *window) {
     const struct wire_format *wire = lane->plan->wire;
     const struct inbox *inbox = &window->exchange->inbox;
-    size_t most = 0, n = 0;
-    for (int i = 0; i < inbox->runs; i++) most += inbox->run[i].count / (size_t)wire->words;
-    if (most > window->capacity) {
-        free(window->words);
-        window->capacity = 2 * most;
-        window->words = ALLOC(uint32_t, window->capacity);
-    }
+    size_t n = 0;
+    joined_reserve(&window->joined, inbox_words(inbox) / (size_t)wire->words);
     for (int i = 0; i < inbox->runs; i++)
         for (size_t k = 0; k < inbox->run[i].count; k += (size_t)wire->words) {
             uint32_t word = wire->unpack(inbox->run[i].words + k);
@@ -207,10 +202,9 @@ static void translate(const struct lane *lane, struct window *window) {
                 if (list == search_nothing) continue;
                 word = spike_pack(lane->format, list, spike_step(lane->format, word));
             }
-            window->words[n++] = word;
+            window->joined.words[n++] = word;
         }
-    window->translated = (struct inbox_run){window->words, n};
-    window->inbox = (struct inbox){1, &window->translated};
+    return n;
 }
 
 static void finish(const struct lane *lane, struct window *window) {
@@ -218,10 +212,15 @@ static void finish(const struct lane *lane, struct window *window) {
     outbox_clear(&window->outbox);
     window->started = false;
     window->arrived = true;
-    if (lane->backend->broadcast || lane->plan->wire->words > 1)
-        translate(lane, window);
-    else
-        window->inbox = window->exchange->inbox;
+    const struct inbox *inbox = &window->exchange->inbox;
+    if (lane->backend->broadcast || lane->plan->wire->words > 1) {
+        window->inbox = joined_inbox(&window->joined, translate(lane, window));
+    } else if (inbox_is_scattered(inbox)) {
+        joined_copy(&window->joined, inbox);
+        window->inbox = joined_inbox(&window->joined, inbox_words(inbox));
+    } else {
+        window->inbox = *inbox;
+    }
 }
 
 void lane_finish(struct lane *lane, bool all) {
@@ -288,7 +287,7 @@ size_t lane_buffer_bytes(const struct lane *lane) {
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
         bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
-                 window->capacity * sizeof *window->words;
+                 window->joined.capacity * sizeof *window->joined.words;
     }
     return bytes;
 }

@@ -21,10 +21,8 @@ struct window {
     struct exchange *exchange;
     uint32_t first_step, sent_step; ///< first step of what is being collected, and of what was sent last
     bool started, arrived;          ///< arrived: what was sent has not been delivered yet
-    struct inbox inbox;             ///< what to deliver: the exchange's, or `translated`
-    struct inbox_run translated;
-    uint32_t *words; ///< of `translated`
-    size_t capacity;
+    struct inbox inbox;             ///< what to deliver: the exchange's, or `joined`
+    struct joined joined;
 };
 
 struct lane {

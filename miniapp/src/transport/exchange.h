@@ -13,19 +13,11 @@
 
 #include "base/error.h"
 #include "base/registry.h"
+#include "transport/inbox.h"
 #include "transport/levels.h"
 #include "transport/outbox.h"
 #include "transport/traffic.h"
 #include <mpi.h>
-
-/// The spikes received: one run of words per source rank (the own one included), some of them empty.
-struct inbox {
-    int runs;
-    struct inbox_run {
-        const uint32_t *words;
-        size_t count;
-    } * run; ///< [runs]
-};
 
 /// The other ranks with which this one shares routes, ascending, without the own rank. No words for ranks
 /// that are no targets are ever put into an outbox.

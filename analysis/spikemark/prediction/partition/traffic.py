@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.core import memory
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
-from .placement import Placement
+from .placement import per_unit
 
 WORD = 4  # bytes
 
@@ -25,7 +26,7 @@ class Hits:
     def __init__(self, graph: Graph, placement: Placement) -> None:
         self.graph, self.ranks = graph, placement.ranks
         check_memory(placement.ranks)
-        self.there, self.kind = placement.columns(graph)  # [U, classes], [ranks]
+        self.there, self.kind = per_unit(placement, graph)  # [U, classes], [ranks]
         columns = sparse.csr_array(
             (np.ones(len(graph.column)), (graph.column, np.arange(len(graph.column)))),
             shape=(graph.miss.shape[1], len(graph.column)),

@@ -1,6 +1,7 @@
 """`spikemark partition` and `spikemark traffic` from end to end, and what they refuse."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -54,6 +55,30 @@ def test_a_placement_and_its_traffic(spikemark, run, tmp_path):
     status, output, _ = spikemark("traffic", run, "--placement", out, "--levels", "2x2", "--merged")
     assert "level 2, sent on for others" in output and "a spike goes to a bridge once." in output
     assert [path.name for path in tmp_path.iterdir() if "state" in path.name] == []
+
+
+def test_the_placement_that_a_description_names_is_read(spikemark, run, tmp_path):
+    """`partition` says how to run its file, and `traffic` reads it from the description."""
+    out = tmp_path / "placed" / "p.json"
+    out.parent.mkdir()
+    status, output, errors = spikemark(
+        "partition", run, "--ranks", 4, "--method", "greedy_swap", "--out", out
+    )
+    assert status == 0, errors
+    words = shlex.split(output.splitlines()[-1].removeprefix("to run it: "))
+    assert words[:5] == ["mpirun", "-n", "4", "miniapp", str(run)]
+    field, value = words[-1].split("=", 1)
+    placed = json.loads(value)
+    assert (field, placed) == ("placement", {"name": "from_file", "file": "placed/p.json"})
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"placement": placed}))
+    named, given = (spikemark("traffic", run, *more, "--json")[1] for more in ((), ("--placement", out)))
+    assert json.loads(named) == json.loads(given)
+    status, _, errors = spikemark("traffic", run, "--ranks", 3)
+    assert status == 2 and "ranks=3" in errors and "is for 4" in errors
+    _, output, _ = spikemark(
+        "partition", run, "--ranks", 4, "--method", "random", "--out", tmp_path / "p.npz"
+    )
+    assert output.splitlines()[-1] == "to run it: write it as .json, which is what the mini-app reads"
 
 
 def test_a_forwarding_table_of_two_levels(spikemark, run, tmp_path):

@@ -7,10 +7,11 @@ from drawn_network import hops, needs, pairs, rank_of_neurons
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition import graph, levels, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.prediction.partition.placement import Placement, of_rule
+from spikemark.prediction.partition.placement import of_rule
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
