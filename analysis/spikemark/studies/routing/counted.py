@@ -90,7 +90,7 @@ def expected(m: Measured) -> list[dict[str, float]]:
     record = m.run.record
     lane, described = record.lanes[-1], record.described
     network = graph.of_description(described)
-    placement = of_rule(described, m.run.placement, record.ranks)
+    placement = of_rule(described, described.placement, record.ranks)
     hits = traffic.Hits(network, placement)
     window = lane.period * 1e-3 * described.time.cycle_ms * network.rates_hz  # spikes of a neuron
     windows = described.time.cycles / lane.period
