@@ -17,6 +17,7 @@ import pytest
 
 from spikemark.core.errors import BadInput
 from spikemark.network import placement, schedules
+from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.placement_field import FROM_FILE, located
@@ -268,12 +269,12 @@ def test_the_same_exchanges_and_models():
     assert {one["name"] for one in said["exchanges"]} == {
         *exchange.EXCHANGES,
         exchange.ALONE,
-        exchange.TWO_LEVEL,
+        *COMPOSED,
     }
     broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
     assert broadcasts == set(exchange.BROADCASTS)
     overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
-    assert overlapping - {exchange.TWO_LEVEL} == set(exchange.OVERLAPPING)
+    assert overlapping - {*COMPOSED} == set(exchange.OVERLAPPING)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
 

@@ -97,7 +97,11 @@ def contents(path: Path, load: Callable[[Path], dict]) -> dict:
 def arrays(path: Path) -> dict:
     """The arrays of an .npz file."""
     with open(path, "rb") as file:  # NumPy leaves it open if it is damaged
-        return dict(np.load(file, allow_pickle=False))
+        found = dict(np.load(file, allow_pickle=False))
+    for name, values in found.items():
+        if not isinstance(values, np.ndarray):
+            raise ValueError(f"{name} is no array of NumPy")
+    return found
 
 
 def _file(path: Path, called: dict[str, str]) -> Columns:
