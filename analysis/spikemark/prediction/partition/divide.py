@@ -42,7 +42,8 @@ def divide(
     """Place the graph on so many ranks.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
-    the same graph, ranks, method and seed, and removed at the end. The time limit counts from this start.
+    the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
+    limit counts from this start.
     Raises BadInput for fewer than one rank, and for more ranks than neurons, or than memory is for.
     """
     if not 1 <= ranks <= graph.neurons:
@@ -70,8 +71,8 @@ def divide(
             size, out = unevenness_of(problem.loads, state["rank"], ranks)
             say(f"{now - began:.0f} s: largest over mean {size:.3f} neurons, {out:.3f} traffic of voxels")
             said = now
-    if kept is not None:
-        kept.unlink(missing_ok=True)
+    if kept is not None and saved > began:
+        _keep(kept, key, state)
     return Divided(problem.placement(state["rank"], method.name), time.monotonic() - began, finished)
 
 
