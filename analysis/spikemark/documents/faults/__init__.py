@@ -4,8 +4,8 @@
 at single calls, `killed.py` at random times, `folders.py` between two commands.
 """
 
+import json
 import platform
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,9 +34,6 @@ def tables() -> Iterator[Table]:
     """One table, a row for each subject and fault; what came out wrong is printed, too."""
     with tempfile.TemporaryDirectory(prefix="faults-") as root, loaded() as server:
         found = list(_rows(Path(root), server))
-    wrong = [line for _, _, outcomes in found for line in outcomes.wrong]
-    for line in wrong:
-        print(f"wrong: {line}", file=sys.stderr)
     rows = [row(*one) for one in found]
     rows.append({"subject": "in all"} | {name: sum(row[name] for row in rows) for name in _COUNTS})
     yield Table(COLUMNS, rows, "Faults", "faults")
@@ -62,7 +59,7 @@ def _rows(root: Path, server: Server) -> Iterator[tuple[str, str, Outcomes]]:
         with Bench(subject, root / str(number), server) as bench:
             for fault, outcomes in _all(bench, root / "disk"):
                 words = f"{fault} (of {len(bench.calls)} calls)" if fault in called.WAYS else fault
-                print(f"{subject.name}: {words}: {outcomes.tries} tries", flush=True)
+                print(json.dumps(row(subject.name, words, outcomes)), *outcomes.wrong, sep="\n", flush=True)
                 yield subject.name, words, outcomes
 
 
