@@ -8,6 +8,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
@@ -16,7 +17,6 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import ALONE, EXCHANGES, TWO_LEVEL
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -120,11 +120,10 @@ def _check_names(placement: str | None, exchange: str | dict | None) -> None:
     """Raises BadInput for unknown placements and exchanges."""
     if placement is not None and placement not in PLACEMENTS:
         raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL, ALONE]
     of_lanes = isinstance(exchange, dict) and "name" not in exchange
     for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+        if isinstance(name, str) and name not in EXCHANGES:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(EXCHANGES)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:

@@ -14,6 +14,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.algorithms import LINEAR
+from spikemark.network.exchanges import ALONE, TWO_LEVEL
 from spikemark.network.lanes import Lane
 
 from .collectives import Collectives
@@ -24,7 +25,6 @@ KEPT = 8  # lanes of which the traffic is kept: those of the ways that are looke
 COUNT_BYTES = 4.0  # a size that is sent ahead
 FRAME_BYTES = 8.0
 LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
-TWO_LEVEL, ALONE = "two_level", "self"
 #: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
 OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
 BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`

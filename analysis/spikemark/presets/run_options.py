@@ -6,6 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from spikemark.core.errors import shown
 from spikemark.network.description import read_time
+from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES
 
@@ -26,10 +27,10 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 500.0
 
-    @field_validator("schedule", "placement")
+    @field_validator("schedule", "placement", "exchange")
     @classmethod
     def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
-        allowed = SCHEDULES if about.field_name == "schedule" else PLACEMENTS
+        allowed = {"schedule": SCHEDULES, "placement": PLACEMENTS, "exchange": EXCHANGES}[about.field_name]
         if name is not None and name not in allowed:
             raise ValueError(f"{about.field_name}={shown(name)}: allowed are {', '.join(allowed)}")
         return name
