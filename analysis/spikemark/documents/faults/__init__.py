@@ -7,15 +7,17 @@ at single calls, `killed.py` at random times, `folders.py` between two commands.
 import json
 import platform
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+from spikemark.core import places
 from spikemark.quantities.table import Column, Table
 
 from . import called, folders, killed
 from .interposed import COUNTED, Fault
 from .server import Server
-from .subjects import SUBJECTS
+from .subjects import SUBJECTS, Subject
 from .tries import Bench, Outcomes
 
 COLUMNS = [
@@ -31,12 +33,25 @@ SWEEP, DRYRUN = "a sweep of three runs", "`dryrun` of two ranks"
 
 
 def tables() -> Iterator[Table]:
-    """One table, a row for each subject and fault; what came out wrong is printed, too."""
+    """One table, a row for each subject and fault; what came out wrong is printed, too.
+
+    Rows are kept until all are there, so that the same command goes on after an interruption.
+    """
+    kept = places.root() / "build" / "faults.jsonl"
+    done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.is_file() else []
     with tempfile.TemporaryDirectory(prefix="faults-") as root, loaded() as server:
-        found = list(_rows(Path(root), server))
-    rows = [row(*one) for one in found]
-    rows.append({"subject": "in all"} | {name: sum(row[name] for row in rows) for name in _COUNTS})
-    yield Table(COLUMNS, rows, "Faults", "faults")
+        for found in _rows(Path(root), server, {(row["subject"], row["fault"]) for row in done}):
+            done.append(found)
+            with open(kept, "a") as stream:
+                print(json.dumps(found), file=stream)
+    kept.unlink()
+    yield table(done)
+
+
+def table(rows: list[dict[str, str | int]]) -> Table:
+    """The rows with their sums below."""
+    sums = {name: sum(row[name] for row in rows) for name in _COUNTS}
+    return Table(COLUMNS, [*rows, {"subject": "in all"} | sums], "Faults", "faults")
 
 
 _COUNTS = ("tries", "absent", "whole", "some", "wrong")
@@ -54,30 +69,36 @@ def row(subject: str, fault: str, outcomes: Outcomes) -> dict[str, str | int]:
     return {"subject": subject, "fault": fault, **counts, "wrong": len(outcomes.wrong)}
 
 
-def _rows(root: Path, server: Server) -> Iterator[tuple[str, str, Outcomes]]:
+def _rows(root: Path, server: Server, done: set[tuple[str, str]]) -> Iterator[dict[str, str | int]]:
     for number, subject in enumerate(SUBJECTS):
+        ways = [(fault, way) for fault, way in _ways(subject) if (subject.name, fault) not in done]
+        if not ways:
+            continue
         with Bench(subject, root / str(number), server) as bench:
-            for fault, outcomes in _all(bench, root / "disk"):
-                words = f"{fault} (of {len(bench.calls)} calls)" if fault in called.WAYS else fault
-                print(json.dumps(row(subject.name, words, outcomes)), *outcomes.wrong, sep="\n", flush=True)
-                yield subject.name, words, outcomes
+            for fault, way in ways:
+                found = way(bench)
+                print(f"{subject.name}: {fault}: {found.tries} tries", *found.wrong, sep="\n", flush=True)
+                yield row(subject.name, fault, found)
 
 
-def _all(bench: Bench, disk: Path) -> Iterator[tuple[str, Outcomes]]:
-    yield from called.all_ways(bench)
-    yield "no long files, as under a quota", killed.short_files(bench)
-    if killed.can_mount(disk):
-        yield "a small disk", killed.small_disk(bench)
-    if bench.subject.name in (SWEEP, DRYRUN):
-        for target in killed.TARGETS if bench.subject.name == SWEEP else ("a rank", "the command"):
-            yield f"{target} killed at random", killed.at_random(bench, target)
-    if bench.subject.name == SWEEP:
-        yield "clock set forwards and back", killed.stepping_clock(bench)
-        for move in (False, True):
-            yield f"results {'moved' if move else 'copied'}", folders.elsewhere(bench, move)
+def _ways(subject: Subject) -> Iterator[tuple[str, Callable[[Bench], Outcomes]]]:
+    """What is done to a subject, by the words of the table."""
+    for fault, way in called.WAYS.items():
+        yield fault, partial(way, most=subject.most)
+    yield "no long files, as under a quota", killed.short_files
+    with tempfile.TemporaryDirectory(prefix="faults-") as disk:
+        if killed.can_mount(Path(disk)):
+            yield "a small disk", killed.small_disk
+    if subject.name in (SWEEP, DRYRUN):
+        for target in killed.TARGETS if subject.name == SWEEP else ("a rank", "the command"):
+            yield f"{target} killed at random", partial(killed.at_random, target=target)
+    if subject.name == SWEEP:
+        yield "clock set forwards and back", killed.stepping_clock
+        yield "results copied", partial(folders.elsewhere, move=False)
+        yield "results moved", partial(folders.elsewhere, move=True)
         for how in ("deleted", "cut in half"):
-            yield f"a file {how}", folders.damaged(bench, how)
-        yield "a file of another format version", folders.versions(bench)
+            yield f"a file {how}", partial(folders.damaged, how=how)
+        yield "a file of another format version", folders.versions
 
 
 def machine() -> str:

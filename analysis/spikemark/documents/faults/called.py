@@ -1,7 +1,7 @@
 """Calls on files that fail, one after another, in every subject."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from .interposed import ALL, ERRORS, KILL, SLOW, TAKE_ROOM, Fault
 from .tries import Bench, Outcomes
@@ -64,9 +64,3 @@ WAYS: dict[str, Callable[[Bench, int], Outcomes]] = {
     "disk read-only from a call on": read_only,
     "slow disk": slow,
 }
-
-
-def all_ways(bench: Bench, most: int | None = None) -> Iterator[tuple[str, Outcomes]]:
-    """Disturbs a subject in every way, at its own number of calls at most, or at `most`."""
-    for name, way in WAYS.items():
-        yield name, way(bench, most or bench.subject.most)

@@ -218,14 +218,14 @@ def _partition(folder: Path) -> list[str]:
 
 SUBJECTS = (
     Subject("a run of the mini-app", _describe, _miniapp, _records, most=40),
-    Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=40),
     Subject("`spikemark run`", _planned, _run, _runs, keeps=True),
-    Subject("a sweep of three runs", experiment, _sweep, _runs, keeps=True, most=3),
     Subject("`dryrun` of two ranks", _describe, _dryrun, _dry, keeps=True),
-    Subject("`import`", _table, _import, _imported),
     Subject("`import` in place of another", _imported_before, _import, _imported),
-    Subject("`partition`", _describe, _partition, _placed),
     Subject("`partition` in place of another", _placed_before, _partition, _placed),
+    Subject("a sweep of three runs", experiment, _sweep, _runs, keeps=True, most=3),
+    Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=10),
+    Subject("`import`", _table, _import, _imported),
+    Subject("`partition`", _describe, _partition, _placed),
 )
 
 

@@ -60,6 +60,7 @@ class Bench:
 
     def __init__(self, subject: Subject, folder: Path, server: Server):
         self.subject, self.server = subject, server
+        folder = folder.resolve()
         self.place, self.template = folder / "place", folder / "template"
         self.said, self.count, self.log = folder / "said", folder / "count", folder / "log"
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
+from spikemark.core.npz import read_npz
 
 from .graph import Graph
 from .placement import Placement
@@ -95,7 +96,7 @@ def _earlier(path: Path | None, key: str) -> State | None:
     if path is None or not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        file = read_npz(path)
+        return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
+    except (BadInput, OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None  # not whole: the method begins anew

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.files import write_atomically
+from spikemark.core.npz import read_npz
 from spikemark.core.reading import read_json
 from spikemark.network.description import Description
 from spikemark.network.placement import PLACEMENTS, residues, spans
@@ -254,8 +255,10 @@ def _whole(path: Path, name: str, columns: dict) -> np.ndarray:
 
 def _from_npz(path: Path) -> tuple[dict, dict]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
+        file = read_npz(path)
+        return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
+    except BadInput:
+        raise
     except FileNotFoundError:
         raise BadInput(f"{path}: not found; `spikemark partition` writes one") from None
     except OSError as error:
