@@ -42,7 +42,7 @@ build-smpi/build.ninja: | setup
 	@mv build-smpi.log build-smpi/configure.log
 
 simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
-	@cmake --build build-smpi --target miniapp -- --quiet
+	@cmake --build build-smpi --target miniapp replay -- --quiet
 
 # Builds what measuring and calibrating need, without the tests.
 miniapp: setup build/build.ninja

@@ -20,6 +20,19 @@ void open_description(struct description *description, const char *text, const c
 /// Returns the message that reading it ends with, or "" if it is good. It is valid until the next call.
 const char *refusal(const char *text, const char *const *overrides);
 
+/// Returns a placement file that cuts the network without regard to its populations into unequal ranges, on
+/// ranks that do not follow each other. Some ranges are dealt over several ranks. Owned by the caller.
+json_t *scattered(const struct network *network, int ranks);
+
+enum { placement_override_bytes = 80 };
+
+/// Writes the override that chooses a placement; one that reads a file is given scattered().
+void placement_override(char text[placement_override_bytes], const struct placement_rule *rule);
+
+/// Opens the placement that the description names or implies.
+bool open_placement(struct placement *placement, const struct description *description, int ranks,
+                    int threads, struct error *error);
+
 /// What is compared between runs.
 struct outcome {
     uint64_t checksum, spikes, synaptic_events, external_events, first_accesses, synapses;

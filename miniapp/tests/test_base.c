@@ -9,6 +9,7 @@
 #include "base/registry.h"
 #include "base/rng_vector.h"
 #include "base/spike.h"
+#include "transport/inbox.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,8 +198,39 @@ static void a_set_numbers_its_ids_in_order(void **state) {
     assert_int_equal(id_set_bits(100, 5, 8), 5);
 }
 
+/// Delivery fetches ahead within a run, so the words of many short runs must become one run, in their order.
+static void short_runs_of_an_inbox_are_joined(void **state) {
+    (void)state;
+    enum { runs = 128, most = 4 };
+    uint32_t words[runs * most];
+    struct inbox_run run[runs];
+    struct inbox inbox = {runs, run};
+    struct joined joined = {0};
+    for (uint32_t round = 0, n = 0; round < 3; round++, n = 0) {
+        for (size_t i = 0; i < runs; i++) {
+            run[i] = (struct inbox_run){words + n, (i + round) % most};
+            for (size_t k = 0; k < run[i].count; k++, n++) words[n] = 1000 * round + n;
+        }
+        assert_int_equal(inbox_words(&inbox), n);
+        assert_true(inbox_is_scattered(&inbox));
+        joined_copy(&joined, &inbox);
+        const struct inbox one = joined_inbox(&joined, n);
+        assert_int_equal(one.runs, 1);
+        assert_int_equal(one.run->count, n);
+        assert_memory_equal(one.run->words, words, n * sizeof *words);
+    }
+    joined_close(&joined);
+    run[0].count = run[1].count = 1 << 20;
+    inbox.runs = 2;
+    assert_false(inbox_is_scattered(&inbox)); // few long runs stay where they are
+    run[1].count = 0;
+    run[0].count = 1;
+    assert_false(inbox_is_scattered(&inbox)); // and so does a single one
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_runs_of_an_inbox_are_joined),
         cmocka_unit_test(blocks_lie_apart_and_large_ones_on_huge_pages),
         cmocka_unit_test(a_set_numbers_its_ids_in_order),
         cmocka_unit_test(philox_gives_the_known_answers),

@@ -62,6 +62,10 @@ BAD = {
     "unknown schedule": (["--set", "schedule=eager"], 'schedule: "eager"; allowed: conventional'),
     "unknown placement": (["--set", "placement=far"], 'placement: "far"; allowed: round_robin'),
     "unknown exchange": (["--set", "exchange=pigeon"], 'exchange: "pigeon"'),
+    "unfit grid": (
+        ["--set", 'exchange.far={"name": "multi_level", "dimensions": [3, 2]}'],
+        "exchange.far.dimensions: [3,2]; allowed: 1 to 8 integers whose product is",
+    ),
     "wrong type": (["--set", "seed=one"], 'seed: "one"; allowed: an integer'),
     "negative size": (["--set", "network.populations.1.size=-3"], "network.populations.1.size: -3"),
     "no sources": (

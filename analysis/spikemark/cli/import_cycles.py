@@ -113,12 +113,26 @@ def cycles(
     print_lines([
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {milliseconds:.4g} ms of computing per cycle: {out}",
+        *_stretch(made.compute, skip),
         f"The answer in short:   spikemark advise {folder}",
         f"Why ranks wait:        spikemark budget {folder}",
         f"What would help:       spikemark whatif {folder}",
         f"Under a schedule:      spikemark predict {folder} --schedule structure_aware --delay-ratio 5",
         f"All of it as a page:   spikemark report {folder}",
     ])  # fmt: skip
+
+
+def _stretch(compute, skip: int) -> list[str]:
+    """Which cycles to import instead if ranks were interrupted; nothing where none was."""
+    from spikemark.records.imported import stretch
+
+    first, cycles = stretch.quiet(compute)
+    if not 0 < cycles < compute.shape[1]:
+        return []
+    return [
+        f"Quiet stretch:         --skip {skip + first} --cycles {cycles}; no rank computed"
+        f" {stretch.LONG:g} times as long as its median there"
+    ]
 
 
 def _say_sums(found, out: Path, as_json: bool) -> None:

@@ -24,6 +24,7 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain
 from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
+from spikemark.network.placement_field import located, name_of, with_content
 from spikemark.records.experiment_fields import (
     LAYOUT,
     MACHINE,
@@ -86,7 +87,17 @@ def load(name: str | Path) -> Experiment:
         if not description.is_file():
             raise BadInput(f"{path}: description: {description} is not a file")
         experiment = experiment.model_copy(update={"description": description.resolve()})
-    return experiment
+    grid = [_located(entry, path.parent) for entry in experiment.grid]
+    return experiment.model_copy(update={"set": _located(experiment.set, path.parent), "grid": grid})
+
+
+def _located(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Fields of a description, whose placement files can be found from anywhere."""
+    values = fields.get("placement")
+    if isinstance(values, list):
+        found = [located({"placement": value}, folder)["placement"] for value in values]
+        return fields | {"placement": found}
+    return located(fields, folder)
 
 
 def expand(experiment: Experiment) -> list[RunSpec]:
@@ -141,14 +152,15 @@ def _runs(
     runs = []
     for seed in experiment.seeds:
         description = _describe(experiment, fields, seed)
-        simulated = {}
+        simulated, of = {}, None
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
+            named = None if of is None else with_content(of)
             profile = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": of}}
+            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": named}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
-                "description": description,
+                "description": with_content(description),
                 "ranks": ranks,
                 "threads": threads,
                 "repetition": repetition,
@@ -167,7 +179,7 @@ def _runs(
                     **layout,
                     description=description,
                     machine=machine,
-                    compute_of=simulated["machine"]["compute_of"] if simulated else None,
+                    compute_of=of,
                 )
             )
     return runs
@@ -218,14 +230,14 @@ def _read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict):
         raise BadInput(f"{path}: not a run description: one object is needed")
     check_plain(description, path)
-    return description
+    return located(description, path.parent)
 
 
 def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
     alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
     words = [str(fields[field]) for field in alone]
     words += [
-        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={v}"
+        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={_shown(f, v)}"
         for f, v in fields.items()
         if f not in alone
     ]
@@ -237,6 +249,11 @@ def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
     if experiment.repetitions > 1:
         words.append(f"repetition={repetition}")
     return " ".join(words)
+
+
+def _shown(field: str, value: Any) -> str:
+    """A value in a label; of a placement file, its name."""
+    return name_of(value) if field == "placement" and isinstance(value, dict) else str(value)
 
 
 def digest(value: Any) -> str:

@@ -153,7 +153,7 @@ COMPARED = "compare made-up --preset mam-benchmark"
         (f"{ON} 2 --delay-ratio 0", "delay_ratio='0'"),
         (f"{ON} 2 --lag 0", "--lag='0'; allowed"),
         (f"{ON} 2 --ranks-per-node 0", "--ranks-per-node='0'"),
-        (f"{ON} 2 --placement ''", "placement='': known"),
+        (f"{ON} 2 --placement ''", "placement=''; allowed: round_robin, area, area_group, or a file"),
         (f"{ON} 2 --option cycle_ms=0.15", "cycle_ms=0.15: a multiple of the resolution"),
         (f"{ON} 2 --option areas=4 --option areas=4", "option='areas=4': areas is given twice"),
         ("predict --machine made-up --preset dpsnn --ranks 2 --rate 1e300", "1e+300"),

@@ -21,7 +21,7 @@ RANKS = 8
 
 
 def counts(*events: float) -> np.ndarray:
-    return np.array([[e, 10, 5] for e in events], dtype=float)
+    return np.array([[e, 10, e, 5] for e in events], dtype=float)
 
 
 def test_the_sample_has_the_largest_the_smallest_and_others_at_random():

@@ -52,12 +52,21 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
     return agree(world, error);
 }
 
+/// Lets the routes lead to bridges, where the exchange merges.
+static bool open_fanout(struct lane *lane, MPI_Comm comm, struct error *error) {
+    const struct levels *levels = &lane->plan->exchange.levels;
+    if (!levels->merge || lane->ranks == 1) return true;
+    lane->fanout = ALLOC_ZERO(struct fanout, 1);
+    lane->fanout->format = lane->format;
+    lane->fanout->wire = lane->plan->wire;
+    return fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error);
+}
+
 /// Opens the exchanges with the ranks that have routes to or from this one.
 static void open_windows(struct lane *lane, const uint32_t *per_owner) {
-    enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
-    struct partners partners = {.targets = targets, .sources = sources};
+    struct partners partners = {.targets = targets, .sources = sources, .fanout = lane->fanout};
     for (int rank = 0; rank < lane->ranks; rank++) {
         if (rank == lane->place) continue;
         if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
@@ -66,7 +75,7 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
-        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
+        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
         window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
@@ -79,23 +88,28 @@ bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *o
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
     if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
-    open_windows(lane, wanted->per_owner);
-    return true;
+    const bool good = open_fanout(lane, lane->comm, error);
+    if (good) open_windows(lane, wanted->per_owner);
+    return good;
 }
 
-void lane_open_alone(struct lane *lane, const uint32_t *per_owner) {
-    open_windows(lane, per_owner);
+bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {
+    const bool good = open_fanout(lane, MPI_COMM_NULL, error);
+    if (good) open_windows(lane, per_owner);
+    return good;
 }
 
 void lane_close(struct lane *lane) {
     for (uint32_t w = 0; lane->windows && w < windows(lane); w++) {
         exchange_close(lane->windows[w].exchange);
         outbox_close(&lane->windows[w].outbox);
-        free(lane->windows[w].words);
+        joined_close(&lane->windows[w].joined);
     }
     free(lane->windows);
     routes_close(&lane->routes);
     search_close(&lane->search);
+    if (lane->fanout) fanout_close(lane->fanout);
+    free(lane->fanout);
     free(lane->tables);
     foreign_close(lane->foreign);
     if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
@@ -109,7 +123,12 @@ void lane_begin(struct lane *lane, uint32_t step) {
 
 void lane_reset_counts(struct lane *lane) {
     lane->ended = lane->spikes_sent = 0;
-    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].exchange->traffic = (struct traffic){0, 0};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        struct exchange *exchange = lane->windows[w].exchange;
+        exchange->traffic = (struct traffic){0, 0};
+        for (int l = 0; l < levels_max; l++)
+            exchange->level[l] = (struct level_traffic){.connections = exchange->level[l].connections};
+    }
 }
 
 /// Adds a spike of this rank's neuron number `neuron` to the outbox.
@@ -169,17 +188,12 @@ void lane_progress(struct lane *lane) {
         if (lane->windows[w].started) exchange_progress(lane->windows[w].exchange, &lane->windows[w].outbox);
 }
 
-/// Translates the inbox into words that name lists of this rank.
-static void translate(const struct lane *lane, struct window *window) {
+/// Translates the inbox into words that name lists of this rank, in one run. \return how many they are.
+static size_t translate(const struct lane *lane, struct window *window) {
     const struct wire_format *wire = lane->plan->wire;
     const struct inbox *inbox = &window->exchange->inbox;
-    size_t most = 0, n = 0;
-    for (int i = 0; i < inbox->runs; i++) most += inbox->run[i].count / (size_t)wire->words;
-    if (most > window->capacity) {
-        free(window->words);
-        window->capacity = 2 * most;
-        window->words = ALLOC(uint32_t, window->capacity);
-    }
+    size_t n = 0;
+    joined_reserve(&window->joined, inbox_words(inbox) / (size_t)wire->words);
     for (int i = 0; i < inbox->runs; i++)
         for (size_t k = 0; k < inbox->run[i].count; k += (size_t)wire->words) {
             uint32_t word = wire->unpack(inbox->run[i].words + k);
@@ -188,10 +202,9 @@ static void translate(const struct lane *lane, struct window *window) {
                 if (list == search_nothing) continue;
                 word = spike_pack(lane->format, list, spike_step(lane->format, word));
             }
-            window->words[n++] = word;
+            window->joined.words[n++] = word;
         }
-    window->translated = (struct inbox_run){window->words, n};
-    window->inbox = (struct inbox){1, &window->translated};
+    return n;
 }
 
 static void finish(const struct lane *lane, struct window *window) {
@@ -199,10 +212,15 @@ static void finish(const struct lane *lane, struct window *window) {
     outbox_clear(&window->outbox);
     window->started = false;
     window->arrived = true;
-    if (lane->backend->broadcast || lane->plan->wire->words > 1)
-        translate(lane, window);
-    else
-        window->inbox = window->exchange->inbox;
+    const struct inbox *inbox = &window->exchange->inbox;
+    if (lane->backend->broadcast || lane->plan->wire->words > 1) {
+        window->inbox = joined_inbox(&window->joined, translate(lane, window));
+    } else if (inbox_is_scattered(inbox)) {
+        joined_copy(&window->joined, inbox);
+        window->inbox = joined_inbox(&window->joined, inbox_words(inbox));
+    } else {
+        window->inbox = *inbox;
+    }
 }
 
 void lane_finish(struct lane *lane, bool all) {
@@ -241,6 +259,17 @@ struct traffic lane_traffic(const struct lane *lane) {
     return sum;
 }
 
+struct level_traffic lane_level(const struct lane *lane, int level) {
+    struct level_traffic sum = {.connections = lane->windows->exchange->level[level].connections};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        const struct level_traffic *one = &lane->windows[w].exchange->level[level];
+        sum.messages += one->messages;
+        sum.words += one->words;
+        sum.bytes += one->bytes;
+    }
+    return sum;
+}
+
 uint64_t lane_words(const struct lane *lane) {
     uint64_t sum = 0;
     for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
@@ -249,16 +278,16 @@ uint64_t lane_words(const struct lane *lane) {
 }
 
 size_t lane_route_bytes(const struct lane *lane) {
-    return routes_bytes(&lane->routes) + search_bytes(&lane->search);
+    return routes_bytes(&lane->routes) + search_bytes(&lane->search) +
+           (lane->fanout ? fanout_bytes(lane->fanout) : 0);
 }
 
 size_t lane_buffer_bytes(const struct lane *lane) {
     size_t bytes = 0;
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
-        bytes += (size_t)window->outbox.ranks * window->outbox.capacity * sizeof *window->outbox.words +
-                 window->exchange->spec.backend->bytes(window->exchange) +
-                 window->capacity * sizeof *window->words;
+        bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
+                 window->joined.capacity * sizeof *window->joined.words;
     }
     return bytes;
 }

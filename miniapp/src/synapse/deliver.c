@@ -87,24 +87,39 @@ __attribute__((always_inline)) static inline void fetch_index(const void *at) {
     __builtin_prefetch(at, 0, 2);
 }
 
+// Each loop below fetches what spikes need some spikes ahead of its use. What the first spikes need is
+// fetched before the loop: few spikes arrive in a cycle of a large machine, and without it most would wait
+// for it.
+
+static inline size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/// Fetches the first lines of the list that a spike names, whose start has been fetched.
+__attribute__((always_inline)) static inline void fetch_list(const struct delivery *d, uint32_t word,
+                                                             const enum weight_place where) {
+    const uint32_t *start = &d->table.start[spike_list(d->spikes, word)];
+    const size_t first = WORDS(where) * start[0];
+    __builtin_prefetch(d->table.synapses + first);
+    fetch_more(d->table.synapses, first, WORDS(where) * start[1]);
+}
+
 /// Delivers from a table with a start for every list, where lists are long.
 __attribute__((always_inline)) static inline struct delivered deliver_lists(const struct delivery *d,
                                                                             const uint32_t *words, size_t n,
                                                                             const bool narrow,
                                                                             const enum weight_place where) {
-    enum { ahead = 16 }; // spikes; starts of lists are fetched this far ahead, first lines half as far
+    enum { starts = 16, lists = 8 }; // spikes; how far ahead they are fetched
     const struct synapse_table *table = &d->table;
     const uint32_t *start = table->start;
     const uint32_t size = ring_size(&d->ring);
     struct delivered delivered = {0, 0, 0};
+    for (size_t i = 0; i < smaller(n, starts); i++)
+        __builtin_prefetch(&start[spike_list(d->spikes, words[i])]);
+    for (size_t i = 0; i < smaller(n, lists); i++) fetch_list(d, words[i], where);
     for (size_t i = 0; i < n; i++) {
-        if (i + ahead < n) __builtin_prefetch(&start[spike_list(d->spikes, words[i + ahead])]);
-        if (i + ahead / 2 < n) {
-            const uint32_t soon = spike_list(d->spikes, words[i + ahead / 2]);
-            const size_t first = WORDS(where) * start[soon];
-            __builtin_prefetch(table->synapses + first);
-            fetch_more(table->synapses, first, WORDS(where) * start[soon + 1]);
-        }
+        if (i + starts < n) __builtin_prefetch(&start[spike_list(d->spikes, words[i + starts])]);
+        if (i + lists < n) fetch_list(d, words[i + lists], where);
         uint32_t list = spike_list(d->spikes, words[i]), first = start[list], end = start[list + 1];
         deliver_list(table->synapses + WORDS(where) * first, table->synapses + WORDS(where) * end,
                      &table->format, row_of(d, words[i]), size, d->ring.cells, narrow, where);
@@ -129,6 +144,14 @@ fetch_cells(const struct delivery *d, uint32_t word, const bool narrow, const en
     }
 }
 
+/// Fetches both ends of the short list that a spike names, whose start has been fetched.
+__attribute__((always_inline)) static inline void fetch_short_list(const struct delivery *d, uint32_t word,
+                                                                   const enum weight_place where) {
+    const uint32_t *start = &d->table.start[spike_list(d->spikes, word)];
+    __builtin_prefetch(d->table.synapses + WORDS(where) * start[0]);
+    __builtin_prefetch(d->table.synapses + WORDS(where) * (start[1] - (start[1] > start[0])));
+}
+
 /// Delivers from a table with a start for every list, where lists are short. There the misses of a spike
 /// follow from each other, and are fetched one stage after the other: its start, its list, and the cells of a
 /// ring that is `far`.
@@ -139,13 +162,12 @@ deliver_short(const struct delivery *d, const uint32_t *words, size_t n, const b
     const uint32_t *start = d->table.start, *synapses = d->table.synapses;
     const uint32_t size = ring_size(&d->ring);
     struct delivered delivered = {0, 0, 0};
+    for (size_t i = 0; i < smaller(n, starts); i++) fetch_index(&start[spike_list(d->spikes, words[i])]);
+    for (size_t i = 0; i < smaller(n, lists); i++) fetch_short_list(d, words[i], where);
+    for (size_t i = 0; far && i < smaller(n, cells); i++) fetch_cells(d, words[i], narrow, where);
     for (size_t i = 0; i < n; i++) {
         if (i + starts < n) fetch_index(&start[spike_list(d->spikes, words[i + starts])]);
-        if (i + lists < n) {
-            const uint32_t *soon = &start[spike_list(d->spikes, words[i + lists])];
-            __builtin_prefetch(synapses + WORDS(where) * soon[0]);
-            __builtin_prefetch(synapses + WORDS(where) * (soon[1] - (soon[1] > soon[0])));
-        }
+        if (i + lists < n) fetch_short_list(d, words[i + lists], where);
         if (far && i + cells < n) fetch_cells(d, words[i + cells], narrow, where);
         const uint32_t list = spike_list(d->spikes, words[i]), first = start[list], end = start[list + 1];
         deliver_some(synapses + WORDS(where) * first, synapses + WORDS(where) * end, &d->table.format,
@@ -156,26 +178,33 @@ deliver_short(const struct delivery *d, const uint32_t *words, size_t n, const b
     return delivered;
 }
 
+/// Fetches the words among which the list lies that a spike names, where lists share starts.
+__attribute__((always_inline)) static inline void fetch_block(const struct delivery *d, uint32_t word,
+                                                              const enum weight_place where) {
+    const uint32_t *start = &d->table.start[spike_list(d->spikes, word) >> d->table.index.block_bits];
+    const uint32_t *first = d->table.synapses + WORDS(where) * start[0];
+    const uint32_t *end = d->table.synapses + WORDS(where) * start[1];
+    __builtin_prefetch(first);
+    __builtin_prefetch(end - first > search_words ? end - 1 : first + search_words - 1);
+}
+
 /// Delivers from a table with a start for every block of lists, whose synapses name their list.
 __attribute__((always_inline)) static inline struct delivered deliver_blocks(const struct delivery *d,
                                                                              const uint32_t *words, size_t n,
                                                                              const bool narrow,
                                                                              const enum weight_place where) {
-    enum { ahead = 32 };
+    enum { starts = 32, blocks = 16 }; // spikes; how far ahead they are fetched
     const struct synapse_table *table = &d->table;
     const uint32_t *start = table->start;
     const unsigned block_bits = table->index.block_bits, used_bits = table->format.used_bits;
     const uint32_t within = ((uint32_t)1 << block_bits) - 1, size = ring_size(&d->ring);
     struct delivered delivered = {0, 0, 0};
+    for (size_t i = 0; i < smaller(n, starts); i++)
+        fetch_index(&start[spike_list(d->spikes, words[i]) >> block_bits]);
+    for (size_t i = 0; i < smaller(n, blocks); i++) fetch_block(d, words[i], where);
     for (size_t i = 0; i < n; i++) {
-        if (i + ahead < n) fetch_index(&start[spike_list(d->spikes, words[i + ahead]) >> block_bits]);
-        if (i + ahead / 2 < n) {
-            const uint32_t soon = spike_list(d->spikes, words[i + ahead / 2]) >> block_bits;
-            const uint32_t *first = table->synapses + WORDS(where) * start[soon];
-            const uint32_t *end = table->synapses + WORDS(where) * start[soon + 1];
-            __builtin_prefetch(first);
-            __builtin_prefetch(end - first > search_words ? end - 1 : first + search_words - 1);
-        }
+        if (i + starts < n) fetch_index(&start[spike_list(d->spikes, words[i + starts]) >> block_bits]);
+        if (i + blocks < n) fetch_block(d, words[i + blocks], where);
         const uint32_t list = spike_list(d->spikes, words[i]), name = list & within;
         const struct span_of_words block = {table->synapses + WORDS(where) * start[list >> block_bits],
                                             table->synapses + WORDS(where) * start[(list >> block_bits) + 1]};
@@ -194,6 +223,8 @@ static size_t pass_filter(const struct delivery *d, const uint32_t *words, size_
     const uint64_t *filter = d->table.filter;
     const unsigned shift = d->table.index.filter_bits;
     size_t m = 0;
+    for (size_t i = 0; i < smaller(n, ahead); i++)
+        fetch_index(&filter[(spike_list(d->spikes, words[i]) >> shift) / 64]);
     for (size_t i = 0; i < n; i++) {
         if (i + ahead < n) fetch_index(&filter[(spike_list(d->spikes, words[i + ahead]) >> shift) / 64]);
         const uint32_t bit = spike_list(d->spikes, words[i]) >> shift;

@@ -12,7 +12,7 @@ from spikemark.core.command import Launch
 from spikemark.core.errors import BadInput
 from spikemark.core.process import watch
 from spikemark.core.reading import read_json
-from spikemark.prediction.partition import placement
+from spikemark.network import placement_file
 from spikemark.records import dry_rank, dry_run, imported, record, run_files
 from spikemark.records.results import Results
 from spikemark.running import experiments, sweeps
@@ -201,14 +201,14 @@ def _placed(folder: Path) -> Parts:
     path = folder / "placement.json"
     if not path.exists():
         return {}
-    placement.read(path, 2 * NEURONS)
+    placement_file.read(path, 2 * NEURONS)
     return {"placement": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def _placed_before(folder: Path) -> None:
     _describe(folder)
-    earlier = placement.Placement.of(RANKS, [NEURONS, 2 * NEURONS], [1, 0], method="before")
-    placement.write(folder / "placement.json", earlier)
+    earlier = placement_file.Placement.of(RANKS, [NEURONS, 2 * NEURONS], [1, 0], method="before")
+    placement_file.write(folder / "placement.json", earlier)
 
 
 def _partition(folder: Path) -> list[str]:

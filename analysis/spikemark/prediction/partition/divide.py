@@ -13,9 +13,9 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
 from spikemark.core.npz import read_npz
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
-from .placement import Placement
 from .problem import Method, Pieces, Problem, State, unevenness_of
 from .traffic import check_memory
 

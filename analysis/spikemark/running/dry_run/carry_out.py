@@ -18,9 +18,11 @@ from spikemark.core.files import replace_folder, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
+from spikemark.network.placement_field import located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
+from spikemark.records.phases import COMPUTE
 from spikemark.running.carry_out import RunFailed
 from spikemark.running.measure import log_text
 
@@ -30,7 +32,7 @@ from .plan import Plan
 NULL = {"waiting": ALONE, "exchange": ALONE, "real_time_factor": "it includes waiting and exchange"}
 WORKSPACE = ".dry-"  # beginning of the name of a folder in which a group of ranks runs
 KINDS = {
-    "deliver": "measured", "update": "measured", "collocate": "measured", "memory": "measured",
+    **dict.fromkeys((*COMPUTE, "memory"), "measured"),
     "neurons": "counted", "synapses": "counted", "synaptic_events": "counted", "work": "modelled",
 }  # fmt: skip
 #: Of records, what should be the same for all ranks.
@@ -64,7 +66,8 @@ def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun
     for name in (dry_run.ABOUT, dry_run.FAILED):
         (out / name).unlink(missing_ok=True)
     ranks = _all(program, out, wanted, told)
-    return dry_run.save(out, _about(wanted, ranks), ranks, wanted.counts)
+    _check_phases(ranks)
+    return dry_run.save(out, _about(out, wanted, ranks), ranks, wanted.counts)
 
 
 def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryRank]:
@@ -98,14 +101,19 @@ def _claim(out: Path, wanted: Plan) -> None:
     if foreign:
         raise BadInput(f"--out {out}: contains {foreign[0]!r}; {allowed}")
     given = out / dry_run.RUN
-    if given.is_file() and read_json(given) != wanted.description:
+    if given.is_file() and with_content(located(read_json(given), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; {allowed}")
     if not given.is_file() and present:
         raise BadInput(f"--out {out}: contains {present[0]!r} without {dry_run.RUN}; {allowed}")
     for path in sorted((out / dry_run.EACH).glob("*")):
         _ran(out, path.name, wanted)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(given, wanted.description)
+    write_json(given, _kept(out, wanted))
+
+
+def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
+    """The description as it stands in the folder, where a copy of its placement file is."""
+    return stored(wanted.description, out / run_files.PLACEMENT, out)
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
@@ -167,6 +175,17 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _check_phases(ranks: list[DryRank]) -> None:
+    """Raises BadInput for ranks whose records differ in their phases, as those of other formats do."""
+    first = ranks[0]
+    for rank in ranks:
+        if rank.record.phases != first.record.phases:
+            raise BadInput(
+                f"{rank.path}: phases={', '.join(rank.record.phases)}; {first.path} has"
+                f" {', '.join(first.record.phases)}; allowed: a new folder for records of another format"
+            )
+
+
 def _line(rank: DryRank, done: int, wanted: Plan) -> str:
     record, ranks = rank.record, wanted.sample.ranks
     words = f"rank {rank.rank} of {wanted.ranks}, {wanted.sample.why[rank.rank]}"
@@ -206,7 +225,7 @@ def mixed(ranks: list[DryRank]) -> list[str]:
     return found
 
 
-def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
+def _about(out: Path, wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     first = ranks[0].record
     shares = beside(ranks, wanted.side_by_side)
     sampled = [
@@ -221,7 +240,17 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
         "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,
         "alike": sample.alike(wanted.counts), "spikes": first.dry_run.spikes, "routes": first.dry_run.routes,
         "rates": wanted.rates.source, "rate_hz": wanted.rate_hz, "cycles": first.timing.cycles,
-        "phases": first.phases, "description": wanted.description,
+        "phases": first.phases, "description": _kept(out, wanted),
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},
         "provenance": first.provenance.model_dump(), "kinds": KINDS, "null": NULL, "warnings": [*warnings],
+        "foreign_load": _foreign_load(ranks, (wanted.side_by_side - 1) * wanted.threads),
     }  # fmt: skip
+
+
+def _foreign_load(ranks: list[DryRank], beside: int) -> float | None:
+    """Cores that others than the ranks kept busy, the most of all ranks; None where one does not know.
+
+    `beside`: threads of its neighbours, which a rank takes for others.
+    """
+    loads = [rank.record.host.foreign_load for rank in ranks]
+    return None if None in loads else max(0.0, max(loads) - beside)

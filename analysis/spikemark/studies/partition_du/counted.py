@@ -56,7 +56,7 @@ def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
     record = m.run.record
     try:
         network = graph.of_description(record.described)
-        placement = of_rule(record.described, m.run.placement, record.ranks)
+        placement = of_rule(record.described, record.described.placement, record.ranks)
     except BadInput as reason:
         return (missing(str(reason)),) * 2
     hits = traffic.Hits(network, placement)

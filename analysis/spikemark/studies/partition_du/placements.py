@@ -14,10 +14,10 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 from spikemark.network.description import read
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition import graph, grouping, levels, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.prediction.partition.placement import Placement
 from spikemark.presets import mam, voxels
 from spikemark.presets.options import choose
 from spikemark.records.gather import Sweep

@@ -8,9 +8,9 @@ import pytest
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.network import description
+from spikemark.network import description, placement_file
 from spikemark.prediction.partition import divide as divide_module
-from spikemark.prediction.partition import graph, placement, traffic
+from spikemark.prediction.partition import graph, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS, find, genetic, peak_search
 from spikemark.prediction.partition.problem import Pieces, Problem, in_sequence, large_ones
@@ -195,17 +195,17 @@ def test_the_state_is_there_until_the_placement_is_written(
 ):
     """A command that ends in between loses nothing: the next call goes on from the last state."""
     monkeypatch.setattr(divide_module, "KEPT_EVERY_S", 0.0)
-    write, out = placement.write, tmp_path / "placement.json"
+    write, out = placement_file.write, tmp_path / "placement.json"
     words = ["partition", coarse, "--ranks", 7, "--method", "genetic", "--out", out]
 
     def full(*_):
         raise OSError(28, "No space left on device", str(out))
 
-    monkeypatch.setattr(placement, "write", full)
+    monkeypatch.setattr(placement_file, "write", full)
     status, _, errors = spikemark(*words)
     assert status == 1 and errors.endswith(f"spikemark: {out}: No space left on device\n")
     (kept,) = tmp_path.iterdir()
-    monkeypatch.setattr(placement, "write", write)
+    monkeypatch.setattr(placement_file, "write", write)
     status, _, errors = spikemark(*words)
     assert status == 0 and f"going on from {kept}" in errors
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
