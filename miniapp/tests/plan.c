@@ -6,7 +6,7 @@ static struct planned *plan(const char *const *overrides, int ranks) {
     static struct planned p;
     p = (struct planned){.refused = {""}};
     open_description(&p.d, eight_areas, overrides);
-    if (open_placement(&p.placement, &p.d, ranks, 1, &p.refused))
+    if (open_placement(&p.placement, &p.d, ranks, 1, NULL, &p.refused))
         schedule_plan(&p.schedule, &p.d, &p.placement, &p.refused);
     return &p;
 }

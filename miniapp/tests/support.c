@@ -97,34 +97,24 @@ void placement_override(char text[placement_override_bytes], const struct placem
 }
 
 bool open_placement(struct placement *placement, const struct description *description, int ranks,
-                    int threads, struct error *error) {
+                    int threads, const json_t *given, struct error *error) {
     const struct placement_rule *rule;
     if (!schedule_placement(description, &rule, error)) return false;
-    json_t *file = rule->deal_file ? scattered(&description->network, ranks) : NULL;
+    json_t *file = !rule->deal_file ? NULL
+                   : given          ? json_deep_copy(given)
+                                    : scattered(&description->network, ranks);
     const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file, error);
     json_decref(file);
     return opened;
 }
 
-struct outcome run_network(struct description *description, int threads, MPI_Comm world,
-                           void (*meddle)(struct schedule *)) {
-    struct error error = {""};
-    struct placement placement;
-    struct schedule schedule;
-    struct model model;
-    struct measured measured;
-    int ranks;
-    MPI_Comm_size(world, &ranks);
-    bool ready = open_placement(&placement, description, ranks, threads, &error) &&
-                 schedule_plan(&schedule, description, &placement, &error);
-    if (ready && meddle) meddle(&schedule);
-    if (!ready || !build(&model, description, &placement, &schedule, world, NULL, &error))
-        fail_msg("%s", error.text);
-    simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
-
+/// Adds up what the ranks counted.
+static struct outcome add_up(const struct model *model, const struct measured *measured, MPI_Comm world) {
     const struct host host = {.cores = 1};
     struct outcome sum = {0};
-    struct rank_tally *all = tally(&model, &measured, &host, 0, world);
+    struct rank_tally *all = tally(model, measured, &host, 0, world);
+    int ranks;
+    MPI_Comm_size(world, &ranks);
     for (int r = 0; all && r < ranks; r++) {
         sum.checksum += all[r].counts.checksum + all[r].state_checksum;
         sum.spikes += all[r].counts.spikes;
@@ -135,10 +125,37 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
     }
     MPI_Bcast(&sum, sizeof sum, MPI_BYTE, 0, world);
     free(all);
-    measured_close(&measured);
+    return sum;
+}
+
+bool try_network(struct outcome *sum, struct description *description, int threads, MPI_Comm world,
+                 void (*meddle)(struct schedule *), const json_t *placement_file, struct error *error) {
+    struct placement placement = {0};
+    struct schedule schedule = {0};
+    struct model model = {0};
+    struct measured measured;
+    int ranks;
+    MPI_Comm_size(world, &ranks);
+    bool ready = open_placement(&placement, description, ranks, threads, placement_file, error) &&
+                 schedule_plan(&schedule, description, &placement, error);
+    if (ready && meddle) meddle(&schedule);
+    ready = ready && build(&model, description, &placement, &schedule, world, NULL, error);
+    if (ready) {
+        simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
+        *sum = add_up(&model, &measured, world);
+        measured_close(&measured);
+    }
     build_close(&model);
     schedule_close(&schedule);
     placement_close(&placement);
+    return ready;
+}
+
+struct outcome run_network(struct description *description, int threads, MPI_Comm world,
+                           void (*meddle)(struct schedule *)) {
+    struct error error = {""};
+    struct outcome sum;
+    if (!try_network(&sum, description, threads, world, meddle, NULL, &error)) fail_msg("%s", error.text);
     return sum;
 }
 

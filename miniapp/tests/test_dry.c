@@ -23,7 +23,7 @@ static void open_one(struct one *one, struct description *description, int threa
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     *one = (struct one){0};
-    if (!open_placement(&one->placement, description, ranks, threads, &error) ||
+    if (!open_placement(&one->placement, description, ranks, threads, NULL, &error) ||
         !schedule_plan(&one->schedule, description, &one->placement, &error) ||
         (dry && !dry_check(dry, description, &error)) ||
         !build(&one->model, description, &one->placement, &one->schedule,

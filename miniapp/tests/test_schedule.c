@@ -181,6 +181,11 @@ static void auto_takes_the_largest_exact_ratio(void **state) {
     p = accept(OVERRIDES("delay_ratio=auto"), 2);
     assert_int_equal(p->d.delay_ratio, 1); // conventional uses none
     finish(p);
+    p = accept(OVERRIDES("schedule=overlapped", "delay_ratio=auto", "lag=2", "network.projections=[]",
+                         "time.simulate_ms=1e6"),
+               2);
+    assert_int_equal(p->d.delay_ratio, 999999); // of 5000000 cycles: more than a description may ask for
+    finish(p);
 }
 
 static void composed_exchanges_are_read(void **state) {

@@ -25,7 +25,13 @@ OF_THE_FILE = {
 
 
 class BadInput(ValueError):
-    """One line that names the field, its value and what is allowed. The command line exits with status 2."""
+    """One line that names the field, its value and what is allowed. The command line exits with status 2.
+
+    It stays one line where a name in the input holds ends of lines.
+    """
+
+    def __init__(self, line: str):
+        super().__init__(" ".join(line.splitlines()))
 
 
 def is_bad_input(error: OSError) -> bool:

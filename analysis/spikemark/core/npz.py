@@ -16,4 +16,8 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     with open(path, "rb") as file:  # NumPy leaves it open if it is damaged
         with zipfile.ZipFile(file) as archive:
             memory.check(sum(one.file_size for one in archive.infolist()), f"{path}: what it holds")
-        return dict(np.load(file, allow_pickle=False))
+        found = dict(np.load(file, allow_pickle=False))
+    for name, values in found.items():
+        if not isinstance(values, np.ndarray):
+            raise ValueError(f"{name} is no array of NumPy")
+    return found

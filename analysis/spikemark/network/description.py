@@ -19,6 +19,7 @@ from .distributions import most_events
 from .fields import (
     LEAST_EVENTS,
     LEAST_WEIGHT,
+    MOST_DELAY_RATIO,
     MOST_EVENTS,
     Known,
     Lane,
@@ -38,7 +39,7 @@ class Description(Known):
     format_version: Any = None
     seed: Any = None
     time: Time
-    delay_ratio: integer(1, 1_000_000) | Literal["auto"] = 1
+    delay_ratio: integer(1, MOST_DELAY_RATIO) | Literal["auto"] = 1
     lag: integer(1, 1000) = 1
     schedule: str | Annotated[list[Lane], Field(min_length=1, max_length=32)] = "conventional"
     placement: Annotated[str | None, BeforeValidator(placement_field.text_of)] = None

@@ -12,6 +12,7 @@ from spikemark.core.errors import BadInput
 
 from .composed import COMPOSED, DIRECT, Composed
 from .description import Description
+from .fields import MOST_DELAY_RATIO
 from .placement import areas_on_ranks, sharing
 from .placement import spans as spans_of
 from .schedules import LaneRule, Schedule, find, square
@@ -203,7 +204,7 @@ def largest_between_areas(description: Description, lag: int = 0) -> int | None:
     between = description.shortest[~np.eye(len(description.network.areas), dtype=bool)]
     if not np.isfinite(between).any():
         return None
-    most = _cycles(description, int(between.min()))
+    most = min(_cycles(description, int(between.min())), MOST_DELAY_RATIO)
     if most < lag + 1:
         raise BadInput(f"lag={lag}: delays between areas allow windows of {most} cycles; at most {most - 1}")
     return most - most % (lag + 1)
@@ -227,7 +228,7 @@ def _largest(description: Description, schedule: Schedule, shortest: dict[str, i
     found = []
     for rule in schedule.lanes:
         if rule.period == "D":
-            most = _cycles(description, shortest[rule.name])
+            most = min(_cycles(description, shortest[rule.name]), MOST_DELAY_RATIO)
             found.append(most - most % (_lag(description, rule) + 1))
     return min(found, default=1)
 

@@ -7,10 +7,10 @@ exactly one.
 
 import io
 import json
-import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ KIND, VERSION = "placement", 1
 ENDINGS = (".json", ".npz")
 COLUMNS = ("first", "end", "rank", "over", "origin")
 MOST_RANKS = 1_000_000
+MOST_NUMBER = 2**53  # a neuron, or a rank, in a file
 
 
 def residues(start: int, size: int, modulus: int) -> np.ndarray:
@@ -155,11 +156,11 @@ def write(path: Path, placement: Placement) -> None:
 def read(path: Path, neurons: int) -> Placement:
     """The placement in a file. Raises BadInput for one that does not place each of the neurons once."""
     if path.suffix == ".npz":
-        about, columns = _from_npz(path)
+        given, columns = _from_npz(path)
     else:
         given = read_json(path, "`spikemark partition` writes one")
-        about = given if isinstance(given, dict) else {}
-        columns = {name: about.get(name) for name in COLUMNS}
+        columns = {name: given.get(name) for name in COLUMNS} if isinstance(given, dict) else {}
+    about = given if isinstance(given, dict) else {}
     if (about.get("kind"), about.get("format_version")) != (KIND, VERSION):
         raise BadInput(f"{path}: kind={shown(about.get('kind'))}: a placement of format_version 1 is needed")
     ranks = about.get("ranks")
@@ -187,10 +188,12 @@ def _whole(path: Path, name: str, columns: dict) -> np.ndarray:
         found = np.array(None)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise BadInput(f"{path}: {name}: a list of whole numbers is needed")
+    for wrong in found[(found < -MOST_NUMBER) | (found > MOST_NUMBER)][:1]:
+        raise BadInput(f"{path}: {name}={wrong}: a whole number of at most {MOST_NUMBER}")
     return found.astype(np.int64)
 
 
-def _from_npz(path: Path) -> tuple[dict, dict]:
+def _from_npz(path: Path) -> tuple[Any, dict]:
     try:
         file = read_npz(path)
         return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
@@ -200,5 +203,5 @@ def _from_npz(path: Path) -> tuple[dict, dict]:
         raise BadInput(f"{path}: not found; `spikemark partition` writes one") from None
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, zipfile.BadZipFile):
+    except Exception:  # whatever NumPy and zlib make of damaged bytes
         raise BadInput(f"{path}: not a placement written by `spikemark partition`") from None

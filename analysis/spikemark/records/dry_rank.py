@@ -109,4 +109,8 @@ def _row(path: Path, record: DryRecord) -> dict[str, Any]:
         raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
     if "rank" not in table or table["rank"].tolist() != [record.dry_run.rank]:
         raise BadInput(f"{path}: one line of rank {record.dry_run.rank} is needed")
-    return {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    row = {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    for name, value in row.items():
+        if isinstance(value, int | float | np.number) and not 0 <= value < np.inf:
+            raise BadInput(f"{path}: {name}={value}: allowed is a number >= 0")
+    return row

@@ -242,7 +242,7 @@ def load(folder: Path) -> DryRun:
     work = _table(path / WORK, ["rank", *WORK_OF.values()])
     if work["rank"].tolist() != list(range(about.ranks)):
         raise BadInput(f"{path / WORK}: {len(work)} lines; needed are ranks 0 to {about.ranks - 1}")
-    counts = work[[WORK_OF[part] for part in COMPUTE]].to_numpy(dtype=np.float64)
+    counts = work[[*map(WORK_OF.get, COMPUTE)]].apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
     if not np.all((counts >= 0) & np.isfinite(counts)):
         raise BadInput(f"{path / WORK}: a count is missing or negative; allowed is >= 0")
     return DryRun(path, about, cycles, table, counts)

@@ -180,7 +180,7 @@ def test_unknown_versions_and_unfinished_runs(tmp_path, fields, complaint):
         ({"warnings": "none"}, "warnings='none'"),
         ({"description": {}}, "description.schedule=None"),
         ({"timing__cycles": 999}, "cycles.npy: holds float32"),
-        ({"timing__simulate_s": float("nan")}, "timing.simulate_s=nan"),
+        ({"timing__simulate_s": float("nan")}, "timing.simulate_s: nan is not allowed"),
     ],
 )
 def test_impossible_fields(run_dir, overrides, complaint):

@@ -75,7 +75,7 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     double ratio = 0;
     if (text && strcmp(text, "auto") != 0)
         return fields_refuse(&d->json, field, "an integer >= 1, or auto", error);
-    if (!text && !fields_integer(&d->json, field, 1, 1, 1e6, &ratio, error)) return false;
+    if (!text && !fields_integer(&d->json, field, 1, 1, delay_ratio_most, &ratio, error)) return false;
     d->delay_ratio = (uint32_t)ratio;
     return true;
 }

@@ -9,6 +9,8 @@
 
 #define PARAMETER_MEMBER(kind, member, section, field, fallback, low, high) double member;
 
+enum { delay_ratio_most = 1000000 };
+
 struct description {
     struct fields json; ///< the object as run: overrides applied and defaults filled in; owned
 

@@ -97,6 +97,7 @@ static uint32_t largest_delay_ratio(const struct schedule *schedule, const struc
         const struct lane_plan *lane = &schedule->lanes[l];
         if (!uses_delay_ratio(schedule, l)) continue;
         uint32_t most = lane->shortest_delay ? lane->shortest_delay / d->steps_per_cycle : d->cycles;
+        if (most > delay_ratio_most) most = delay_ratio_most;
         most -= most % (lane->lag + 1);
         ratio = most < ratio ? most : ratio;
     }

@@ -12,6 +12,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 
 from .found import Asked
+from .join import stated
 from .stopwatches import COMMUNICATED, RUN, SYNCHRONISED, made
 from .sums import Sums
 from .tables import contents
@@ -47,7 +48,7 @@ def read(files: list[Path], asked: Asked) -> Sums:
 def _run(path: Path, line: dict) -> dict:
     def known(name: str) -> float | None:
         value = line.get(name)
-        return None if value is None or pd.isna(value) else float(value)
+        return None if value is None or pd.isna(value) else stated(path, name, value)
 
     nodes, per_node, model = known(NODES), known(PER_NODE), known(MODEL)
     words = [

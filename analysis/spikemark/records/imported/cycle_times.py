@@ -26,7 +26,7 @@ from spikemark.records.arrays import map_array, npy_bytes
 from spikemark.records.run_files import CYCLES
 
 from . import derived
-from .checks import examine
+from .checks import check_possible, examine
 from .derived import Derived
 from .found import COMMUNICATE, COMPUTE, SPIKES, WAIT, Found
 from .sums import Sums, is_sums, refuse
@@ -215,4 +215,6 @@ def load(folder: Path) -> CycleTimes:
         raise refuse(path)
     about = checked(About, content, path / ABOUT, "an import")
     times = map_array(path / CYCLES, np.float32, (about.ranks, about.cycles, len(about.columns)), ABOUT)
+    for number, name in enumerate(about.columns):
+        check_possible(name, times[:, :, number], f"{path / CYCLES}: ")
     return CycleTimes(path, times, about)

@@ -16,7 +16,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.npz import read_npz
 
 from .found import COMMUNICATE, SPIKES, Asked, Columns, Found
-from .join import in_order, joined, missing, ranks_of
+from .join import in_order, joined, missing, processes_of, ranks_of, stated
 from .tables import WHOLE, compute_of, contents
 
 NAME, SUMMARY = "nest", "nest.cycle_time_log of NEST 3.10, one file per rank as docs/nest.md writes it"
@@ -40,8 +40,7 @@ def read(files: list[Path], asked: Asked) -> Found:
     parts = [(path, _columns(path, one)) for path, one in zip(files, held, strict=True)]
     columns = joined(parts)
     kernel = {name: _same(files, held, name) for name in ("num_processes", "min_delay", "biological_time")}
-    processes = None if kernel["num_processes"] is None else round(kernel["num_processes"])
-    lacking = missing(ranks_of(files), processes)
+    lacking = missing(ranks_of(files), processes_of(files[0], kernel["num_processes"]))
     remarks = cycles_of(columns[WHOLE].shape[1], kernel)
     return Found(compute_of(columns, files[0]), remarks, lacking, kernel["min_delay"])
 
@@ -65,7 +64,7 @@ def _columns(path: Path, held: dict) -> Columns:
 
 def _same(files: list[Path], held: list[dict], name: str) -> float | None:
     """A number of the kernel, which is the same on all ranks. Raises BadInput where it is not."""
-    values = {float(one[name]) for one in held if name in one}
+    values = {stated(path, name, one[name]) for path, one in zip(files, held, strict=True) if name in one}
     if len(values) > 1:
         raise BadInput(
             f"{files[0].parent}: {name}: {sorted(values)} in different files; needed: files of one run"
