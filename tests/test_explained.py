@@ -16,8 +16,7 @@ import program
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.network import placement, schedules
-from spikemark.network.composed import COMPOSED
+from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.placement_field import FROM_FILE, located
@@ -266,15 +265,13 @@ def test_the_same_schedules_and_placements():
 
 def test_the_same_exchanges_and_models():
     said = json.loads(program.start("--list", "--json").stdout)
-    assert {one["name"] for one in said["exchanges"]} == {
-        *exchange.EXCHANGES,
-        exchange.ALONE,
-        *COMPOSED,
-    }
+    assert {one["name"] for one in said["exchanges"]} == set(exchanges.EXCHANGES)
+    composed = {*exchange.COMPOSED, exchanges.ALONE}
+    assert set(exchanges.EXCHANGES) == exchange.EXCHANGES.keys() | composed
     broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
     assert broadcasts == set(exchange.BROADCASTS)
     overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
-    assert overlapping - {*COMPOSED} == set(exchange.OVERLAPPING)
+    assert overlapping - {*exchanges.COMPOSED} == set(exchange.OVERLAPPING)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
 

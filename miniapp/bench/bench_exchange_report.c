@@ -88,7 +88,7 @@ bool bench_report(const struct bench_results *results, FILE *file) {
         options->repetitions, "min_time_s", options->min_time_s, "seed", (json_int_t)options->seed, "skipped",
         skipped(results), "cases", cases(results), "measurements", measurements(results));
     const bool written = root && json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-                         fputc('\n', file) != EOF && fflush(file) == 0;
+                         fputc('\n', file) != EOF && fflush(file) == 0 && !ferror(file);
     json_decref(root);
     return written;
 }

@@ -8,6 +8,8 @@ import numpy as np
 import program
 import pytest
 
+from spikemark.documents.faults.interposed import Fault
+
 pytestmark = pytest.mark.slow
 
 
@@ -264,8 +266,8 @@ def test_progress_counts_the_cycles(tmp_path):
 
 
 def test_progress_on_a_full_disk_is_refused(tmp_path):
-    full = {"LD_PRELOAD": str(program.ROOT / "build" / "libfaulty_files.so"), "SPIKEMARK_FULL": "1"}
     path = tmp_path / "progress"
+    full = Fault("ENOSPC", str(path), calls=("extend",)).environment()
     done = program.start(program.EXAMPLE, "--out", tmp_path / "run", "--progress", path, **full)
     why = "No space left on device; allowed: an ordinary file on a disk with room"
     assert (done.returncode, done.stderr) == (2, f"miniapp: --progress: {path}: {why}\n")

@@ -61,6 +61,7 @@ def partition(
     made = divide.divide(found, ranks, chosen, seed, time_limit, kept, _say)
     placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
     placement_file.write(out, placed.check(found.neurons, str(out)))
+    kept.unlink(missing_ok=True)
     _, rows = show.loads(found, placed, show.Asked())
     if as_json:
         about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}

@@ -16,6 +16,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput, shown
 from spikemark.core.files import write_atomically
+from spikemark.core.npz import read_npz
 from spikemark.core.reading import read_json
 
 KIND, VERSION = "placement", 1
@@ -194,8 +195,10 @@ def _whole(path: Path, name: str, columns: dict) -> np.ndarray:
 
 def _from_npz(path: Path) -> tuple[Any, dict]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
+        file = read_npz(path)
+        return json.loads(str(file["about"])), {n: file.get(n) for n in COLUMNS}
+    except BadInput:
+        raise
     except FileNotFoundError:
         raise BadInput(f"{path}: not found; `spikemark partition` writes one") from None
     except OSError as error:

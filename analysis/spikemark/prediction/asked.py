@@ -7,8 +7,8 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
-from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
+from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of, located
 from spikemark.network.schedules import SCHEDULES, Schedule, find
@@ -18,7 +18,6 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import ALONE, EXCHANGES
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -123,11 +122,10 @@ def _check_names(placement: str | None, exchange: str | dict | None) -> None:
     """Raises BadInput for unknown placements and exchanges."""
     if placement is not None:
         check_name(placement)
-    known = [*EXCHANGES, *COMPOSED, ALONE]
     of_lanes = isinstance(exchange, dict) and "name" not in exchange
     for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+        if isinstance(name, str) and name not in EXCHANGES:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(EXCHANGES)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:

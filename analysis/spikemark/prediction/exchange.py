@@ -15,6 +15,7 @@ import numpy as np
 from spikemark.core.errors import BadInput
 from spikemark.machines.algorithms import LINEAR
 from spikemark.network.composed import COMPOSED
+from spikemark.network.exchanges import ALONE
 from spikemark.network.lanes import Lane
 
 from .collectives import Collectives
@@ -25,7 +26,6 @@ from .traffic import Traffic
 KEPT = 8  # lanes of which the traffic is kept: those of the ways that are looked at
 COUNT_BYTES = 4.0  # a size that is sent ahead
 LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
-ALONE = "self"
 #: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
 OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
 BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`

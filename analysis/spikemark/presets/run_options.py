@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from spikemark.core.errors import shown
 from spikemark.network.description import read_time
+from spikemark.network.exchanges import EXCHANGES
 from spikemark.network.placement import check_name
 from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import SCHEDULES
@@ -30,11 +31,12 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 500.0
 
-    @field_validator("schedule")
+    @field_validator("schedule", "exchange")
     @classmethod
-    def _known(cls, name: str) -> str:
-        if name not in SCHEDULES:
-            raise ValueError(f"schedule={shown(name)}: allowed are {', '.join(SCHEDULES)}")
+    def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
+        allowed = SCHEDULES if about.field_name == "schedule" else EXCHANGES
+        if name is not None and name not in allowed:
+            raise ValueError(f"{about.field_name}={shown(name)}: allowed are {', '.join(allowed)}")
         return name
 
     @field_validator("placement")

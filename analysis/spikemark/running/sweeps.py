@@ -10,7 +10,6 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.lock import locked
-from spikemark.core.process import naming
 from spikemark.network.placement_field import digest as content_of
 from spikemark.network.placement_field import file_of, stored
 from spikemark.quantities.words import counted
@@ -19,6 +18,7 @@ from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
 from . import durations, jobs, simulate, simulated_on
+from .carry_out import still_running
 from .durations import Durations, minutes
 from .experiments import Experiment, RunSpec, digest
 from .progress import Progress
@@ -157,13 +157,8 @@ def _under_way(results: Results) -> str:
 
 def _check_alone(results: Results) -> None:
     """Raises BadInput if a run that is no sweep's any more still writes into the results."""
-    # arguments of a command are separated by zeros
-    if left := naming(f"--out\0{results.unchecked('').parent}/"):
-        kill = f"kill {' '.join(map(str, left))}"
-        raise BadInput(
-            f"{results.path}: {_under_way(results) or 'a run'} still runs here, without the command that"
-            f" started it; stop it with `{kill}`"
-        )
+    if left := still_running(results.unchecked("").parent):
+        raise BadInput(f"{results.path}: {_under_way(results) or 'a run'} {left}")
 
 
 def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:

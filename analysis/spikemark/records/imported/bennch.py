@@ -4,6 +4,7 @@ The columns are those of its benchmarks (`wall_time_sim`, `wall_time_phase_commu
 versions (`time_simulate`, `time_communicate_spike_data`), in s; `model_time_sim` is in ms.
 """
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -35,7 +36,8 @@ def read(files: list[Path], asked: Asked) -> Sums:
     """What the files say. Raises BadInput naming the file and what is wrong."""
     runs = []
     for path in files:
-        table = contents(path, pd.read_csv).rename(columns={theirs: ours for ours, theirs in OLDER.items()})
+        table = contents(path, partial(pd.read_csv, compression=None))
+        table = table.rename(columns={theirs: ours for ours, theirs in OLDER.items()})
         for name in (RUN, COMMUNICATED):
             if name not in table or not pd.api.types.is_numeric_dtype(table[name]):
                 raise BadInput(f"{path}: no numbers in {name} or {OLDER[name]}; needed: a table of beNNch")

@@ -13,10 +13,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.npz import read_npz
 
 from .found import COMMUNICATE, SPIKES, Asked, Columns, Found
 from .join import in_order, joined, missing, processes_of, ranks_of, stated
-from .tables import WHOLE, arrays, compute_of, contents
+from .tables import WHOLE, compute_of, contents
 
 NAME, SUMMARY = "nest", "nest.cycle_time_log of NEST 3.10, one file per rank as docs/nest.md writes it"
 CYCLE, EXCHANGE, SPIKED = "time_update", "time_communicate_spike_data", "local_spike_counter"
@@ -35,7 +36,7 @@ def recognises(path: Path) -> bool:
 def read(files: list[Path], asked: Asked) -> Found:
     """What the files say. Raises BadInput naming the file and what is wrong."""
     files = in_order(files)
-    held = [contents(path, arrays) for path in files]
+    held = [contents(path, read_npz) for path in files]
     parts = [(path, _columns(path, one)) for path, one in zip(files, held, strict=True)]
     columns = joined(parts)
     kernel = {name: _same(files, held, name) for name in ("num_processes", "min_delay", "biological_time")}

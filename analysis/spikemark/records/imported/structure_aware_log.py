@@ -60,7 +60,7 @@ def read(files: list[Path], asked: Asked) -> Found:
 
 
 def _lines(path: Path) -> dict[str, np.ndarray]:
-    table = pd.read_csv(path, sep=r"\s+", header=None, comment="#", dtype=np.float64)
+    table = pd.read_csv(path, compression=None, sep=r"\s+", header=None, comment="#", dtype=np.float64)
     if table.shape[1] != len(ORDER):
         raise ValueError(f"{table.shape[1]} columns; needed: {len(ORDER)}, {', '.join(ORDER)}")
     if table.isna().any(axis=None):

@@ -5,7 +5,6 @@ rank has the same number of neighbours, as on a node of the machine. A rank that
 run again.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, shown
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import replace_folder, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
@@ -101,15 +100,11 @@ def _claim(out: Path, wanted: Plan) -> None:
     foreign = [name for name in present if name not in dry_run.FILES]
     if foreign:
         raise BadInput(f"--out {out}: contains {foreign[0]!r}; {allowed}")
-    given, about = out / dry_run.RUN, out / dry_run.ABOUT
+    given = out / dry_run.RUN
     if given.is_file() and with_content(located(read_json(given), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; {allowed}")
     if not given.is_file() and present:
         raise BadInput(f"--out {out}: contains {present[0]!r} without {dry_run.RUN}; {allowed}")
-    if about.is_file() and (here := dry_run.load(out).about.ranks_here) != wanted.side_by_side:
-        raise BadInput(
-            f"--out {out}: its ranks ran {here} side by side, asked for are {wanted.side_by_side}; {allowed}"
-        )
     for path in sorted((out / dry_run.EACH).glob("*")):
         _ran(out, path.name, wanted)
     out.mkdir(parents=True, exist_ok=True)
@@ -132,11 +127,12 @@ def _ran(out: Path, rank: int | str, wanted: Plan) -> DryRank | None:
     if not run_files.whole(path):
         return None
     found = dry_rank.load(path)
-    record = found.record
+    record, here = found.record, _side_by_side(out, path)
     for name, value, asked in (
         ("of", record.dry_run.of, wanted.ranks),
         ("threads", record.threads, wanted.threads),
         ("rank", str(found.rank), str(rank)),
+        ("ranks_here", wanted.side_by_side if here is None else here, wanted.side_by_side),
         ("rate", record.dry_run.rate_hz if wanted.rate_hz is not None else None, wanted.rate_hz),
     ):
         if value != asked:
@@ -145,6 +141,16 @@ def _ran(out: Path, rank: int | str, wanted: Plan) -> DryRank | None:
                 " another dry run"
             )
     return found
+
+
+def _side_by_side(out: Path, path: Path) -> int | None:
+    """How many ranks ran side by side when that in `path` did; None where nobody wrote it down."""
+    launched = path / run_files.LAUNCH
+    if launched.is_file():
+        content = read_json(launched)
+        return content.get("ranks_here") if isinstance(content, dict) else None
+    about = out / dry_run.ABOUT  # written before the ranks said it themselves
+    return dry_run.load(out).about.ranks_here if about.is_file() else None
 
 
 def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start.Advance) -> None:
@@ -160,8 +166,11 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
             if end.status != 0:
                 write_atomically(out / dry_run.FAILED, log_text(one, end))
                 raise RunFailed(f"rank {rank}: {end.reason}; see {out / dry_run.FAILED}")
+        for rank, one in zip(wave, starts, strict=True):
+            said = {"command": one.command, "environment": one.environment}
+            write_json(place / str(rank) / run_files.LAUNCH, {**said, "ranks_here": wanted.side_by_side})
         for rank in wave:
-            os.rename(place / str(rank), folder_of(out, rank))
+            replace_folder(place / str(rank), folder_of(out, rank))
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
