@@ -79,6 +79,7 @@ FOUND = [
                                          Edit("yaml", 0.47224524357611664, 1630434966)]),
     ("dry rank", "ranks.csv", [Edit("cell", 0.7848712870144318, 35178456)]),
     ("dry run", "dry/work.csv", [Edit("cell", 0.6634699417131158, 2107877843)]),
+    ("dry rank", "record.json", [Edit("json", 0.947829137427598, 252430257)]),
     ("dry rank", "cycles.npy", [Edit("set", 0.2867767256061441, 172968367)]),
     ("experiment", "smoke.yaml", [Edit("set", 0.7631943040467181, 2771492679)]),
 ]  # fmt: skip
