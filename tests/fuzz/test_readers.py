@@ -3,9 +3,11 @@
 import random
 
 import changed
+import judged
 import mutations
 import pytest
 import readers
+import results
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mutations import Edit
@@ -30,7 +32,7 @@ def files(tmp_path_factory):
 def test_unchanged_files_are_read(files, name):
     of = files(name)
     assert of.names
-    readers.plain(of.reader.read(of.copy))
+    results.plain(of.reader.read(of.copy))
 
 
 def edits(kinds):
@@ -128,5 +130,5 @@ def test_faults_of_a_reader_are_findings(monkeypatch, tmp_path):
     }
     for word, read in faults.items():
         reader = readers.Reader(lambda _: None, "*", read, apart=word.startswith("signal"))
-        said = (readers.apart if reader.apart else readers.complaint)(reader, tmp_path)
+        said = (judged.apart if reader.apart else judged.complaint)(reader, tmp_path)
         assert said and word in said
