@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import judged
 import mutations
 import readers
 from mutations import Edit
@@ -31,7 +32,7 @@ class Files:
         self.whole, self.copy = folder / "whole" / name, folder / "changed" / name
         self.whole.mkdir(parents=True)
         self.reader.make(self.whole)
-        self.names = [p.relative_to(self.whole) for p in readers.changed_files(self.reader, self.whole)]
+        self.names = [p.relative_to(self.whole) for p in judged.changed_files(self.reader, self.whole)]
         shutil.copytree(self.whole, self.copy)
 
     def complaint(self, name: Path | None = None, edits: list[Edit] = ()) -> str | None:
@@ -39,7 +40,7 @@ class Files:
         try:
             if name is not None:
                 (self.copy / name).write_bytes(mutations.edited((self.whole / name).read_bytes(), edits))
-            read = readers.apart if self.reader.apart else readers.complaint
+            read = judged.apart if self.reader.apart else judged.complaint
             return read(self.reader, self.copy)
         finally:
             shutil.rmtree(self.copy)

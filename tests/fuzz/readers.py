@@ -4,13 +4,9 @@ Of a changed file a reader says in one line what is wrong (BadInput), or it retu
 numbers JSON can hold. A new reader is an entry in READERS; the tests and `make fuzz` loop over them.
 """
 
-import contextlib
-import io
 import itertools
 import json
-import os
 import shutil
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +22,11 @@ import planted_power
 import pytest
 import swept
 import yaml
-from pydantic import BaseModel
+from results import command
 from small_network import describe
 from synthetic import compute_times, job, write_run
 
 from spikemark import machines
-from spikemark.cli import main
-from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
 from spikemark.energy import own
 from spikemark.energy.power_csv import read_power
@@ -61,47 +55,6 @@ class Reader:
     files: str
     read: Callable[[Path], Any]
     apart: bool = False
-
-
-def command(*arguments) -> Any:
-    """What a verb of the command line prints as JSON. Raises BadInput where it refuses with one line."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main.main([*map(str, arguments), "--json"])
-            status = None
-        except SystemExit as end:
-            status = end.code
-    if status == 2:
-        lines = err.getvalue().splitlines()
-        if out.getvalue() or len(lines) != 1 or not lines[0].startswith("spikemark: "):
-            raise AssertionError(f"status 2 with {lines} and {out.getvalue()[:80]!r}")
-        raise BadInput(lines[0].removeprefix("spikemark: "))
-    if status != 0:
-        raise AssertionError(f"status {status}: {err.getvalue()[-500:]}")
-    return json.loads(out.getvalue(), parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> None:
-    raise AssertionError(f"{name} in JSON")
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON holds it. Raises AssertionError for what JSON cannot hold, such as NaN."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump()
-    try:
-        return json.dumps(value, allow_nan=False, default=_default)
-    except ValueError as error:
-        raise AssertionError(f"a result that JSON cannot hold: {error}") from None
-
-
-def _default(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump()
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return str(value)
 
 
 def _run(folder: Path) -> None:
@@ -323,72 +276,3 @@ READERS: dict[str, Reader] = {
         _music, "*.music", lambda f: [str(music_config.read(f / "model.music")), "read"]
     ),
 }  # fmt: skip
-
-
-def changed_files(reader: Reader, folder: Path) -> list[Path]:
-    """The files of a folder that may be changed."""
-    return sorted(path for path in folder.glob(reader.files) if path.is_file())
-
-
-def complaint(reader: Reader, folder: Path) -> str | None:
-    """What a reader does with a folder that it must not do; None if all is well."""
-    try:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            plain(reader.read(folder))
-        if printed := [one for one in told if issubclass(one.category, RuntimeWarning | UserWarning)]:
-            return f"a warning of {Path(printed[0].filename).name}:{printed[0].lineno}: {printed[0].message}"
-    except BadInput as error:
-        line = str(error)
-        if not line.strip() or len(line.splitlines()) > 1:
-            return f"a refusal that is not one line: {line!r}"
-        if not _encodable(line):
-            return f"a refusal that is not UTF-8: {line!r}"
-        return None
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except OSError as error:
-        return None if error.filename is not None else f"{type(error).__name__}: {error}"
-    except BaseException as error:
-        return _where(error)
-    return None
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _where(error: BaseException) -> str:
-    """The kind of an exception, and the last place in the package that it came through."""
-    at, place = error.__traceback__, ""
-    while at is not None:
-        code = at.tb_frame.f_code
-        if "spikemark" in code.co_filename:
-            place = f"{Path(code.co_filename).name}:{at.tb_lineno} {code.co_name}"
-        at = at.tb_next
-    return f"{type(error).__name__} in {place}: {' '.join(str(error).split())[:200]}"
-
-
-def apart(reader: Reader, folder: Path) -> str | None:
-    """The same in a process of its own, whose death by a signal is a complaint."""
-    into, out_of = os.pipe()[::-1]
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(out_of)
-            os.write(into, (complaint(reader, folder) or "").encode(errors="replace")[:4000])
-        finally:
-            os._exit(0)
-    os.close(into)
-    said = b""
-    while part := os.read(out_of, 4096):
-        said += part
-    os.close(out_of)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status < 0:
-        return f"ended by signal {-status}"
-    return said.decode(errors="replace") or None

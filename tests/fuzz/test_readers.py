@@ -3,9 +3,11 @@
 import random
 
 import changed
+import judged
 import mutations
 import pytest
 import readers
+import results
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mutations import Edit
@@ -30,7 +32,7 @@ def files(tmp_path_factory):
 def test_unchanged_files_are_read(files, name):
     of = files(name)
     assert of.names
-    readers.plain(of.reader.read(of.copy))
+    results.plain(of.reader.read(of.copy))
 
 
 def edits(kinds):
@@ -79,6 +81,7 @@ FOUND = [
                                          Edit("yaml", 0.47224524357611664, 1630434966)]),
     ("dry rank", "ranks.csv", [Edit("cell", 0.7848712870144318, 35178456)]),
     ("dry run", "dry/work.csv", [Edit("cell", 0.6634699417131158, 2107877843)]),
+    ("dry rank", "record.json", [Edit("json", 0.947829137427598, 252430257)]),
     ("dry rank", "cycles.npy", [Edit("set", 0.2867767256061441, 172968367)]),
     ("experiment", "smoke.yaml", [Edit("set", 0.7631943040467181, 2771492679)]),
 ]  # fmt: skip
@@ -127,5 +130,5 @@ def test_faults_of_a_reader_are_findings(monkeypatch, tmp_path):
     }
     for word, read in faults.items():
         reader = readers.Reader(lambda _: None, "*", read, apart=word.startswith("signal"))
-        said = (readers.apart if reader.apart else readers.complaint)(reader, tmp_path)
+        said = (judged.apart if reader.apart else judged.complaint)(reader, tmp_path)
         assert said and word in said

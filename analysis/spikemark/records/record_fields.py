@@ -209,12 +209,22 @@ class OfProcesses(Fields):
     ranks: Positive
     threads: Positive
     memory: Memory
+    timing: Timing
     phases: Annotated[list[str], Field(min_length=1)]  #: of cycles.npy; `timing.phases` also have THREADS
 
     @model_validator(mode="before")
     @classmethod
     def _as_now(cls, content: Any) -> Any:
         return with_threads(content)
+
+    @model_validator(mode="after")
+    def _all_timed(self) -> "OfProcesses":
+        untold = {THREADS} if self.format_version == 1 else set()
+        if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
+            raise ValueError(
+                f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
+            )
+        return self
 
     @property
     def mixed(self) -> tuple[str, ...]:
@@ -229,7 +239,6 @@ class Record(OfProcesses):
     checksum: Checksum
     spike_checksum: Checksum
     totals: Totals
-    timing: Timing
     lanes: Annotated[list[Lane], Field(min_length=1)]
     meters: list[Meter]
     energy: Energy | None
@@ -253,11 +262,6 @@ class Record(OfProcesses):
             found = self.description.get(name)
             if not isinstance(found, kind):
                 raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
-        untold = {THREADS} if self.format_version == 1 else set()
-        if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
-            raise ValueError(
-                f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
-            )
         expected = self.timing.simulate_s / self.timing.model_s
         if abs(self.timing.real_time_factor - expected) > 1e-3 * expected:
             raise ValueError(

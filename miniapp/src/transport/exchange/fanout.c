@@ -87,7 +87,7 @@ static size_t divide(struct setup *s, size_t n, int hop, int source, struct fano
     const uint32_t last = (uint32_t)f->base[f->grid.levels.n - 1];
     size_t branches = 0;
     for (size_t i = 0; i < n; i++) s->stops[i].line = line_of(f, hop, (int)s->stops[i].destination);
-    qsort(s->stops, n, sizeof *s->stops, by_line);
+    if (n > 1) qsort(s->stops, n, sizeof *s->stops, by_line); // a rank may have no room for stops at all
     for (size_t i = 0, end; i < n; i = end) {
         const uint32_t line = s->stops[i].line;
         for (end = i + 1; end < n && line < last && s->stops[end].line == line;) end++;
