@@ -23,7 +23,7 @@ enum { lists_of_size = 16, events_per_batch = 5000, events_per_run = 200000 };
 enum { size_of_rings = 8192, ring_synapses = 8000000 };
 
 static const int64_t sizes[] = {4, 16, 64, 256, 1024, 8192, 0};
-static const int64_t ring_sizes[] = {5, 200, 1600, 0};
+static const int64_t ring_sizes[] = {5, 30, 200, 1600, 0};
 static const int32_t weight = 1;
 
 struct drawn {

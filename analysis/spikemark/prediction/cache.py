@@ -1,9 +1,8 @@
 """How much longer synapses and neurons take if the ring of input does not fit into the caches.
 
 `t_next` of a profile was measured with a ring that fits into the second cache (miniapp/bench/kernels_drawn.c:
-5000 neurons, 21 slots of two bytes, 0.2 MB). What a synapse takes longer with a ring of 8.4 and of 67 MB are
-`t_ring_8` and `t_ring_67`; in between, and from the size of the second cache on, the time is linear in the
-logarithm of the ring's size. `t_row` is what a neuron's step takes longer with 131 072 neurons on a thread,
+5000 neurons, 21 slots of two bytes, 0.2 MB). What a synapse takes longer with rings of 1.3, 8.4 and 67 MB are
+`t_ring_1`, `t_ring_8` and `t_ring_67`; in between, the time is linear in the logarithm of the ring's size. `t_row` is what a neuron's step takes longer with 131 072 neurons on a thread,
 whose ring has 5.5 MB. Beyond the largest ring, times stay what they are there.
 
 Profiles without these times get those of one machine. There, a cache of C bytes misses 1 - C / ring of
@@ -29,7 +28,8 @@ FAR = CLOCK_HZ * np.mean([
     for ns, ring in ((6.13, 40.2e6), (7.26, 80.4e6))
 ])  # fmt: skip
 #: Bytes of the rings with which times of profiles were measured.
-RINGS = {"t_ring_8": 200_000 * 42, "t_ring_67": 1_600_000 * 42}
+FITS = 5000 * 42
+RINGS = {"t_ring_1": 30_000 * 42, "t_ring_8": 200_000 * 42, "t_ring_67": 1_600_000 * 42}
 ROW, ROW_RING = "t_row", 131_072 * 42
 ASSUMED = (
     f"a synapse whose cell of the ring of input is not in the second cache takes {MISS:.0f} clock cycles"
@@ -53,10 +53,8 @@ def miss_s(loads: Loads, inputs: Inputs, kernel: Kernel = no_kernel) -> np.ndarr
     """
     ring = _ring(loads)
     times = [kernel(name) for name in RINGS]
-    second = inputs.get("node.l2", 0.0)
-    if is_measured(kernel) and second:
-        sizes = np.log([second, *(max(size, second * 1.01) for size in RINGS.values())])
-        return np.interp(np.log(ring), sizes, [0.0, *times])
+    if is_measured(kernel):
+        return np.interp(np.log(ring), np.log([FITS, *RINGS.values()]), [0.0, *times])
     last, sharing = inputs.get("node.l3", 0.0), inputs.get("node.l3_cores", 0.0)
     share = last / sharing if sharing else 0.0
     clocks = MISS * _missed(inputs.get("node.l2", 0.0) or share, ring) + FAR * _missed(share, ring)

@@ -1,5 +1,6 @@
 """Loads and compute times of ranks: against the access model, closed forms, and what must not matter."""
 
+import math
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -175,8 +176,8 @@ def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
 
 
 def test_measured_times_of_large_rings_count_instead_of_those_of_one_machine():
-    """0 up to the second cache, the measured times at 8.4 and 67 MB, in between by the logarithm."""
-    times = {"t_ring_8": 2.0, "t_ring_67": 8.0, "t_row": 0.5}
+    """0 up to 0.2 MB, the measured times at 1.3, 8.4 and 67 MB, in between by the logarithm."""
+    times = {"t_ring_1": 1.0, "t_ring_8": 2.0, "t_ring_67": 8.0, "t_row": 0.5}
     paths = {
         f"kernels__{group}__{name}": Value(ns, "ns")
         for group in ("one_core", "full_node")
@@ -189,7 +190,15 @@ def test_measured_times_of_large_rings_count_instead_of_those_of_one_machine():
         return phases.phase_times(network, machine, 1, 1)
 
     bare = Machine().with_(node__cores=1, node__l2=1e6, node__l3=None)
-    for neurons, more, row in ((5000, 0, 0), (200_000, 2.0, 0.5), (565_685, 5.0, 0.5), (1_600_000, 8.0, 0.5)):
+    second = 2**19  # bytes of the second cache, from which on rows take longer
+    row_30 = 0.5 * math.log(30_000 * 42 / second) / math.log(131_072 * 42 / second)
+    for neurons, more, row in (
+        (5000, 0, 0),
+        (30_000, 1.0, row_30),
+        (200_000, 2.0, 0.5),
+        (565_685, 5.0, 0.5),
+        (1_600_000, 8.0, 0.5),
+    ):
         with_times, without = one(machine, neurons), one(bare, neurons)
         visits = neurons * 400 * 2.5e-4
         assert with_times.deliver_s[0] - without.deliver_s[0] == pytest.approx(visits * more * 1e-9, abs=1e-9)
