@@ -2,8 +2,9 @@
 
 `t_next` of a profile was measured with a ring that fits into the second cache (miniapp/bench/kernels_drawn.c:
 5000 neurons, 21 slots of two bytes, 0.2 MB). What a synapse takes longer with rings of 1.3, 8.4 and 67 MB are
-`t_ring_1`, `t_ring_8` and `t_ring_67`; in between, the time is linear in the logarithm of the ring's size. `t_row` is what a neuron's step takes longer with 131 072 neurons on a thread,
-whose ring has 5.5 MB. Beyond the largest ring, times stay what they are there.
+`t_ring_1`, `t_ring_8` and `t_ring_67`; in between, the time is linear in the logarithm of the ring's size.
+`t_row` is what a neuron's step takes longer with 131 072 neurons on a thread, if the second cache does not
+hold them; their ring has 5.5 MB. Beyond the largest ring, times stay what they are there.
 
 Profiles without these times get those of one machine. There, a cache of C bytes misses 1 - C / ring of
 the accesses (models/cache.py, one region at random; less where delays are alike). On a quiet virtual machine

@@ -201,7 +201,7 @@ def predict(spikemark, known, tmp_path):
             "schedule.0.period=0; allowed: greater than or equal to 1 or 'D' or 'auto'",
         ),
         ('TIME{"cycle_ms": 0.15}}', "cycle_ms=0.15: a multiple"),
-        ('TIME{"cycle_ms": Infinity}}', "time.cycle_ms=inf; all"),
+        ('TIME{"cycle_ms": Infinity}}', "time.cycle_ms: inf is not allowed"),
         ('TIME{"resolution_ms": 1e-300}}', "_ms=1e-300; allowed"),
         ('RUN, "wire": {"far": "aer12"}}', "no lane 'far'"),
         ('RUN, "exchange": {"far": "p2p"}}', "no lane 'far'"),
@@ -227,7 +227,7 @@ PROJECTION = {"source": "a", "target": "b", "indegree": 10, "delay": {"mean": 1.
         ("populations.0.neuron.rate_hz", None, "rate_hz=None; allowed: a valid number"),
         ("populations.0.neuron.rate_hz", 20_000, "rate=20000: rates in Hz from 0 to 10000, a spike in every"),
         ("projections.0.delay.max", "x", "network.projections.0.delay.max='x'; allowed: a valid number"),
-        ("projections.0.delay.max", float("inf"), "delay.max=inf; allowed: "),
+        ("projections.0.delay.max", float("inf"), "delay.max: inf is not allowed"),
         (
             "projections.0.delay",
             {"mean": 1, "min": 3, "max": 2},
