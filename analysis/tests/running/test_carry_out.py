@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from planned import LINE
@@ -75,6 +77,9 @@ def test_a_run_whose_ranks_are_left_is_refused(tmp_path, linked):
     paths = unchecked, place / "runs" / planned.id, place / "failed" / planned.id
     command = [sys.executable, "-c", "import time; time.sleep(60)", "--out", str(unchecked.resolve())]
     left = subprocess.Popen(command)
+    line = Path(f"/proc/{left.pid}/cmdline")
+    while not line.read_bytes():  # it has no arguments yet when Popen returns
+        time.sleep(0.01)
     try:
         with pytest.raises(BadInput) as refusal:
             carry_out(planned, *paths, lambda: pytest.fail("it has begun"))
