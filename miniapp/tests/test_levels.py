@@ -136,18 +136,22 @@ def beside(folder, order, /, **exchange):
     return folder / "run.json"
 
 
-def ring(ranks):
-    """Neurons of each rank project to the next one only."""
-    names = [f"p{i}" for i in range(ranks)]
+def network(sources, size, indegree):
+    """A population for each rank, and a projection to each from its `sources`."""
+    neuron = {"model": "ignore_and_fire", "rate_hz": 50}
+    delay = {"mean": 1, "min": 0.5, "max": 2}
     return {
-        "populations": [
-            {"name": n, "size": 50, "neuron": {"model": "ignore_and_fire", "rate_hz": 50}} for n in names
-        ],
+        "populations": [{"name": name, "size": size, "neuron": neuron} for name in sources],
         "projections": [
-            {"source": a, "target": b, "indegree": 30, "delay": {"mean": 1, "min": 0.5, "max": 2}}
-            for a, b in zip(names, names[1:] + names[:1], strict=True)
+            {"source": source, "target": target, "indegree": indegree, "delay": delay}
+            for target, source in sources.items()
         ],
     }
+
+
+def ring(ranks):
+    """Neurons of each rank project to the next one only."""
+    return network({f"p{i}": f"p{(i - 1) % ranks}" for i in range(ranks)}, 50, 30)
 
 
 def test_an_order_decides_which_words_cross_which_level(tmp_path):
@@ -208,15 +212,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 def everyone(ranks):
     """Every neuron has a target on every rank (but for one in 1e40)."""
     names = [f"p{i}" for i in range(ranks)]
-    return {
-        "populations": [
-            {"name": n, "size": 20, "neuron": {"model": "ignore_and_fire", "rate_hz": 50}} for n in names
-        ],
-        "projections": [
-            {"source": names, "target": n, "indegree": 400, "delay": {"mean": 1, "min": 0.5, "max": 2}}
-            for n in names
-        ],
-    }
+    return network(dict.fromkeys(names, names), 20, 400)
 
 
 def sent(folder, network, ranks, **exchange):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / part) for part in ("tests", "analysis", "analysis/tests/support")]
+sys.path[:0] = [str(ROOT / part) for part in ("tests", "analysis", "analysis/tests/support", "miniapp/tests")]
 
 import changed  # noqa: E402
 import layouts  # noqa: E402

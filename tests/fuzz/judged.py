@@ -8,6 +8,7 @@ from readers import Reader
 from results import plain
 
 from spikemark.core.errors import BadInput
+from spikemark.core.reading import encodable
 
 
 def changed_files(reader: Reader, folder: Path) -> list[Path]:
@@ -27,7 +28,7 @@ def complaint(reader: Reader, folder: Path) -> str | None:
         line = str(error)
         if not line.strip() or len(line.splitlines()) > 1:
             return f"a refusal that is not one line: {line!r}"
-        if not _encodable(line):
+        if not encodable(line):
             return f"a refusal that is not UTF-8: {line!r}"
         return None
     except (KeyboardInterrupt, SystemExit):
@@ -37,14 +38,6 @@ def complaint(reader: Reader, folder: Path) -> str | None:
     except BaseException as error:
         return _where(error)
     return None
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _where(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import drawn
+import program
 from rules import EXCHANGES, PLACEMENTS, Draw
 
 ROOT = Path(__file__).parents[2]
@@ -29,13 +30,7 @@ MOST_RANKS, MOST_THREADS = 7, 3
 SAME = ("checksum", "spikes", "synaptic_events", "external_events", "synapses")
 ALONE_S = 300  # a batch takes seconds; what takes so long hangs
 
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_WAIT_POLICY": "passive",
+ENVIRONMENT = program.ENVIRONMENT | {
     "ASAN_OPTIONS": "detect_leaks=0",
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # MPI has threads of its own
 }

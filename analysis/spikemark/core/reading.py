@@ -88,7 +88,7 @@ def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
             count += 1
             if count > most:
                 raise BadInput(f"{path}: more than {most} values")
-            if isinstance(at, dict) and not (isinstance(key, str) and _encodable(key)):
+            if isinstance(at, dict) and not (isinstance(key, str) and encodable(key)):
                 raise BadInput(
                     f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys must be text; quote a "
                     "key that looks like anything else"
@@ -102,7 +102,7 @@ def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
 def _odd(leaf: Any) -> str | None:
     if isinstance(leaf, float) and not math.isfinite(leaf):
         return f"{leaf} is not allowed: a finite number is needed"
-    if isinstance(leaf, str) and not _encodable(leaf):
+    if isinstance(leaf, str) and not encodable(leaf):
         return f"{leaf!r} is not allowed: it contains half a character"
     if leaf is None or isinstance(leaf, str | int | float):
         return None
@@ -112,7 +112,8 @@ def _odd(leaf: Any) -> str | None:
     )
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
+    """Whether a text can be written as UTF-8; one with half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
