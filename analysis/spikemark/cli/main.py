@@ -12,7 +12,7 @@ import typer
 
 from spikemark.core.errors import BadInput, is_bad_input, option_complaint, plain
 
-from . import import_cycles, preset
+from . import import_cycles, ledger, preset
 from .advise import advise
 from .bench import bench
 from .budget import budget
@@ -84,6 +84,7 @@ app.command(rich_help_panel=ANSWER)(budget)
 app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
 for verb in (partition, traffic):
     app.command(rich_help_panel=ANSWER)(verb)
+app.add_typer(ledger.app, name="ledger", rich_help_panel=ANSWER)
 for verb in (sweep, report, study, simulate, dryrun):
     app.command(rich_help_panel=RUN)(verb)
 app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)

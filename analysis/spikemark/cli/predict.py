@@ -35,6 +35,7 @@ from .options import (
     has_ending,
     machine_profile,
     network,
+    profile_digest,
     whole_numbers,
 )
 from .output import print_based, print_json, print_lines, print_tables, warn
@@ -181,6 +182,7 @@ def on_machine(
     if as_json:
         content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
         content |= {"kind": "modelled", "sources": found.sources}
+        content |= {"description": found.description, "profile": profile_digest(machine)}
         print_json({**content, "predictions": show.content(made)})
         return
     print_tables(*show.table(made).turned(show.ABREAST))
