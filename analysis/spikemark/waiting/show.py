@@ -154,6 +154,7 @@ def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> d
             "runtime_s": one.runtime_s,
             "interval": list(one.waiting.interval),
             "runtime_interval": list(one.runtime.interval),
+            **_single(one, one.waiting, one.runtime),
             **_plan(one),
             "misses_base": missed[name].content() if name in missed else None,
         }
@@ -251,7 +252,17 @@ def _content(one: Outcome) -> dict[str, Any]:
         "runtime_s": made.runtime_s,
         "interval": list(one.waiting.interval),
         "runtime_interval": list(one.runtime.interval),
+        **_single(made, one.waiting, one.runtime),
         **_plan(made),
+    }
+
+
+def _single(one: Prediction, waiting: Quantity, runtime: Quantity) -> dict[str, Any]:
+    """The intervals of a single run, in s over the run."""
+    alone = one.again.waiting(waiting)
+    return {
+        "run_interval": list(alone.interval),
+        "run_runtime_interval": list(one.again.runtime(runtime, alone).interval),
     }
 
 

@@ -8,6 +8,7 @@ from spikemark.records.phases import COMPUTE, HELD, NOT_TIMED
 from spikemark.records.record import Run
 
 PER_SECOND = "s per simulated s"
+ONE_THREAD = "a simulated rank has one thread, whose update holds the waiting of threads"
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Scored:
 
 def _spent(*parts: str) -> Callable[[Run], Quantity]:
     def of(run: Run) -> Quantity:
+        if parts == ("update",) and (run.simulation or {}).get("threads", 1) > 1:
+            return missing(ONE_THREAD, PER_SECOND)
         spent = run.spent_s(*parts)
         if spent is None:
             return missing(HELD if {*parts} <= {*COMPUTE} else NOT_TIMED, PER_SECOND)

@@ -87,6 +87,10 @@ def _on_machine(content: dict[str, Any], path: Path, given: Given) -> Iterator[d
     description, profile = (_field(content, name, dict, path) for name in ("description", "profile"))
     if content.get("simulator") != MINI_APP.name:
         raise BadInput(f"{path}: simulator={content.get('simulator')!r}; allowed: {MINI_APP.name}")
+    if _field(content, "simulated", bool, path) is not given.simulated:
+        raise BadInput(
+            f"{path}: simulated={content['simulated']}: give --simulated to both commands or to neither"
+        )
     for number, one in enumerate(content["predictions"]):
         at = f"predictions.{number}"
         if not isinstance(one, dict):
@@ -140,8 +144,8 @@ def _by_predictors(made: dict[str, Any], path: Path, given: Given, source: str) 
         cycles = _field(one, "cycles", int, path, name)
         per_second = 1 / (cycles * cycle_s)
         numbers = {
-            "waiting": (one.get("waiting_s"), one.get("interval"), PER_SECOND),
-            "real_time_factor": (one.get("runtime_s"), one.get("runtime_interval"), "1"),
+            "waiting": (one.get("waiting_s"), one.get("run_interval"), PER_SECOND),
+            "real_time_factor": (one.get("runtime_s"), one.get("run_runtime_interval"), "1"),
         }
         figures = {}
         for what, (value, limits, unit) in numbers.items():
@@ -245,7 +249,7 @@ def _is_number(value: Any) -> bool:
 
 def _field(content: dict[str, Any], name: str, kind: type, path: Path, at: str = "") -> Any:
     value = content.get(name)
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         where = f"{at}.{name}".lstrip(".")
         raise BadInput(
             f"{path}: {where}: missing or of another type; allowed is {kind.__name__}: print the prediction"
