@@ -14,7 +14,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Freeze predictions before their runs exist, and score them afterwards.",
+    help="Freeze predictions before their runs exist, and score them later.",
 )
 Results = Annotated[
     list[Path],

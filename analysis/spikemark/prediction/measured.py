@@ -102,8 +102,8 @@ class Measured:
         """1, moved by how well times were measured and by how well the sample stands for all ranks."""
         doubt = self.run.doubt
         if doubt is None:
-            within, kind = WITHIN["assumed"], "assumed"
-            found = Quantity(1.0, 1 / within, within, kind=kind)
+            most = WITHIN["assumed"]
+            found = Quantity(1.0, 1 / most, most, kind="assumed")
         else:
             low, high = within(self.run, doubt)
             found = Quantity(1.0, max(0.0, 1 - low), 1 + high, kind=MEASURED)

@@ -20,6 +20,9 @@ HIDDEN = 0.3
 #: How much longer an exchange may take for every doubling of its window, since more ranks have spikes for
 #: each other. Simulated exchanges took up to 0.21 longer for a doubling.
 LONGER = 0.3
+#: By how much more a barrier of twice as many ranks may take, and by how much longer or shorter they may
+#: compute, since their lists are others. Simulated: 0.22 to 0.42, and 0.04 to 0.08.
+BARRIER, LISTS = 0.5, 0.1
 #: By which factors waiting and computing of two runs of one setup differ (95 %), by the kind of their times.
 #: Measured: runs of a quiet virtual machine. Simulated: placements differ, and with them what ranks compute.
 WAITS = {"measured": 2.0, "simulated": 1.03}
@@ -31,19 +34,27 @@ class Meetings:
     """How much less and more may be waited and exchanged than is taken for granted, in s over the run."""
 
     waiting: tuple[float, float]
-    exchange: tuple[float, float]
+    rest: tuple[float, float]  # of exchanging and computing
 
     @classmethod
     def of(cls, source: Source, plan: Plan) -> "Meetings":
-        """Of a run under the plan, over as many cycles as were fitted; none if all meet in every cycle."""
-        if plan.window == 1 and not plan.lag:
-            return cls((0.0, 0.0), (0.0, 0.0))
+        """Of a run under the plan, over as many cycles as were fitted; none if ranks meet as they did."""
         meetings = source.cycles / plan.window
-        longer = LONGER * float(np.log2(plan.window)) * source.exchange_s * meetings
+        exchange = source.exchange_s * meetings
+        longer = LONGER * float(np.log2(plan.window)) * exchange
         if plan.lag:  # messages are received while ranks wait for them
-            return cls((0.0, source.exchange_s * meetings + longer), (0.0, 0.0))
+            return cls((0.0, exchange + longer), (0.0, 0.0))
         barrier = max(0.0, float(source.overhead_s.mean())) * meetings
-        return cls((HIDDEN * barrier, 0.0), (0.0, longer))
+        hidden = HIDDEN * barrier if plan.window > 1 else 0.0
+        doublings = float(np.log2(plan.ranks / source.ranks))
+        if not doublings:
+            return cls((hidden, 0.0), (0.0, longer))
+        computing = LISTS * abs(doublings) * float(source.compute.mean(dtype=np.float64)) * source.cycles
+        partners = (plan.ranks - 1) / (source.ranks - 1)  # one message after another
+        steps = (1 + BARRIER) ** doublings
+        more = max(0.0, steps - 1) * barrier, max(0.0, partners - 1) * exchange
+        less = max(0.0, 1 - steps) * barrier, max(0.0, 1 - partners) * exchange
+        return cls((hidden + less[0], more[0]), (less[1] + computing, more[1] + longer + computing))
 
     def of_waiting(self, expected: Quantity) -> Quantity:
         """The waiting with a wider interval."""
@@ -52,7 +63,7 @@ class Meetings:
 
     def of_runtime(self, expected: Quantity) -> Quantity:
         """The run time with a wider interval."""
-        less, more = (a + b for a, b in zip(self.waiting, self.exchange, strict=True))
+        less, more = (a + b for a, b in zip(self.waiting, self.rest, strict=True))
         return replace(expected, low=max(0.0, expected.low - less), high=expected.high + more)
 
 
