@@ -87,6 +87,10 @@ def score(
         typer.Option(metavar="DIGEST", help="A digest of an entry that was noted when it was added."),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a page to this file.")] = None,
+    docs: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Store the ledger and its scores for docs/.", hidden=True),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score the predictions of a ledger by the records of the runs that followed.
@@ -105,11 +109,15 @@ def score(
         from spikemark.report import ledger_page
 
         ledger_page.write(made, html)
+    if docs is not None:
+        from spikemark.documents import ledgers
+
+        ledgers.store(docs, made)
     if as_json:
         print_json(show.content(made))
     else:
         print_lines([show.sentence(made)])
-        print_tables(show.table(made), *show.rates(made))
+        print_tables(show.table(made, narrow=True), *show.rates(made))
         print_lines(show.lines(made))
     complain(made.complaints)
 

@@ -60,10 +60,15 @@ def sentence(made: Scores) -> str:
     return f"{said}{'; ' if rest else ''}{', '.join(rest)}."
 
 
-def table(made: Scores, scores: Iterable[Score] | None = None) -> Table:
-    """One row for every number, failures first."""
+#: Columns that a terminal has no room for.
+WIDE = ("asked", "runs", "frozen")
+
+
+def table(made: Scores, scores: Iterable[Score] | None = None, narrow: bool = False) -> Table:
+    """One row for every number, failures first; all columns, or those that a terminal has room for."""
     rows = [_row(score) for score in (made.failures_first if scores is None else scores)]
-    return Table(list(COLUMNS), rows, "All predictions, failures first", "predictions")
+    columns = [column for column in COLUMNS if not (narrow and column.name in WIDE)]
+    return Table(columns, rows, "All predictions, failures first", "predictions")
 
 
 def _row(score: Score) -> dict[str, Any]:
