@@ -9,6 +9,7 @@ from spikemark.quantities.table import Table
 from . import keep
 from .stored import FOLDER, Stored
 
+MOST = 12  # failures that a page shows
 SHOWN = ("verdict", "run", "method", "quantity", "predicted", "measured")
 
 
@@ -19,7 +20,7 @@ def store(name: str, made: Scores) -> Stored:
     hosts = {run.record.host.name: run for score in made.scores for run in score.runs}
     hosts = {keep.host(run.record.host) for run in hosts.values()}
     failed = [one for one in made.failures_first if one.verdict in (NOT_VALID, MISSED)]
-    whole = show.table(made, failed)
+    whole = show.table(made, failed[:MOST])
     failures = Table([c for c in whole.columns if c.name in SHOWN], whole.rows, name="failures")
     source = f"{show.sentence(made)} Made on {', '.join(sorted(hosts)) or 'no machine yet'}"
     command = f"spikemark ledger score docs/figures/ledger-{name}.jsonl"
