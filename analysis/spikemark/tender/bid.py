@@ -84,8 +84,8 @@ def check_sources(bundle: Bundle) -> None:
     changed = source.measured(source.differing(bundle.source, places.root()))
     if changed:
         raise BadInput(
-            f"source: {counted(len(changed), 'file')} of the measured program not as in {bundle.source.name}, first"
-            f" {changed[0]}; allowed: none; unpack the archive, build it, and run its own spikemark"
+            f"source: {counted(len(changed), 'file')} of the measured program not as in {bundle.source.name},"
+            f" first {changed[0]}; allowed: none; unpack the archive, build it, and run its own spikemark"
         )
 
 
