@@ -12,7 +12,8 @@ import sys
 from .reading import Absent, Unusable
 
 HEADER = re.compile(
-    rb"\{'descr': '<(?P<type>[fu])4', 'fortran_order': False, 'shape': \((?P<shape>\d{1,15}(, \d{1,15})*)(, |,)?\), \}"
+    rb"\{'descr': '<(?P<type>[fu])4', 'fortran_order': False,"
+    rb" 'shape': \((?P<shape>\d{1,15}(, \d{1,15})*)(, |,)?\), \}"
     rb" *\n"
 )
 PIECE = 2**16  # numbers read at a time

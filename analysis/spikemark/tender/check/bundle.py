@@ -11,7 +11,7 @@ from .reading import Absent, Unusable, files_below, json_of, sha256_of
 
 MANIFEST_FILE = "manifest.json"
 SIGNATURES = ("manifest.json.sig", "manifest.json.minisig")
-#: Tolerances that hold where the tender states none. `copies`: correlation of the cycle times of two repetitions.
+#: Tolerances where the tender states none. `copies`: correlation of the cycle times of two repetitions.
 TOLERANCES = {
     "phase_sum": 0.001,
     "waiting": 0.05,
@@ -86,7 +86,9 @@ def check_files(folder: str, listed: dict, names: tuple, report: Report, shown: 
             report.say(missing, shown + name, f"cannot be read: {error.strerror}")
             continue
         if (size, digest) != (listed[name]["bytes"], listed[name]["sha256"]):
-            report.say(changed, shown + name, f"{size} bytes, sha256 {digest[:16]}…; the manifest has another")
+            report.say(
+                changed, shown + name, f"{size} bytes, sha256 {digest[:16]}…; the manifest has another"
+            )
 
 
 def read_bundle(folder, report: Report) -> Bundle | None:
@@ -109,7 +111,11 @@ def read_bundle(folder, report: Report) -> Bundle | None:
         return None
     source = listed["files"].get("source.tar.gz", {}).get("sha256")
     if source != found.tender["source_sha256"]:
-        report.say("source changed", "bundle/source.tar.gz", f"tender.json states {found.tender['source_sha256'][:16]}…")
+        report.say(
+            "source changed",
+            "bundle/source.tar.gz",
+            f"tender.json states {found.tender['source_sha256'][:16]}…",
+        )
     if found.tender.get("quick"):
         report.note("the bundle is a try of the procedure: an answer to it is no answer to a tender")
     for rule in found.rules:

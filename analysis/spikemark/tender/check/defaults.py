@@ -7,13 +7,13 @@ INJECT = {
     "minor_mode": {"share": 0.0, "factor": 1.0},
 }  # fmt: skip
 RECORD_DEFAULTS = {
-    "energy": False, "cycles": True, "spikes": False, "barrier": True, "energy_interval_s": 0.1, "kernel": False,
-    "kernel_interval_s": 0.01, "counters": False, "energy_sensors": [],
+    "energy": False, "cycles": True, "spikes": False, "barrier": True, "energy_interval_s": 0.1,
+    "kernel": False, "kernel_interval_s": 0.01, "counters": False, "energy_sensors": [],
 }  # fmt: skip
 #: What the neurons of a model have where the description does not say otherwise.
 LIF = {
-    "tau_m_ms": 10.0, "t_ref_ms": 2.0, "E_L_mV": -65.0, "V_th_mV": -50.0, "V_reset_mV": -65.0, "V_init_mV": -65.0,
-    "V_init_sd_mV": 0.0,
+    "tau_m_ms": 10.0, "t_ref_ms": 2.0, "E_L_mV": -65.0, "V_th_mV": -50.0, "V_reset_mV": -65.0,
+    "V_init_mV": -65.0, "V_init_sd_mV": 0.0,
 }  # fmt: skip
 NEURONS = {
     "ignore_and_fire": {"rate_hz": 2.5, "rate_cv": 0.0},
@@ -25,7 +25,7 @@ TOP = {"seed": 1, "delay_ratio": 1, "lag": 1, "schedule": "conventional", "wire"
 
 
 def filled(description: dict) -> dict:
-    """A copy of a description of the form DESCRIPTION with defaults. Fields of other types stay as they are."""
+    """A copy of a description of the form DESCRIPTION with defaults. Odd values stay as they are."""
     time = description["time"]
     step = time.get("resolution_ms", 0.1)
     found = {**TOP, "exchange": "alltoallv", **description}

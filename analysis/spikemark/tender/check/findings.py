@@ -63,7 +63,9 @@ REASONS = {
     "order of clocks": Reason(505, INVALID, "Launch, build, warm-up, run, end and answer follow in time."),
     "waiting": Reason(506, INVALID, "No rank leaves an exchange before the last one has come."),
     "together": Reason(507, INVALID, "Ranks that meet have spent the same time in the run."),
-    "timer": Reason(508, INVALID, "The cost of the timer fits its number of readings; a real clock was read."),
+    "timer": Reason(
+        508, INVALID, "The cost of the timer fits its number of readings; a real clock was read."
+    ),
     "clock library": Reason(509, INVALID, "No library is loaded in front of the system's clock."),
     "no noise": Reason(510, INVALID, "Cycle times vary as measured times do."),
     "same files": Reason(601, INVALID, "No two repetitions share a file."),

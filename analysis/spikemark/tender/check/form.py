@@ -155,9 +155,7 @@ def differs(wanted, found, where: str = ""):
     if isinstance(wanted, list) and isinstance(found, list):
         if len(wanted) != len(found):
             return f"{where} has {len(found)} entries; the tender has {len(wanted)}"
-        return _first(
-            differs(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(wanted, found))
-        )
+        return _first(differs(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(wanted, found)))
     same = wanted == found and isinstance(wanted, bool) == isinstance(found, bool)
     if isinstance(wanted, float) and isinstance(found, (int, float)) and not isinstance(found, bool):
         same = abs(wanted - found) <= ROUNDED * abs(wanted)

@@ -17,6 +17,7 @@ MANIFEST = fields({
     "files": mapping(fields({"sha256": HASH, "bytes": integer()})),
 }, {"bundle_sha256": HASH})  # fmt: skip
 
+POPULATION = fields({"name": words(), "size": integer(), "neuron": mapping(anything)})
 DESCRIPTION = fields(
     {
         "time": fields(
@@ -24,7 +25,7 @@ DESCRIPTION = fields(
             {"resolution_ms": number(1e-6), "cycle_ms": number(1e-6), "warmup_ms": number()},
         ),
         "network": fields(
-            {"populations": listing(fields({"name": words(), "size": integer(), "neuron": mapping(anything)}))},
+            {"populations": listing(POPULATION)},
             {"projections": listing(mapping(anything))},
         ),
     },
@@ -59,10 +60,11 @@ TENDER = fields({
 }, {"quick": truth(), "commit": words(null=True)})  # fmt: skip
 
 COUNTED = {"spikes": integer(null=True), "synaptic_events": integer(null=True)}
+MAYBE = words("[0-9a-f]{16}", null=True)
 EXPECTED = fields(
     {**COUNTED, "neurons": integer(null=True), "synapses": integer(null=True),
-     "checksum": either(CHECKSUM, words("", null=True)), "tolerance": number(0, 1)},
-    {"times": listing(fields({"model_ms": number(), **COUNTED}, {"checksum": words("[0-9a-f]{16}", null=True)})),
+     "checksum": MAYBE, "tolerance": number(0, 1)},
+    {"times": listing(fields({"model_ms": number(), **COUNTED}, {"checksum": MAYBE})),
      "kind": words()},
 )  # fmt: skip
 
@@ -85,7 +87,7 @@ ANSWER = fields({
                 {"joules_per_synaptic_event": UNKNOWN, "simulate_s": UNKNOWN},
             )
         ),
-        "figure": mapping(FIGURE),
+        "figure": fields({}, {"real_time_factor": FIGURE, "joules_per_synaptic_event": FIGURE}),
     }, {"model_ms": number()})),
 })  # fmt: skip
 
@@ -126,8 +128,10 @@ COUNTS = (
 SPAN = either(listing(number(-1e12), 2, 2), one_of(None))
 TIMING = fields(
     {
-        "build_s": number(), "simulate_s": number(1e-9), "model_s": number(1e-9), "real_time_factor": number(),
-        "cycles": integer(1, 10**12), "clock": words(), "timer_overhead": number(), "timer_read_s": number(),
+        "build_s": number(), "simulate_s": number(1e-9), "model_s": number(1e-9),
+        "real_time_factor": number(), "cycles": integer(1, 10**12), "clock": words(),
+        "timer_overhead": number(),
+        "timer_read_s": number(),
         "simulate_started_s": number(null=True), "simulate_ended_s": number(null=True),
         "phases": mapping(fields({"mean_s": UNKNOWN, "max_s": UNKNOWN})),
     },
@@ -151,7 +155,8 @@ RECORD = fields(
             {"record": mapping(anything), "seed": integer()}, {"network": anything, "time": anything}
         ),
         "provenance": fields(
-            {"compiler": words(), "flags": words(), "version": words(), "started": DATE, "dirty": truth(null=True)}
+            {"compiler": words(), "flags": words(), "version": words(), "started": DATE,
+             "dirty": truth(null=True)}
         ),
         "host": fields({"name": words(), "cpu": words(null=True), "nodes": integer(1)},
                        {"per_node": either(listing(NODE, 1), one_of(None))}),

@@ -31,7 +31,9 @@ def check_runs(answered: list, bundle: Bundle, report: Report) -> None:
         name = rule["name"]
         if name not in names:
             if rule["measured"]:
-                report.say("run missing", "answer.json", f"runs: {name} must be measured, and is not answered")
+                report.say(
+                    "run missing", "answer.json", f"runs: {name} must be measured, and is not answered"
+                )
             continue
         run = answered[names.index(name)]
         folders = [repetition["folder"] for repetition in run["repetitions"]]
@@ -72,7 +74,9 @@ def _check_program(one: Repetition, where: str, allowed: dict, tender: dict, rep
         if not any(fnmatchcase(flag, pattern) for pattern in allowed["flags"]):
             report.say("flags", where, f"provenance.flags: {flag} is not allowed in this category")
     if made["version"] != tender["spikemark_version"]:
-        report.say("version", where, f"provenance.version={made['version']}: tender {tender['spikemark_version']}")
+        report.say(
+            "version", where, f"provenance.version={made['version']}: tender {tender['spikemark_version']}"
+        )
     if made["dirty"]:
         report.say("version", where, "provenance.dirty: the sources were changed")
     commit = made.get("commit")
@@ -112,9 +116,15 @@ def _check_description(
     lengths = rule.get("model_ms") or [asked["simulate_ms"]]
     if time["simulate_ms"] not in lengths:
         allowed_ms = ", ".join(f"{ms:g}" for ms in lengths)
-        report.say("model time", where, f"description.time.simulate_ms={time['simulate_ms']}: allowed is {allowed_ms}")
+        report.say(
+            "model time",
+            where,
+            f"description.time.simulate_ms={time['simulate_ms']}: allowed is {allowed_ms}",
+        )
     if "model_ms" in run and run["model_ms"] != time["simulate_ms"]:
-        report.say("model time", where, f"time.simulate_ms={time['simulate_ms']}: answer.json says {run['model_ms']}")
+        report.say(
+            "model time", where, f"time.simulate_ms={time['simulate_ms']}: answer.json says {run['model_ms']}"
+        )
     _check_choices(where, run, allowed["changes"], wanted, found, report)
 
 
@@ -127,14 +137,22 @@ def _check_choices(where: str, run: dict, changes: list, wanted: dict, found: di
         if same or (name == "exchange" and found.get(name) == "ialltoallv" and wanted[name] == "alltoallv"):
             continue
         if name not in changes:
-            report.say("not allowed", where, f"description.{name} differs from the tender's, in this category")
+            report.say(
+                "not allowed", where, f"description.{name} differs from the tender's, in this category"
+            )
         elif name not in run["set"]:
             implied = name in ("placement", "exchange") and "schedule" in run["set"]
             if not implied:
-                report.say("not allowed", where, f"description.{name} differs, and `set` of the answer is silent")
+                report.say(
+                    "not allowed", where, f"description.{name} differs, and `set` of the answer is silent"
+                )
     for name in run["set"]:
         if name.split(".")[0] not in changes:
-            report.say("not allowed", "answer.json", f"set.{name}: allowed in this category: {', '.join(changes) or 'nothing'}")
+            report.say(
+                "not allowed",
+                "answer.json",
+                f"set.{name}: allowed in this category: {', '.join(changes) or 'nothing'}",
+            )
     known = {*CHOICES, *ALWAYS, "time", "record", "format_version"}
     for name in sorted({*found} - known):
         report.say("not allowed", where, f"description.{name} is not in the tender")
@@ -144,4 +162,6 @@ def _check_length(one: Repetition, where: str, rule: dict, report: Report) -> No
     spent, lengths = one.record["timing"]["simulate_s"], rule.get("model_ms")
     longest = one.record["description"]["time"]["simulate_ms"] >= max(lengths) if lengths else False
     if spent < rule["minimum_seconds"] and not longest:
-        report.say("too short", where, f"timing.simulate_s={spent:.4g}: at least {rule['minimum_seconds']:g} s")
+        report.say(
+            "too short", where, f"timing.simulate_s={spent:.4g}: at least {rule['minimum_seconds']:g} s"
+        )

@@ -48,7 +48,8 @@ def check_one_checksum(name: str, found: list, report: Report) -> None:
                     report.say("one checksum", f"{one.folder}/record.json", text)
             for key in ("spikes", "synaptic_events"):
                 if one.record["totals"][key] != first["totals"][key]:
-                    text = f"totals.{key}={one.record['totals'][key]}: {same[0].folder} has {first['totals'][key]}"
+                    wanted = first["totals"][key]
+                    text = f"totals.{key}={one.record['totals'][key]}: {same[0].folder} has {wanted}"
                     report.say("one checksum", f"{one.folder}/record.json", text)
 
 
@@ -68,7 +69,9 @@ def _check_expected(one: Repetition, known: dict, tolerances: dict, where: str, 
     for name in ("neurons", "synapses", "spikes", "synaptic_events"):
         wanted, found = of_time.get(name, known.get(name)), record["totals"][name]
         if wanted is not None and abs(found - wanted) > tolerance * wanted:
-            report.say("counts", where, f"totals.{name}={found}: expected are {wanted}, within {tolerance:.2%}")
+            report.say(
+                "counts", where, f"totals.{name}={found}: expected are {wanted}, within {tolerance:.2%}"
+            )
 
 
 def _check_lanes(one: Repetition, where: str, report: Report) -> None:
@@ -77,7 +80,9 @@ def _check_lanes(one: Repetition, where: str, report: Report) -> None:
     for lane in lanes:
         windows = -(-cycles // lane["period"])
         if lane["windows"] != windows:
-            report.say("lanes", where, f"lane {lane['name']}: windows={lane['windows']}: the run has {windows}")
+            report.say(
+                "lanes", where, f"lane {lane['name']}: windows={lane['windows']}: the run has {windows}"
+            )
         if lane["ranks"] > record["ranks"]:
             report.say("lanes", where, f"lane {lane['name']}: ranks={lane['ranks']} of {record['ranks']}")
     for name in ("synapses", "messages", "bytes_sent"):
@@ -93,18 +98,24 @@ def _check_rates(one: Repetition, share: float, where: str, report: Report) -> N
     neurons = sum(p["size"] for p in network["populations"])
     if totals["neurons"] != neurons:
         report.say("rates", where, f"totals.neurons={totals['neurons']}: the populations have {neurons}")
-    degrees = [(p.get("indegree"), sizes.get(str(p.get("target")), 0)) for p in network.get("projections", [])]
+    degrees = [
+        (p.get("indegree"), sizes.get(str(p.get("target")), 0)) for p in network.get("projections", [])
+    ]
     if all(isinstance(degree, int) and not isinstance(degree, bool) for degree, _ in degrees):
         synapses = sum(degree * size for degree, size in degrees)
         if totals["synapses"] != synapses:
-            report.say("rates", where, f"totals.synapses={totals['synapses']}: the in-degrees give {synapses}")
+            report.say(
+                "rates", where, f"totals.synapses={totals['synapses']}: the in-degrees give {synapses}"
+            )
     expected = slack = 0.0
     for p in network["populations"]:
         rate, cv = p["neuron"].get("rate_hz"), p["neuron"].get("rate_cv", 0.0)
         if p["neuron"].get("model") != "ignore_and_fire" or not _numbers(rate, cv):
             return
         expected += p["size"] * rate * seconds
-        slack += p["size"] + (SIGMAS * cv * rate * seconds * p["size"] ** 0.5) + cv * p["size"] * rate * seconds
+        slack += (
+            p["size"] + (SIGMAS * cv * rate * seconds * p["size"] ** 0.5) + cv * p["size"] * rate * seconds
+        )
     if abs(totals["spikes"] - expected) > share * expected + slack:
         report.say("rates", where, f"totals.spikes={totals['spikes']}: the rates give {expected:.6g}")
 
@@ -135,4 +146,6 @@ def _check_recorded(one: Repetition, report: Report) -> None:
         report.say("spikes", where, str(why))
         return
     if total & MASK != int(one.record["spike_checksum"], 16):
-        report.say("spikes", where, f"they give {total & MASK:016x}; the record has {one.record['spike_checksum']}")
+        report.say(
+            "spikes", where, f"they give {total & MASK:016x}; the record has {one.record['spike_checksum']}"
+        )

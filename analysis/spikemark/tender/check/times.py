@@ -81,7 +81,9 @@ def _check_factor(one: Repetition, where: str, report: Report) -> None:
         said.append(f"timing.model_s={timing['model_s']}: time.simulate_ms is {time['simulate_ms']}")
     cycle = time.get("cycle_ms", time.get("resolution_ms", 0.1))
     if not close(timing["cycles"], time["simulate_ms"] / cycle, ROUNDING):
-        said.append(f"timing.cycles={timing['cycles']}: simulate_ms / cycle_ms is {time['simulate_ms'] / cycle:.9g}")
+        said.append(
+            f"timing.cycles={timing['cycles']}: simulate_ms / cycle_ms is {time['simulate_ms'] / cycle:.9g}"
+        )
     if one.ranks is not None:
         slowest = max(rank["simulate_s"] for rank in one.ranks)
         if not close(slowest, timing["simulate_s"], ROUNDING):
@@ -165,11 +167,15 @@ def _check_summary(one: Repetition, slack: float, where: str, report: Report) ->
         for name, value in found.items():
             if said[name] is None or not close(said[name], value, ROUNDING, slack):
                 report.say(
-                    "phases", where, f"timing.phases.{phase}.{name}={said[name]}: cycles.npy gives {value:.6g}"
+                    "phases",
+                    where,
+                    f"timing.phases.{phase}.{name}={said[name]}: cycles.npy gives {value:.6g}",
                 )
         if phase == "thread_wait":
             for rank, line in enumerate(one.ranks):
-                if line["thread_wait_s"] is not None and not close(line["thread_wait_s"], values[rank], 0, slack):
+                if line["thread_wait_s"] is not None and not close(
+                    line["thread_wait_s"], values[rank], 0, slack
+                ):
                     report.say("phases", f"{one.folder}/ranks.csv", f"thread_wait_s of rank {rank}")
 
 

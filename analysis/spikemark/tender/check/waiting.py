@@ -40,8 +40,8 @@ def check_waiting(one: Repetition, tolerance: float, report: Report) -> None:
             report.say(
                 "waiting",
                 f"{one.folder}/cycles.npy",
-                f"lane {plain_name(lane)}: ranks leave before the last one has come, by {violated / waited:.2g} of"
-                f" the time that they wait; allowed are {tolerance:g}",
+                f"lane {plain_name(lane)}: ranks leave before the last one has come, by"
+                f" {violated / waited:.2g} of the time that they wait; allowed are {tolerance:g}",
             )
 
 
