@@ -249,3 +249,32 @@ def test_an_answer_that_was_changed_or_belongs_to_another_bundle_gets_no_sheet(
     path = copy / "runs" / "bench-small" / "1" / "record.json"
     path.write_text(path.read_text().replace("0", "1", 1))
     assert "record.json: sha256 is" in refusal("tender", "commit", small.path, copy, *OFFER)
+
+
+DAMAGED = {
+    "kind": lambda content: content.update(kind="other"),
+    "runs.0.figure.real_time_factor.value": lambda content: content["runs"][0]["figure"][
+        "real_time_factor"
+    ].update(value="fast"),
+    "runs.0.repetitions.0.folder": lambda content: content["runs"][0]["repetitions"][0].update(folder="../x"),
+    "bidder": lambda content: content.pop("bidder"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("field", DAMAGED)
+def test_an_answer_with_impossible_fields_is_refused_even_if_its_manifest_fits(refusal, small, copy, field):
+    content = answer.read(copy)
+    DAMAGED[field](content)
+    (copy / answer.FILE).write_text(json.dumps(content))
+    manifest.write(copy, bundle_sha256=small.sha256)
+    assert f"answer.json: {field}" in refusal("tender", "commit", small.path, copy, *OFFER)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"bundle_sha256": 1, "category": "base", "runs": {"x": 3}}'])
+def test_choices_that_cannot_be_read_are_refused(refusal, small, tmp_path, text):
+    work = tmp_path / "answer-work"
+    work.mkdir()
+    (work / bid.CHOICES).write_text(text)
+    said = refusal("tender", "run", small.path, "--out", tmp_path / "answer")
+    assert "choices.json: not what `tender run` wrote; delete it" in said
