@@ -100,6 +100,10 @@ PROJECTED = fields(
     {"run": words(), "figure": words(), "value": number(null=True), "low": number(null=True),
      "high": number(null=True), "method": words(), "assumes": listing(words())}
 )  # fmt: skip
+PROMISED = fields(
+    {"run": words(), "figure": words(), "value": UNKNOWN, "basis": one_of("measured", "projected"),
+     "better_than_evidence": number(0, 1)}
+)  # fmt: skip
 COMMITMENT = fields(
     {
         "kind": one_of("tender_commitment"),
@@ -109,7 +113,10 @@ COMMITMENT = fields(
         "measured": listing(fields({"run": words(), "figure": words(), "value": UNKNOWN})),
         "projected": listing(PROJECTED),
     },
-    {"power": fields({}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN}, null=True)},
+    {
+        "committed": listing(PROMISED),
+        "power": fields({}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN}, null=True),
+    },
 )
 
 NODE = fields(
