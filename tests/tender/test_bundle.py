@@ -11,6 +11,7 @@ from spikemark.core.errors import BadInput
 from spikemark.network.description import read as read_description
 from spikemark.prediction import asked
 from spikemark.tender import bundle, manifest, rules, sizes, source, wanted
+from spikemark.tender.check.bundle import TOLERANCES
 from spikemark.tender.fields import FIGURES
 
 
@@ -156,7 +157,7 @@ def test_the_page_says_every_rule_and_nothing_else(small):
 
 
 def test_every_tolerance_has_a_sentence():
-    assert set(rules.TOLERANCES) == set(rules.PLAUSIBLE)
+    assert set(TOLERANCES) == set(rules.PLAUSIBLE)
 
 
 def test_limits_of_the_target_stand_on_the_page(small):

@@ -13,6 +13,7 @@ from spikemark.network.description import read as read_description
 
 from . import bundle, check, fields, manifest, rules, sizes, source
 from .bundle import Bundle
+from .check.bundle import TOLERANCES
 from .fields import Tender
 from .wanted import Wanted
 
@@ -145,5 +146,5 @@ def _tender(wanted: Wanted, described: dict[str, Described], commit: str, digest
             "levels": LEVELS,
             "idle_seconds": IDLE_S if wanted.power else USUAL_IDLE_S,
         },
-        "plausibility": rules.TOLERANCES,
+        "plausibility": TOLERANCES,
     })  # fmt: skip

@@ -8,18 +8,21 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign
 from spikemark.core.reading import read_json
 from spikemark.energy import analysis
+from spikemark.network import lanes
+from spikemark.network.description import read
 from spikemark.prediction import asked
 from spikemark.prediction.measured import differing
 from spikemark.prediction.predict import PER_EVENT, Prediction, predict
 from spikemark.prediction.simulators import MINI_APP
-from spikemark.quantities.quantity import Quantity
+from spikemark.quantities.quantity import FEWEST, Quantity, mean, missing
+from spikemark.quantities.words import counted
 from spikemark.records import record
 from spikemark.records.dry_run import DryRun
 from spikemark.records.record import Run
 
 from . import figures
 from .bundle import Bundle
-from .fields import Rule
+from .fields import FIGURES, Rule
 
 #: How a figure can be projected, by the name in commitment.json, in words.
 METHODS = {
@@ -27,7 +30,7 @@ METHODS = {
     "dry_run+profile": "computing measured by a dry run, the rest modelled from a machine profile",
     "simulation": "the program on a simulated machine",
 }
-ONE_RUN = "one simulated run has no interval"
+SEEDS = "the interval covers the jitter of the simulated machine, not what is unknown of that machine"
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,15 @@ def _threads(question: Question) -> int:
 def _assumes(found: Prediction) -> list[str]:
     """What a prediction rests on, strongest first."""
     factor = found.figures["real_time_factor"]
-    lines = [f"machine profile {found.machine}", f"{found.ranks} ranks of {found.threads} threads"]
+    lines = [f"machine profile {found.machine}", _layout(found.ranks, found.threads)]
     lines += [f"extrapolated: {line}" for line in found.outside]
     lines += [f"depends most on {', '.join(factor.depends[:3])}"] if factor.depends else []
     lines += [] if found.measured is None else found.measured.lines
     return [*lines, *(f"the profile may be wrong: {line}" for line in found.odd), *found.assumptions]
+
+
+def _layout(ranks: int, threads: int) -> str:
+    return f"{counted(ranks, 'rank')} of {counted(threads, 'thread')}"
 
 
 def _per_recurrent(found: Prediction) -> Quantity:
@@ -125,47 +132,64 @@ def _per_recurrent(found: Prediction) -> Quantity:
 def _entry(rule: Rule, name: str, found: Quantity, method: str, assumes: list[str]) -> dict[str, Any]:
     about: dict[str, Any] = {"run": rule.name, "figure": name, "value": found.value}
     about |= {"low": found.low, "high": found.high, "method": method, "assumes": assumes}
-    if not found:
-        return {**about, "reason": found.reason}
-    return about if found.interval else {**about, "reason": ONE_RUN}
+    return about if found else {**about, "reason": found.reason}
 
 
 def _simulated(rule: Rule, description: dict[str, Any], question: Question) -> Projected:
-    """By simulated runs: the mean, and the smallest and the largest value where there are several."""
-    runs = [_simulated_run(path, description) for path in question.simulated]
-    assumes = [f"simulated machine {runs[0].simulation['machine']}", f"{runs[0].record.ranks} ranks"]
-    for run in runs:
-        assumes += [str(line) for line in run.simulation.get("assumptions", [])]
-    values: dict[str, list[float]] = {}
-    reasons: dict[str, str] = {}
-    for run in runs:
-        made = figures.of_run(run, analysis.of_run(run))
-        for name in ("real_time_factor", "joules_per_synaptic_event"):
-            if made[name] is None:
-                reasons[name] = made["reason"]
-            else:
-                values.setdefault(name, []).append(made[name])
-    entries = [
-        _entry(
-            rule, name, _mean(values.get(name), reasons.get(name)), "simulation", list(dict.fromkeys(assumes))
+    """By simulated runs: the mean, with its t interval over the seeds of the jitter."""
+    if len(question.simulated) < FEWEST:
+        given = counted(len(question.simulated), "run")
+        raise BadInput(
+            f"--simulated: {given}; allowed: {FEWEST} or more that differ in --seed, as an interval needs"
         )
-        for name in ("real_time_factor", "joules_per_synaptic_event")
+    runs = [_simulated_run(path, description) for path in question.simulated]
+    _check_alike(runs)
+    about = runs[0].simulation
+    assumes = [f"simulated machine {about['machine']}", SEEDS]
+    assumes += [_layout(runs[0].record.ranks, int(about.get("threads") or 1)), about["facts"]]
+    assumes += [str(line) for run in runs for line in run.simulation.get("assumptions", [])]
+    made = [figures.of_run(run, analysis.of_run(run)) for run in runs]
+    entries = [
+        _entry(rule, name, _mean(made, name), "simulation", list(dict.fromkeys(assumes))) for name in FIGURES
     ]
-    ranks, each = runs[0].record.ranks, int(runs[0].simulation.get("ranks_per_node") or 1)
-    return Projected(entries, -(-ranks // each))
+    return Projected(entries, -(-runs[0].record.ranks // int(about.get("ranks_per_node") or 1)))
+
+
+def _check_alike(runs: list[Run]) -> None:
+    """Raises BadInput unless simulated runs differ in the seed of their jitter and in nothing else."""
+    seeds = [run.simulation.get("seed") for run in runs]
+    for run, seed in zip(runs[1:], seeds[1:], strict=True):
+        for name in ("profile", "compute", "ranks_per_node", "threads"):
+            if run.simulation.get(name) != runs[0].simulation.get(name):
+                raise BadInput(
+                    f"--simulated: {run.path}: {name} differs; allowed: runs that differ in --seed"
+                )
+        if run.record.ranks != runs[0].record.ranks or seeds.count(seed) > 1:
+            raise BadInput(
+                f"--simulated: {run.path}: {counted(run.record.ranks, 'rank')}, seed {seed}; allowed: as many"
+                " ranks as the others, and another --seed for each"
+            )
 
 
 def _simulated_run(path: Path, description: dict[str, Any]) -> Run:
     run = record.load(path)
     if run.record.kind != "simulated" or run.simulation is None:
         raise BadInput(f"--simulated: {path} was measured; allowed: a folder that `spikemark simulate` wrote")
-    if name := differing(run.record.description, description):
+    ran = {**run.record.description, "inject": description.get("inject")}  # jitter is injected there
+    owns, wanted = (lanes.chosen(read(one), None, None) for one in (ran, description))
+    if owns[0] != wanted[0] or owns[1] != wanted[1]:
+        raise BadInput(
+            f"--simulated: {path}: {owns[0].name} with placement {owns[1]}; allowed: {wanted[0].name} with"
+            f" {wanted[1]}, as in the bundle or as --set says"
+        )
+    if name := differing(ran, description):
         raise BadInput(f"--simulated: {path}: {name}: not that of the bundle's run; allowed: a run of it")
     return run
 
 
-def _mean(values: list[float] | None, reason: str | None) -> Quantity:
-    if not values or reason is not None:
-        return Quantity(None, reason=reason or "no simulated run has it")
-    low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
-    return Quantity(sum(values) / len(values), low, high)
+def _mean(made: list[dict[str, Any]], name: str) -> Quantity:
+    """The mean of a figure over simulated runs; missing where one of them lacks it."""
+    values = [one[name] for one in made]
+    if None in values:
+        return missing(next(one["reason"] for one in made if one[name] is None))
+    return mean(values)
