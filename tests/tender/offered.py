@@ -92,8 +92,8 @@ def bundle_and_answer(root: Path) -> tuple[Path, Path]:
     )
     write(answer / "answer.json", {
         "kind": "tender_answer", "format_version": 1,
-        "bundle_sha256": manifest.sha256(bundle / manifest.FILE), "tender": "tried", "bidder": "an honest one",
-        "category": "base",
+        "bundle_sha256": manifest.sha256(bundle / manifest.FILE), "tender": "tried",
+        "bidder": "an honest one", "category": "base",
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "runs": [],
     })  # fmt: skip
     write(answer / "commitment.json", {
