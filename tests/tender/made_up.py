@@ -95,8 +95,9 @@ def write(folder: Path) -> None:
         answer / "environment.json", {"kind": "tender_environment", "nodes": [node], "software": {}}
     )
     offered.write(answer / "answer.json", {
-        "kind": "tender_answer", "format_version": 1, "bundle_sha256": manifest.sha256(bundle / manifest.FILE),
-        "bidder": "x", "category": "base", "created": "2040-01-01T00:00:00Z", "runs": [],
+        "kind": "tender_answer", "format_version": 1, "bidder": "x",
+        "bundle_sha256": manifest.sha256(bundle / manifest.FILE),
+        "category": "base", "created": "2040-01-01T00:00:00Z", "runs": [],
     })  # fmt: skip
     projected = {"run": "bench-small", "figure": "real_time_factor", "value": 1, "low": 0.5, "high": 2}
     offered.write(answer / "commitment.json", {

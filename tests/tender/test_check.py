@@ -111,7 +111,8 @@ def test_numbers_of_reasons_are_unique_and_in_order():
     ("text", "word"),
     [
         ('{"a": 1, "a": 2}', "twice"), ('{"a": NaN}', "NaN"), ('{"a": 1e999}', "large"),
-        ("[" * 99999, "deep"), ('{"a": 123456789012345678901234}', "large"), ('"\\ud800"', "half"), ("{", "JSON"),
+        ("[" * 99999, "deep"), ('{"a": 123456789012345678901234}', "large"), ('"\\ud800"', "half"),
+        ("{", "JSON"),
     ],
 )  # fmt: skip
 def test_json_that_is_none_is_refused_in_one_line(tmp_path, text, word):

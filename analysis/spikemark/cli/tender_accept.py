@@ -52,7 +52,7 @@ def accept(
     from spikemark.core.errors import BadInput
     from spikemark.core.layout import Layout
     from spikemark.running import ways
-    from spikemark.tender import accept as acceptance
+    from spikemark.tender import acceptance
     from spikemark.tender.bundle import read
     from spikemark.tender.measure import NotMeasured
 

@@ -59,14 +59,12 @@ TENDER = fields({
     "plausibility": mapping(number()),
 }, {"quick": truth(), "commit": words(null=True)})  # fmt: skip
 
-COUNTED = {"spikes": integer(null=True), "synaptic_events": integer(null=True)}
+COUNTED = {name: integer(null=True) for name in ("neurons", "synapses", "spikes", "synaptic_events")}
 MAYBE = words("[0-9a-f]{16}", null=True)
+OF_A_TIME = fields({"model_ms": number()}, {**COUNTED, "checksum": MAYBE})
 EXPECTED = fields(
-    {**COUNTED, "neurons": integer(null=True), "synapses": integer(null=True),
-     "checksum": MAYBE, "tolerance": number(0, 1)},
-    {"times": listing(fields({"model_ms": number(), **COUNTED}, {"checksum": MAYBE})),
-     "kind": words()},
-)  # fmt: skip
+    {**COUNTED, "checksum": MAYBE, "tolerance": number(0, 1)}, {"times": listing(OF_A_TIME), "kind": words()}
+)
 
 FIGURE = fields({"value": UNKNOWN, "low": UNKNOWN, "high": UNKNOWN}, {"kind": words(null=True)}, null=True)
 ANSWER = fields({
