@@ -10,6 +10,7 @@ from spikemark.core.errors import BadInput
 from .groups import Groups
 from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
 from .output import fail, print_lines, say, short
+from .tender_accept import accept
 
 app = typer.Typer(
     cls=Groups,
@@ -229,6 +230,9 @@ def commit(
     offer = commitment.Offer(str(words), nodes, price, currency, promised, node_power, node_idle)
     found = commitment.commit(answer, rules, offer, projected)
     print_lines([*show.commitment(found), f"sheet: {short(answer / commitment.PAGE)}"])
+
+
+app.command("accept")(accept)
 
 
 @app.command("environment", hidden=True)

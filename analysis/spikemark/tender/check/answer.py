@@ -10,7 +10,7 @@ from .energy import check_energy
 from .figures import check_commitment, check_figures
 from .findings import Report
 from .forms import ANSWER, COMMITMENT, ENVIRONMENT, MANIFEST
-from .machine import check_environment, check_machine, check_one_after_another
+from .machine import changed_sources, check_environment, check_machine, check_one_after_another
 from .reading import Unusable
 from .record import read_repetition
 from .rules import check_rules, check_runs
@@ -49,9 +49,11 @@ def check_answer(folder: str, bundle_folder=None, key=None) -> Report:
     idle, limit = power.get("node_idle_w"), power.get("node_limit_w")
     if limit is None and bundle.tender is not None:
         limit = bundle.tender["power"].get("node_limit_w")
+    unchanged = environment is not None and changed_sources(environment) == []
+    rules = answer["category"], unchanged
     everything, figures = [], {}
     for run in answer["runs"]:
-        found = _check_run(folder, run, answer["category"], bundle, (idle, limit), report)
+        found = _check_run(folder, run, rules, bundle, (idle, limit), report)
         figures[run["name"]] = check_figures(run, {one.folder: one for one in found}, bundle, report)
         everything += found
     check_created(answer["created"], "answer.json", [one.span for one in everything if one.span], report)
@@ -91,12 +93,12 @@ def _check_same_files(runs: list, listed: dict, report: Report) -> None:
                         report.say("same files", path, f"the same file as {first}")
 
 
-def _check_run(folder: str, run: dict, category: str, bundle: Bundle, limits: tuple, report: Report) -> list:
+def _check_run(folder: str, run: dict, rules: tuple, bundle: Bundle, limits: tuple, report: Report) -> list:
     """Checks one run of the answer; returns the repetitions that can be used."""
     found = [read_repetition(folder, told["folder"], report) for told in run["repetitions"]]
     found = [one for one in found if one is not None]
     if bundle.tender is not None:
-        check_rules(run, found, category, bundle, report)
+        check_rules(run, found, *rules, bundle, report)
     tolerances, required = bundle.tolerances, bool(bundle.tender and bundle.tender["power"]["required"])
     courses = []
     for one in found:

@@ -62,7 +62,7 @@ def _projection(projection: dict, step: float) -> dict:
     if isinstance(delay, dict):
         found["delay"] = delay = {"distribution": "normal", "sd": 0.0, **delay}
         mean, sd = delay.get("mean"), delay["sd"]
-        if all(isinstance(x, (int, float)) for x in (mean, sd)):
+        if isinstance(delay["distribution"], str) and all(isinstance(x, (int, float)) for x in (mean, sd)):
             longest = {"normal": mean + 4 * sd, "exponential": 5 * mean}.get(delay["distribution"], mean)
             shortest = mean if delay["distribution"] == "constant" else step
             delay.update({"min": delay.get("min", shortest), "max": delay.get("max", longest)})

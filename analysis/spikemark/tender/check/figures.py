@@ -94,19 +94,44 @@ def check_commitment(commitment: dict, answer: dict, figures: dict, bundle: Bund
     for entry in commitment["projected"]:
         name = f"projected: {entry['run']} {entry['figure']}"
         low, value, high = entry["low"], entry["value"], entry["high"]
-        if entry["run"] in figures:
-            report.say(
-                "projection", where, f"{name}: the run was measured; measured and projected stand apart"
-            )
+        if bundle.tender is not None and bundle.rule(entry["run"]) is None:
+            report.say("projection", where, f"{name}: no run of the tender")
         if entry["method"] not in METHODS:
             report.say(
                 "projection", where, f"{name}: method={entry['method']}: allowed: {', '.join(METHODS)}"
             )
-        if value is not None and (None in (low, high) or not low <= value <= high or low == high):
+        if None in (value, low, high):
+            if not entry.get("reason"):
+                report.say("projection", where, f"{name}: value or interval is null without a reason")
+            else:
+                report.note(f"{name} has no interval: {entry['reason']}")
+        elif not low <= value <= high or low == high:
             report.say("projection", where, f"{name}: {low} to {high} is no interval around {value}")
         if not entry["assumes"]:
             report.say("projection", where, f"{name}: assumes is empty")
+    _check_promises(commitment, report)
     projected = {entry["run"] for entry in commitment["projected"] if entry["value"] is not None}
     for rule in bundle.rules:
         if rule["name"] not in projected and rule["name"] not in figures:
             report.say("not projected", where, f"{rule['name']} is neither measured nor projected")
+
+
+def _check_promises(commitment: dict, report: Report) -> None:
+    """Checks that a promise says on what it rests, and by how much it is better than that."""
+    evidence = {
+        (basis, entry["run"], entry["figure"]): entry["value"]
+        for basis in ("measured", "projected")
+        for entry in commitment[basis]
+    }
+    for entry in commitment.get("committed", []):
+        name = f"committed: {entry['run']} {entry['figure']}"
+        known, value = evidence.get((entry["basis"], entry["run"], entry["figure"])), entry["value"]
+        if not known or value is None:
+            report.say("committed", "commitment.json", f"{name} was not {entry['basis']}")
+            continue
+        better = max(0.0, 1 - value / known)
+        told = f"{name}={value:.6g} is better than what was {entry['basis']}, by {better:.2%}"
+        if abs(better - entry["better_than_evidence"]) > STATED_TWICE:
+            report.say("committed", "commitment.json", f"{told}, and does not say so")
+        elif better > STATED_TWICE:
+            report.note(told)

@@ -59,14 +59,12 @@ TENDER = fields({
     "plausibility": mapping(number()),
 }, {"quick": truth(), "commit": words(null=True)})  # fmt: skip
 
-COUNTED = {"spikes": integer(null=True), "synaptic_events": integer(null=True)}
+COUNTED = {name: integer(null=True) for name in ("neurons", "synapses", "spikes", "synaptic_events")}
 MAYBE = words("[0-9a-f]{16}", null=True)
+OF_A_TIME = fields({"model_ms": number()}, {**COUNTED, "checksum": MAYBE})
 EXPECTED = fields(
-    {**COUNTED, "neurons": integer(null=True), "synapses": integer(null=True),
-     "checksum": MAYBE, "tolerance": number(0, 1)},
-    {"times": listing(fields({"model_ms": number(), **COUNTED}, {"checksum": MAYBE})),
-     "kind": words()},
-)  # fmt: skip
+    {**COUNTED, "checksum": MAYBE, "tolerance": number(0, 1)}, {"times": listing(OF_A_TIME), "kind": words()}
+)
 
 FIGURE = fields({"value": UNKNOWN, "low": UNKNOWN, "high": UNKNOWN}, {"kind": words(null=True)}, null=True)
 ANSWER = fields({
@@ -100,6 +98,10 @@ PROJECTED = fields(
     {"run": words(), "figure": words(), "value": number(null=True), "low": number(null=True),
      "high": number(null=True), "method": words(), "assumes": listing(words())}
 )  # fmt: skip
+PROMISED = fields(
+    {"run": words(), "figure": words(), "value": UNKNOWN, "basis": one_of("measured", "projected"),
+     "better_than_evidence": number(0, 1)}
+)  # fmt: skip
 COMMITMENT = fields(
     {
         "kind": one_of("tender_commitment"),
@@ -109,7 +111,10 @@ COMMITMENT = fields(
         "measured": listing(fields({"run": words(), "figure": words(), "value": UNKNOWN})),
         "projected": listing(PROJECTED),
     },
-    {"power": fields({}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN}, null=True)},
+    {
+        "committed": listing(PROMISED),
+        "power": fields({}, {"node_idle_w": UNKNOWN, "node_limit_w": UNKNOWN}, null=True),
+    },
 )
 
 NODE = fields(

@@ -21,13 +21,18 @@ def check_environment(environment: dict, report: Report) -> None:
                 report.say("disclosure", "environment.json", f"{name}.{key} is null without a reason")
             if key in ("variables", "environment", "command"):
                 _check_clock_words(disclosed["value"], "environment.json", f"{name}.{key}", report)
+    changed = changed_sources(environment)
+    if changed:
+        text = f"software.sources: {changed[0]} differs from source.tar.gz"
+        report.say("version", "environment.json", text)
+
+
+def changed_sources(environment: dict):
+    """The files of the measured program that differ from the tender's; None where it is not disclosed."""
     changed = environment.get("software", {}).get("sources", {}).get("value")
-    if isinstance(changed, list):
-        measured = [s for s in changed if str(s).startswith("miniapp/") or s == "CMakeLists.txt"]
-        if measured:
-            report.say(
-                "version", "environment.json", f"software.sources: {measured[0]} differs from source.tar.gz"
-            )
+    if not isinstance(changed, list):
+        return None
+    return [s for s in changed if str(s).startswith("miniapp/") or s == "CMakeLists.txt"]
 
 
 def _check_clock_words(value, where: str, name: str, report: Report) -> None:

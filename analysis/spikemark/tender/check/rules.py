@@ -45,8 +45,13 @@ def check_runs(answered: list, bundle: Bundle, report: Report) -> None:
             report.say("repetition missing", "answer.json", text)
 
 
-def check_rules(run: dict, found: list, category: str, bundle: Bundle, report: Report) -> None:
-    """Checks the repetitions `found` of one run against its description and the rules of the category."""
+def check_rules(
+    run: dict, found: list, category: str, unchanged: bool, bundle: Bundle, report: Report
+) -> None:
+    """Checks the repetitions `found` of one run against its description and the rules of the category.
+
+    `unchanged`: the environment says that the sources are those of the tender, whatever their commit.
+    """
     rule, tender = bundle.rule(run["name"]), bundle.tender
     if rule is None:
         return
@@ -59,7 +64,7 @@ def check_rules(run: dict, found: list, category: str, bundle: Bundle, report: R
         where = f"{one.folder}/record.json"
         if not one.measured:
             report.say("not measured", where, f"kind={one.record['kind']!r}")
-        _check_program(one, where, allowed, tender, report)
+        _check_program(one, where, allowed, tender, unchanged, report)
         _check_layout(one, where, run, rule, report)
         if run["name"] in bundle.descriptions:
             _check_description(one, where, run, rule, allowed, bundle.descriptions[run["name"]], report)
@@ -68,7 +73,9 @@ def check_rules(run: dict, found: list, category: str, bundle: Bundle, report: R
         report.say("model time", f"runs/{run['name']}", "repetitions have different time.simulate_ms")
 
 
-def _check_program(one: Repetition, where: str, allowed: dict, tender: dict, report: Report) -> None:
+def _check_program(
+    one: Repetition, where: str, allowed: dict, tender: dict, unchanged: bool, report: Report
+) -> None:
     made = one.record["provenance"]
     for flag in made["flags"].split():
         if not any(fnmatchcase(flag, pattern) for pattern in allowed["flags"]):
@@ -80,8 +87,12 @@ def _check_program(one: Repetition, where: str, allowed: dict, tender: dict, rep
     if made["dirty"]:
         report.say("version", where, "provenance.dirty: the sources were changed")
     commit = made.get("commit")
-    if commit is not None and tender.get("commit") is not None and commit != tender["commit"]:
-        report.say("version", where, f"provenance.commit={str(commit)[:12]}: tender {tender['commit'][:12]}")
+    if commit is not None and tender.get("commit") not in (None, commit):
+        text = f"provenance.commit={str(commit)[:12]}: tender {tender['commit'][:12]}"
+        if unchanged:
+            report.note(f"{text}; by environment.json, what was measured is made from the tender's sources")
+        else:
+            report.say("version", where, text)
 
 
 def _check_layout(one: Repetition, where: str, run: dict, rule: dict, report: Report) -> None:

@@ -12,7 +12,8 @@ ROUNDING = 1e-6  # relative, of numbers that a record states twice
 CLOCK_SLACK_S = 0.02  # between two readings of different clocks
 LATE_S = 60.0  # by which clocks of different computers may differ
 READS = (2, 12)  # of the clock in a cycle, and this many more for each lane
-WARM = 0.3  # least time of a warm-up cycle, by that of a measured one
+WARM = 0.5  # least time of a warm-up cycle, by that of a quick one of the measured part
+PAUSE_S = 0.1  # by which a pause may last longer than asked for, or begin later
 NOISE = 1e-4  # least coefficient of variation of the compute times of a rank
 BARRIERS = ("synchronise", "overlap_wait", "exchange")
 
@@ -66,7 +67,7 @@ def check_times(one: Repetition, tolerances: dict, report: Report) -> None:
             f"{one.folder}/cycles.npy",
             f"ranks begin and end together, and their times differ by {apart:.4g} s",
         )
-    _check_noise(one, report)
+    _check_noise(one, where, report)
 
 
 def _check_factor(one: Repetition, where: str, report: Report) -> None:
@@ -113,8 +114,11 @@ def _check_clock(one: Repetition, share: float, where: str, report: Report) -> N
         order.append("the measured part begins before the program was started and had built the network")
     if pause and not pause[0] <= pause[1] <= first + slack:
         order.append("the pause before the run is not before it")
-    if after and not last - slack <= after[0] <= after[1]:
-        order.append("the pause after the run is not after it")
+    asked = one.record["description"]["record"].get("idle_pause_s")
+    if isinstance(asked, (int, float)) and paused > 1.1 * asked + 10 * PAUSE_S:
+        order.append(f"the pause before the run took {paused:.3g} s; record.idle_pause_s is {asked:g}")
+    if after and not last - slack <= after[0] <= min(after[1], last + PAUSE_S + share * (last - first)):
+        order.append("the pause after the run does not follow it at once")
     began, wall = launch.get("began_s"), launch.get("wall_s")
     if began is not None and began > started + 1 + slack:
         order.append("the program was started before launch.json says so")
@@ -125,15 +129,26 @@ def _check_clock(one: Repetition, share: float, where: str, report: Report) -> N
         order.append(f"build, pause and run take longer than the {wall:.4g} s of launch.json")
     for line in order:
         report.say("order of clocks", where, line)
-    time = one.record["description"]["time"]
-    warm = timing["simulate_s"] * time.get("warmup_ms", 0) / max(time["simulate_ms"], 1e-9)
-    left = first - max(started, began or 0.0) - timing["build_s"] - paused
-    if left + slack < WARM * warm and not order:
-        report.say(
-            "warm-up",
-            where,
-            f"{left:.3g} s lie between the build and the measured part; the warm-up takes about {warm:.3g} s",
+
+
+def _check_warm_up(one: Repetition, quick_s: float, where: str, report: Report) -> None:
+    """Checks that there was time for the warm-up, whose cycles take about as long as quick ones do."""
+    if one.span is None:
+        return
+    time, timing = one.record["description"]["time"], one.record["timing"]
+    cycle = time.get("cycle_ms", time.get("resolution_ms", 0.1))
+    least = WARM * quick_s * time.get("warmup_ms", 0) / cycle
+    pause = timing.get("idle_before_s")
+    if pause:
+        left = one.span[0] - pause[1]
+    else:
+        started = seconds_of(one.record["provenance"]["started"])
+        left = (
+            one.span[0] - max(started, one.launch.get("began_s") or 0.0) - timing["build_s"] + CLOCK_SLACK_S
         )
+    if left < least:
+        text = f"{left:.3g} s were left for the warm-up, which takes {least:.3g} s at least"
+        report.say("warm-up", where, text)
 
 
 def check_created(created: str, where: str, spans: list, report: Report) -> None:
@@ -187,14 +202,18 @@ def compute_of(one: Repetition, rank: int, first: int, cycles: int) -> list:
     return [sum(parts) for parts in zip(*(block[p::width] for p in own))]
 
 
-def _check_noise(one: Repetition, report: Report) -> None:
+def _check_noise(one: Repetition, where: str, report: Report) -> None:
     cycles = min(one.times.cycles, 4096)
     if cycles < 100:
         return
     try:
         compute = compute_of(one, 0, one.times.cycles - cycles, cycles)
+        block = one.times.block(0, one.times.cycles - cycles, cycles)
     except Unusable:
         return
+    width = len(one.record["phases"])
+    whole_cycles = sorted(sum(block[i : i + width]) for i in range(0, len(block), width))
+    _check_warm_up(one, whole_cycles[cycles // 10], where, report)
     mean = sum(compute) / cycles
     spread = math.sqrt(sum((c - mean) ** 2 for c in compute) / cycles)
     if spread <= NOISE * mean:
