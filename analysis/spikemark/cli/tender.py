@@ -10,6 +10,7 @@ from spikemark.core.errors import BadInput
 from .groups import Groups
 from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Where
 from .output import fail, print_lines, say, short
+from .tender_statistics import statistics
 
 app = typer.Typer(
     cls=Groups,
@@ -158,3 +159,6 @@ def environment(out: Annotated[Path, typer.Option(help="Folder of the files of a
     from spikemark.tender import bid
 
     say(str(bid.write_node(out)))
+
+
+app.command("statistics")(statistics)
