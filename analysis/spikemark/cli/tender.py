@@ -8,7 +8,7 @@ import typer
 from spikemark.core.errors import BadInput
 
 from .groups import Groups
-from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Where
+from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
 from .output import fail, print_lines, say, short
 from .tender_statistics import statistics
 
@@ -151,6 +151,85 @@ def run(
         raise typer.Exit(1)
     print_lines(show.answer(found))
     print_lines([f"answer: {short(out)}", f"check it: python3 {short(rules.path / CHECK)} {short(out)}"])
+
+
+@app.command("commit")
+def commit(
+    bundle: Bundle,
+    answer: Answer,
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes of the machine that is offered.")],
+    price: Annotated[float, typer.Option(help="Price of the machine.")],
+    currency: Annotated[str, typer.Option(help="Currency of the price.")] = "EUR",
+    system: Annotated[
+        str | None, typer.Option(help="What is offered, in words.", show_default="title of the profile")
+    ] = None,
+    power_limit: Annotated[float | None, typer.Option(metavar="W", help="Most power of all nodes.")] = None,
+    idle_power: Annotated[float | None, typer.Option(metavar="W", help="Idle power of all nodes.")] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--run", metavar="NAME", help="The run that is projected.", show_default="target"),
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="Project with the profile of this machine: a file in machines/, or a path."),
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks of the projected run.")] = None,
+    threads: Threads = None,
+    ranks_per_node: RanksPerNode = None,
+    settings: Settings = None,
+    dry_run: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Take computing from this dry run of it (`spikemark dryrun`)."),
+    ] = None,
+    simulated: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN_DIR", help="Take it from this run of `spikemark simulate`; may be repeated."
+        ),
+    ] = None,
+    promise: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RUN.FIGURE=VALUE", help="Promise another value than the evidence; may be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Write the commitment sheet: measured and projected figures apart, promises, price, nodes and power.
+
+    Projects the target with --machine, and with --dry-run if one is given, or with --simulated. The sheet is
+    put into ANSWER, whose manifest is written anew; sign it afterwards.
+    """
+    from spikemark.tender import bid, commitment, projection, show
+    from spikemark.tender.answer import read as read_answer
+    from spikemark.tender.bundle import read
+
+    from .options import given_settings
+
+    rules, content = read(bundle), read_answer(answer)
+    given = given_settings(settings or [])
+    bid.check_set(rules, content["category"], given)
+    of_run = {"run": project, "ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node}
+    of_run |= {"set": settings, "dry-run": dry_run}
+    if machine is None and (useless := [name for name, value in of_run.items() if value and not simulated]):
+        raise BadInput(f"--{useless[0]}: only with --machine")
+    if machine is not None and simulated:
+        raise BadInput("--machine: not allowed with --simulated RUN_DIR: give one of them")
+    projected, profile = None, None if machine is None else machine_profile(machine)
+    if profile is not None or simulated:
+        asked = projection.Question(
+            profile, ranks, threads, ranks_per_node, given, dry_run, tuple(simulated or ())
+        )
+        [rule] = rules.rules([project or "target"])
+        projected = projection.project(rules, rule, asked)
+        if projected.nodes > nodes:
+            raise BadInput(f"--nodes: {nodes}; {rule.name} takes {projected.nodes}; allowed: at least that")
+    words = system or (profile and getattr(profile, "title", profile.name))
+    if words is None:
+        raise BadInput("--system: missing; allowed: what is offered, in words")
+    promised = commitment.promises(promise or [])
+    offer = commitment.Offer(str(words), nodes, price, currency, promised, power_limit, idle_power)
+    found = commitment.commit(answer, rules, offer, projected)
+    print_lines([*show.commitment(found), f"sheet: {short(answer / commitment.PAGE)}"])
 
 
 @app.command("environment", hidden=True)

@@ -15,6 +15,7 @@ from spikemark.core.files import write_json
 from spikemark.core.layout import Layout
 from spikemark.core.process import watch
 from spikemark.core.reading import read_json
+from spikemark.quantities.words import counted
 from spikemark.running import worker
 from spikemark.running.ways import Slurm, Way
 
@@ -83,8 +84,8 @@ def check_sources(bundle: Bundle) -> None:
     changed = source.measured(source.differing(bundle.source, places.root()))
     if changed:
         raise BadInput(
-            f"source: {len(changed)} files of the measured program differ from {bundle.source.name}, first"
-            f" {changed[0]}; allowed: none; unpack the archive, build it, and run its own spikemark"
+            f"source: {counted(len(changed), 'file')} of the measured program not as in {bundle.source.name},"
+            f" first {changed[0]}; allowed: none; unpack the archive, build it, and run its own spikemark"
         )
 
 
