@@ -10,6 +10,7 @@ from spikemark.core.errors import BadInput
 from .groups import Groups
 from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
 from .output import fail, print_lines, say, short
+from .tender_offers import offers
 from .tender_statistics import statistics
 
 app = typer.Typer(
@@ -240,4 +241,5 @@ def environment(out: Annotated[Path, typer.Option(help="Folder of the files of a
     say(str(bid.write_node(out)))
 
 
+app.command("offers")(offers)
 app.command("statistics")(statistics)

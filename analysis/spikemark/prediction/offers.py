@@ -5,7 +5,7 @@ An offer is a machine of `spikemark compare`, or the answer of a bidder to a ten
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spikemark.quantities.quantity import Quantity
@@ -15,6 +15,7 @@ from spikemark.quantities.words import counted, number
 MOST, MOST_WORDS = 200, 30  # characters and words of the sentence
 SHOWN = 8  # effects in a table
 MISSES = "misses the target"
+WHO = "machine"
 ENERGY = "energy per synaptic event (µJ)"
 SENSITIVITY = (
     "Each row moves one value to both ends of its interval, and no other. Values that change which offer"
@@ -27,7 +28,7 @@ class Offer:
     """One row of the first table. `likely`, `sure`: the fewest nodes for the target, in words.
 
     `energy` in uJ per synaptic event, `cost` over the life in the currency of the table. `remark`: a word on
-    the whole offer, such as the verdict of the checker.
+    the whole offer, such as the verdict of the checker. `committed`: the real-time factor that is promised.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Offer:
     energy: Quantity
     cost: Quantity
     remark: str = ""
+    committed: Quantity | None = None
 
 
 @dataclass(frozen=True)
@@ -118,20 +120,30 @@ def ranked(effects: Iterable[Effect]) -> list[Effect]:
     return sorted(effects, key=lambda e: (e.no_value, e.turns, e.reorders, e.width, e.spread), reverse=True)
 
 
-def table(offers: list[Offer], title: str, cost: str, notes: list[str]) -> Table:
-    """The first table. `cost`: the head of its last column, with the currency."""
-    columns = {
-        Column("offer", "machine"): lambda o: o.name,
+def table(offers: list[Offer], title: str, cost: str, notes: list[str], who: str = WHO) -> Table:
+    """The first table. `cost`: the head of its column, with the currency; `who`: what an offer is called."""
+    columns = {Column("offer", who): lambda o: o.name}
+    if any(o.remark for o in offers):
+        columns[Column("remark", "checked")] = lambda o: o.remark
+    columns |= {
         Column("likely", "nodes, likely"): lambda o: o.likely,
         Column("sure", "nodes, sure"): lambda o: o.sure,
         Column("real_time_factor", "real-time factor", each=True): lambda o: o.time,
-        Column("energy_per_event_uj", ENERGY, each=True): lambda o: o.energy,
-        Column("cost", cost, each=True, words=money): lambda o: o.cost,
     }
-    if any(o.remark for o in offers):
-        columns[Column("remark", "checked")] = lambda o: o.remark
+    if any(o.committed is not None for o in offers):
+        columns[Column("committed", "committed real-time factor")] = lambda o: o.committed
+    columns |= {
+        Column("energy_per_event_uj", ENERGY, each=True): lambda o: o.energy,
+        Column("cost", cost, each=True, words=money): lambda o: _amount(o.cost),
+    }
     found = Table.of(columns, offers, title)
     return Table(found.columns, found.rows, title, "offers", notes)
+
+
+def _amount(cost: Quantity) -> Quantity:
+    """Without an interval that nobody would see."""
+    same = cost and cost.interval and len({money(x) for x in (cost.value, *cost.interval)}) == 1
+    return replace(cost, low=None, high=None) if same else cost
 
 
 def money(value: float) -> str:
@@ -143,21 +155,21 @@ def money(value: float) -> str:
     return number(float(f"{value:.3g}"))
 
 
-def bases(found: list[Basis], title: str) -> Table:
+def bases(found: list[Basis], title: str, who: str = WHO) -> Table:
     """Time, energy and cost of each offer, and what each number rests on."""
     columns = {
-        Column("offer", "machine"): lambda b: b.offer,
+        Column("offer", who): lambda b: b.offer,
         Column("figure", "figure"): lambda b: b.figure,
-        Column("found", "number, interval, kind", each=True, words=money): lambda b: b.found,
+        Column("found", "number, interval, kind", each=True, words=money): lambda b: _amount(b.found),
         Column("rests_on", "rests most on"): lambda b: b.rests_on,
     }
     return Table.of(columns, found, title)
 
 
-def sensitivity(effects: list[Effect], figure: str) -> Table:
+def sensitivity(effects: list[Effect], figure: str, who: str = WHO) -> Table:
     """The effects that are largest. `figure`: what decides, with its unit."""
     columns = {
-        Column("offer", "machine"): lambda e: e.offer,
+        Column("offer", who): lambda e: e.offer,
         Column("value", "unknown value"): lambda e: e.value,
         Column("order", "needs the least at its ends"): _order,
         Column("ends", figure, words=money): _ends,

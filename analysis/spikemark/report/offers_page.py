@@ -19,17 +19,17 @@ def first_screen(table: Table, title: str, picture: Figure | None = None) -> Top
     return Top(picture, replace(table, title=title), table_first=True)
 
 
-def numbers(found: list[offers.Basis]) -> Section | None:
+def numbers(found: list[offers.Basis], who: str = offers.WHO) -> Section | None:
     """Time, energy and cost of each offer, and what each number rests on."""
     if not found:
         return None
     title = "Time, energy and cost, and what they rest on"
-    return Section("numbers", title, [RESTS], tables=[offers.bases(found, title)])
+    return Section("numbers", title, [RESTS], tables=[offers.bases(found, title, who)])
 
 
-def decides(effects: list[offers.Effect], figure: str) -> Section | None:
+def decides(effects: list[offers.Effect], figure: str, who: str = offers.WHO) -> Section | None:
     """Which unknown value decides."""
     if not effects:
         return None
-    made = offers.sensitivity(effects, figure)
+    made = offers.sensitivity(effects, figure, who)
     return Section("sensitivity", made.title, [offers.SENSITIVITY], tables=[made])

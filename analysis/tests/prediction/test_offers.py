@@ -172,8 +172,15 @@ def test_the_page_begins_with_the_sentence_and_the_offers(network):
     assert "data-head" not in page.partition("<main>")[2]
 
 
+def test_an_interval_that_nobody_would_see_is_left_out():
+    none = missing("not offered", mark="not offered")
+    for high, shown in ((1.0001e6, money(1e6)), (2e6, f"{money(1e6)} ({money(1e6)} to {money(2e6)})")):
+        row = offers.Offer("a", "none", "none", none, none, Quantity(1e6, 1e6, high))
+        assert offers.table([row], "title", "cost (EUR)", []).cells[0][-1] == shown
+
+
 def test_an_offer_may_lack_every_number():
     none = missing("not offered", mark="not offered")
     row = offers.Offer("a", "none", "none", none, none, Quantity(1e6), "INVALID")
     table = offers.table([row], "title", "cost (EUR)", [])
-    assert table.cells == [["a", "none", "none", "not offered", "not offered", money(1e6), "INVALID"]]
+    assert table.cells == [["a", "INVALID", "none", "none", "not offered", "not offered", money(1e6)]]

@@ -1,0 +1,143 @@
+"""Answers to a tender as tables, lines and JSON."""
+
+from typing import Any
+
+from spikemark.prediction import offers as shared
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import change, counted, number
+
+from . import offers
+from .bids import ENERGY, Bid, Evidence
+from .fields import FIGURES
+from .offers import Sides
+
+LIKELY = (
+    "Likely: the measured or projected real-time factor of the target reaches {}. Sure: its whole interval"
+    " does. Checked: the verdict of check.py."
+)
+NO_TARGET = "The tender states no real-time factor to reach (--target-rtf gives one), so all nodes count."
+LIFE = "Its life: {}{}."
+NO_ENERGY = "; the cost is the price alone, since no price of energy was given (--price-kwh)"
+TRIES = "A try answers a quick bundle: its figures are no offer."
+NO_BUNDLE = "Without --bundle, answers cannot be checked: target, counts and rules are those of the bundle."
+WHO = "offer"
+BESIDE = "Measured, projected and committed"
+MOST_REASONS = 8
+
+
+def first(of: Sides) -> Table:
+    """The first table."""
+    life = LIFE.format(of.life.said(), NO_ENERGY if of.life.price_kwh is None else "")
+    goal = NO_TARGET if of.reach is None else LIKELY.format(number(of.reach))
+    notes = [goal, life, *[TRIES] * any(bid.quick for bid in of.bids)]
+    title = f"Offers for {of.network} (tender {of.tender})"
+    return shared.table(offers.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
+
+
+def tables(of: Sides) -> list[Table]:
+    """What stands below the sentence."""
+    found = [beside(of), verdicts(of), shared.bases(offers.bases(of), "What numbers rest on", WHO)]
+    if effects := offers.effects(of):
+        found.append(shared.sensitivity(effects, f"cost over its life ({of.currency})", WHO))
+    return found
+
+
+def beside(of: Sides) -> Table:
+    """What was measured or projected, beside what is committed, of every run and figure."""
+    columns = {
+        Column("offer", WHO): lambda row: row[0].name,
+        Column("run", "run"): lambda row: row[1].run,
+        Column("figure", "figure"): lambda row: _head(row[1].figure),
+        Column("measured", "measured"): lambda row: _shown(row[1].figure, row[1].measured),
+        Column("projected", "projected", each=True): lambda row: _shown(row[1].figure, row[1].projected),
+        Column("committed", "committed"): lambda row: _shown(row[1].figure, row[1].committed),
+        Column("against", "committed against evidence"): lambda row: against(row[1]),
+    }
+    rows = [(bid, one) for bid in of.bids for one in bid.evidence.values()]
+    found = Table.of(columns, rows)
+    return Table(found.columns, found.rows, BESIDE, "beside")
+
+
+def _head(figure: str) -> str:
+    return shared.ENERGY if figure == ENERGY else FIGURES[figure][0]
+
+
+def _shown(figure: str, found: Quantity) -> Quantity:
+    """Energies in uJ, as in the first table."""
+    return found.times(1e6, "uJ") if found and figure == ENERGY else found
+
+
+def against(one: Evidence) -> str:
+    """How a promise compares with the evidence: smaller is better."""
+    if not (one.committed and one.best):
+        return ""
+    times = one.committed.value / one.best.value
+    if abs(times - 1) < 5e-4:
+        return "as the evidence"
+    inside = one.best.interval and one.best.low <= one.committed.value <= one.best.high
+    where = ", within its interval" if inside else ", better than its interval" if times < 1 else ""
+    return f"{change(times, 1)}{where}"
+
+
+def verdicts(of: Sides) -> Table:
+    """What check.py says of every answer."""
+    columns = {
+        Column("offer", WHO): lambda bid: bid.name,
+        Column("offered", "offered"): _offered,
+        Column("category", "category"): lambda bid: bid.category,
+        Column("verdict", "verdict"): lambda bid: bid.verdict.verdict,
+        Column("reasons", "reasons"): _reasons,
+    }
+    found = Table.of(columns, of.bids)
+    return Table(found.columns, found.rows, "What check.py says", "verdicts")
+
+
+def _offered(bid: Bid) -> str:
+    if bid.commitment is None:
+        return "no sheet"
+    return f"{bid.commitment.machine}, {counted(bid.commitment.nodes, 'node')}"
+
+
+def _reasons(bid: Bid) -> str:
+    shown = [*bid.verdict.reasons[:MOST_REASONS]]
+    left = len(bid.verdict.reasons) - len(shown)
+    return "\n".join([*shown, *[f"and {counted(left, 'more reason')}"] * (left > 0)]) or "none"
+
+
+def content(of: Sides) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "kind": "tender_offers", "format_version": 1, "tender": of.tender, "network": of.network,
+        "target_rtf": of.reach, "currency": of.currency,
+        "life": {"years": of.life.years, "hours_per_year": of.life.hours_per_year,
+                 "price_kwh": of.life.price_kwh},
+        "sentence": offers.sentence(of),
+        "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, offers.offers(of), strict=True)],
+        "rests_on": [
+            {"machine": b.offer, "figure": b.figure, **b.found.content(), "words": b.rests_on}
+            for b in offers.bases(of)
+        ],
+        "sensitivity": {"figure": "cost", "effects": [e.content() for e in offers.effects(of)]},
+    }  # fmt: skip
+
+
+def _offer(of: Sides, bid: Bid, row: shared.Offer) -> dict[str, Any]:
+    sheet = bid.commitment
+    none: Quantity = missing(offers.NO_SHEET)
+    return {
+        "bidder": bid.name, "folder": str(bid.path), "category": bid.category, "quick": bid.quick,
+        "machine": sheet.machine if sheet else None, "nodes": sheet.nodes if sheet else None,
+        "likely": offers.likely(of, bid), "sure": offers.sure(of, bid),
+        "real_time_factor": row.time.content(), "energy_per_event_uj": row.energy.content(),
+        "cost": row.cost.content(), "price": offers.price(bid).content(),
+        "power_w": offers.power(of, bid).content(),
+        "committed": (row.committed or none).content(),
+        "verdict": bid.verdict.verdict, "reasons": list(bid.verdict.reasons),
+        "evidence": [
+            {"run": one.run, "figure": one.figure, "measured": one.measured.content(),
+             "projected": one.projected.content(), "committed": one.committed.content(),
+             "rests_on": one.rests_on}
+            for one in bid.evidence.values()
+        ],
+    }  # fmt: skip
