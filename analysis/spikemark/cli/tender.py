@@ -164,8 +164,8 @@ def commit(
     system: Annotated[
         str | None, typer.Option(help="What is offered, in words.", show_default="title of the profile")
     ] = None,
-    power_limit: Annotated[float | None, typer.Option(metavar="W", help="Most power of all nodes.")] = None,
-    idle_power: Annotated[float | None, typer.Option(metavar="W", help="Idle power of all nodes.")] = None,
+    node_power: Annotated[float | None, typer.Option(metavar="W", help="Most power of a node.")] = None,
+    node_idle: Annotated[float | None, typer.Option(metavar="W", help="Idle power of a node.")] = None,
     project: Annotated[
         str | None,
         typer.Option("--run", metavar="NAME", help="The run that is projected.", show_default="target"),
@@ -228,7 +228,7 @@ def commit(
     if words is None:
         raise BadInput("--system: missing; allowed: what is offered, in words")
     promised = commitment.promises(promise or [])
-    offer = commitment.Offer(str(words), nodes, price, currency, promised, power_limit, idle_power)
+    offer = commitment.Offer(str(words), nodes, price, currency, promised, node_power, node_idle)
     found = commitment.commit(answer, rules, offer, projected)
     print_lines([*show.commitment(found), f"sheet: {short(answer / commitment.PAGE)}"])
 

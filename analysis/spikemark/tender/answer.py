@@ -97,7 +97,7 @@ def software(bundle: Bundle, taken: list[Taken]) -> dict[str, Any]:
     record, launched = run.record, run.launched
     found = {name: value(getattr(record.provenance, name)) for name in ("compiler", "flags", "mpi_library")}
     found |= {"version": value(record.provenance.version), "commit": _or(record.provenance.commit, "no git")}
-    found["miniapp_sha256"] = value(manifest.sha256(places.program("miniapp")))
+    found["program_sha256"] = value(manifest.sha256(places.program("miniapp")))
     found["sources"] = value(source.differing(bundle.source, places.root()))
     found["binding"] = _or(record.host.binding, "the record does not say")
     found["waiting"] = _or(

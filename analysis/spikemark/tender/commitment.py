@@ -36,8 +36,8 @@ class Offer:
     price: float
     currency: str
     promised: dict[tuple[str, str], float]
-    power_limit_w: float | None = None
-    idle_power_w: float | None = None
+    node_limit_w: float | None = None
+    node_idle_w: float | None = None
 
 
 def commit(path: Path, bundle: Bundle, offer: Offer, projected: Projected | None) -> dict[str, Any]:
@@ -114,9 +114,9 @@ def _promise(offer: Offer, one: dict[str, Any], basis: str) -> dict[str, Any]:
 
 
 def _power(offer: Offer, projected: Projected | None) -> dict[str, Any]:
-    """Power of all nodes in W; null with a reason where it was neither given nor projected."""
+    """Power in W of a node, and of all nodes of the projected run; null with a reason where unknown."""
     found: dict[str, Any] = {}
-    for name, given in (("limit_w", offer.power_limit_w), ("idle_w", offer.idle_power_w)):
+    for name, given in (("node_limit_w", offer.node_limit_w), ("node_idle_w", offer.node_idle_w)):
         found[name] = given
         if given is None:
             found[f"{name}_reason"] = "the bidder gives none"
@@ -128,11 +128,11 @@ def _power(offer: Offer, projected: Projected | None) -> dict[str, Any]:
 
 
 def _check(offer: Offer) -> None:
-    for name, value in (("price", offer.price), ("power-limit", offer.power_limit_w)):
+    for name, value in (("price", offer.price), ("node-power", offer.node_limit_w)):
         if value is not None and not 0 < value <= MOST:
             raise BadInput(f"--{name}: {value:g}; allowed: above 0, up to {MOST:g}")
-    if offer.idle_power_w is not None and not 0 <= offer.idle_power_w <= MOST:
-        raise BadInput(f"--idle-power: {offer.idle_power_w:g}; allowed: 0 or more, up to {MOST:g}")
+    if offer.node_idle_w is not None and not 0 <= offer.node_idle_w <= (offer.node_limit_w or MOST):
+        raise BadInput(f"--node-idle: {offer.node_idle_w:g}; allowed: 0 to {offer.node_limit_w or MOST:g}")
     if not re.fullmatch("[A-Z]{3}", offer.currency):
         raise BadInput(f"--currency: {offer.currency!r}; allowed: three capital letters, such as EUR")
     if not offer.machine.strip() or not offer.machine.isprintable():

@@ -26,7 +26,9 @@ def of_run(run: Run, energy: Energy) -> dict[str, Any]:
         "real_time_factor": timing.real_time_factor,
         "joules_per_synaptic_event": UJ * recurrent.value if recurrent else None,
     }
-    return found if recurrent else {**found, "reason": recurrent.reason}
+    if not recurrent:
+        return {**found, "reason": recurrent.reason}
+    return {**found, "source": energy.source.name} if energy.source else found
 
 
 def of_repetitions(repetitions: list[dict[str, Any]]) -> dict[str, Any]:
