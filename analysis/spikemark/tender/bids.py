@@ -67,9 +67,9 @@ class Limits(Given):
 
 
 class PowerOffered(Given):
-    """Power of all nodes in W."""
+    """Power in W: the limit of one node, and what all nodes of the projected run take."""
 
-    limit_w: Above0 | None = None
+    node_limit_w: Above0 | None = None
     projected_w: Limits | None = None
 
 

@@ -8,9 +8,9 @@ from spikemark.quantities.elements import Box, Section
 from spikemark.quantities.words import number
 from spikemark.report import offers_page, page
 
-from . import offers, offers_show
+from . import offers_show, sides
 from .checked import INVALID, VALID
-from .offers import Sides
+from .sides import Sides
 
 ASKED = (
     "Measured figures come from the records that bidders handed in. Projected ones were computed by the"
@@ -36,8 +36,8 @@ def render(of: Sides) -> str:
     sections = [
         Section("beside", offers_show.BESIDE, [ASKED, PROMISES], tables=[offers_show.beside(of)]),
         Section("checked", made.title, [CHECK], boxes=_boxes(of), tables=[made]),
-        offers_page.numbers(offers.bases(of), offers_show.WHO),
-        offers_page.decides(offers.effects(of), figure, offers_show.WHO),
+        offers_page.numbers(sides.bases(of), offers_show.WHO),
+        offers_page.decides(sides.effects(of), figure, offers_show.WHO),
     ]
     goal = "no real-time factor stated" if of.reach is None else f"real-time factor {number(of.reach)}"
     return page.document(
@@ -45,7 +45,7 @@ def render(of: Sides) -> str:
         sweep=SimpleNamespace(
             name=of.network, machine=", ".join(bid.name for bid in of.bids), title=f"Offers: {goal}"
         ),
-        sentence=offers.sentence(of),
+        sentence=sides.sentence(of),
         top=offers_page.first_screen(offers_show.first(of), "What each bidder offers"),
         broken=False,
         sections=[s for s in sections if s],

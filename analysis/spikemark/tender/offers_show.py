@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from spikemark.prediction import offers as shared
+from spikemark.prediction import offers
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import change, counted, number
 
-from . import offers
+from . import sides
 from .bids import ENERGY, Bid, Evidence
 from .fields import FIGURES
-from .offers import Sides
+from .sides import Sides
 
 LIKELY = (
     "Likely: the measured or projected real-time factor of the target reaches {}. Sure: its whole interval"
@@ -32,14 +32,14 @@ def first(of: Sides) -> Table:
     goal = NO_TARGET if of.reach is None else LIKELY.format(number(of.reach))
     notes = [goal, life, *[TRIES] * any(bid.quick for bid in of.bids)]
     title = f"Offers for {of.network} (tender {of.tender})"
-    return shared.table(offers.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
+    return offers.table(sides.offers(of), title, f"cost over its life ({of.currency})", notes, WHO)
 
 
 def tables(of: Sides) -> list[Table]:
     """What stands below the sentence."""
-    found = [beside(of), verdicts(of), shared.bases(offers.bases(of), "What numbers rest on", WHO)]
-    if effects := offers.effects(of):
-        found.append(shared.sensitivity(effects, f"cost over its life ({of.currency})", WHO))
+    found = [beside(of), verdicts(of), offers.bases(sides.bases(of), "What numbers rest on", WHO)]
+    if effects := sides.effects(of):
+        found.append(offers.sensitivity(effects, f"cost over its life ({of.currency})", WHO))
     return found
 
 
@@ -60,7 +60,7 @@ def beside(of: Sides) -> Table:
 
 
 def _head(figure: str) -> str:
-    return shared.ENERGY if figure == ENERGY else FIGURES[figure][0]
+    return offers.ENERGY if figure == ENERGY else FIGURES[figure][0]
 
 
 def _shown(figure: str, found: Quantity) -> Quantity:
@@ -112,26 +112,26 @@ def content(of: Sides) -> dict[str, Any]:
         "target_rtf": of.reach, "currency": of.currency,
         "life": {"years": of.life.years, "hours_per_year": of.life.hours_per_year,
                  "price_kwh": of.life.price_kwh},
-        "sentence": offers.sentence(of),
-        "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, offers.offers(of), strict=True)],
+        "sentence": sides.sentence(of),
+        "offers": [_offer(of, bid, row) for bid, row in zip(of.bids, sides.offers(of), strict=True)],
         "rests_on": [
             {"machine": b.offer, "figure": b.figure, **b.found.content(), "words": b.rests_on}
-            for b in offers.bases(of)
+            for b in sides.bases(of)
         ],
-        "sensitivity": {"figure": "cost", "effects": [e.content() for e in offers.effects(of)]},
+        "sensitivity": {"figure": "cost", "effects": [e.content() for e in sides.effects(of)]},
     }  # fmt: skip
 
 
-def _offer(of: Sides, bid: Bid, row: shared.Offer) -> dict[str, Any]:
+def _offer(of: Sides, bid: Bid, row: offers.Offer) -> dict[str, Any]:
     sheet = bid.commitment
-    none: Quantity = missing(offers.NO_SHEET)
+    none: Quantity = missing(sides.NO_SHEET)
     return {
         "bidder": bid.name, "folder": str(bid.path), "category": bid.category, "quick": bid.quick,
         "machine": sheet.machine if sheet else None, "nodes": sheet.nodes if sheet else None,
-        "likely": offers.likely(of, bid), "sure": offers.sure(of, bid),
+        "likely": sides.likely(of, bid), "sure": sides.sure(of, bid),
         "real_time_factor": row.time.content(), "energy_per_event_uj": row.energy.content(),
-        "cost": row.cost.content(), "price": offers.price(bid).content(),
-        "power_w": offers.power(of, bid).content(),
+        "cost": row.cost.content(), "price": sides.price(bid).content(),
+        "power_w": sides.power(of, bid).content(),
         "committed": (row.committed or none).content(),
         "verdict": bid.verdict.verdict, "reasons": list(bid.verdict.reasons),
         "evidence": [

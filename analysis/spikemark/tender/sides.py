@@ -34,7 +34,7 @@ class Sides:
     currency: str
 
 
-def sides(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | None = None) -> Sides:
+def beside(bids: list[Bid], bundle: Bundle | None, life: Life, reach: float | None = None) -> Sides:
     """Sets bids side by side. Raises BadInput for several currencies and for an impossible target."""
     if reach is not None and not 0 < reach < float("inf"):
         raise BadInput(f"target_rtf={reach:g}: a real-time factor above 0")
@@ -65,7 +65,7 @@ def energy(of: Sides, bid: Bid) -> Quantity:
 
 
 def power(of: Sides, bid: Bid) -> Quantity:
-    """Power of all nodes in W: as projected, from the energy of the target, or the limit that is given."""
+    """Power of all nodes in W: as projected, from the energy of the target, or the limit of all nodes."""
     if bid.commitment is None:
         return missing(NO_SHEET, "W", mark="unknown")
     offered = bid.commitment.power
@@ -75,8 +75,8 @@ def power(of: Sides, bid: Bid) -> Quantity:
     joules, factor = bid.of(of.run, ENERGY).best, time(of, bid)
     if joules and factor and bid.events_per_s:
         return joules.times(bid.events_per_s / factor.value, "W")
-    if offered.limit_w is not None:
-        return Quantity(offered.limit_w, unit="W", kind="given")
+    if offered.node_limit_w is not None:
+        return Quantity(offered.node_limit_w * bid.commitment.nodes, unit="W", kind="given")
     return missing("the bidder gives neither power nor energy", "W", mark="unknown")
 
 
