@@ -172,6 +172,14 @@ def test_an_incomplete_answer_is_called_that(beside):
     assert offers_show.verdicts(of).cells[0][-2:] == ["INCOMPLETE", "500 record.json: no-manifest"]
 
 
+def test_reasons_of_one_number_are_one_line(beside, monkeypatch):
+    of = beside(Sheet("Ada"))
+    reasons = tuple(f"{number} a.json: {text}" for number in range(300, 312) for text in "xyz")
+    odd = bids.replace(of.bids[0], verdict=checked.Checked("INVALID", reasons))
+    shown = offers_show.verdicts(sides.Sides(**{**vars(of), "bids": [odd]})).cells[0][-1].split("\n")
+    assert shown[0] == "300 a.json: x (and 2 more)" and shown[-1] == "and 4 more reasons" and len(shown) == 9
+
+
 @pytest.mark.parametrize("lacking", [Sheet("Ada", sheet=False), Sheet("Ada", price=None)])
 def test_a_price_is_never_made_up(beside, lacking):
     of = beside(lacking, Sheet("Bob"))

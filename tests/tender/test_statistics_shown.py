@@ -1,10 +1,12 @@
 """`spikemark tender statistics`: from given spreads and from measured runs, in words, tables and JSON."""
 
 import json
+import re
 
 import pytest
 from swept import planned, write
 
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.tender import repeated, statistics, statistics_show
 from spikemark.tender.statistics import MEDIAN, RULES, RUNS, TOLERANCES, WORST, Groups, Spread
@@ -63,6 +65,13 @@ def test_every_cell_is_the_probability_of_the_formulae():
         for n in RUNS:
             assert row[f"runs_{n}"] == statistics.fails(of.spread, n, tolerance, rule)
     assert [row["rule"] for row in needed.rows] == [row["rule"] for row in remedies.rows] == list(RULES)
+
+
+def test_the_page_has_the_tables_of_the_command():
+    page = (places.root() / "docs" / "tender-offers.md").read_text()
+    shown = {table.name: table.markdown() for table in statistics_show.tables(Contract(Spread(0.02)))}
+    stored = re.findall(r"<!-- statistics: (\w+) 0\.02 -->\n(.*?)\n<!-- end -->", page, re.DOTALL)
+    assert dict(stored) == {name: shown[name] for name in ("failures", "remedies")}
 
 
 def test_the_sentence_states_the_remedy_of_the_median():

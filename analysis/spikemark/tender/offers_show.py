@@ -100,9 +100,16 @@ def _offered(bid: Bid) -> str:
 
 
 def _reasons(bid: Bid) -> str:
-    shown = [*bid.verdict.reasons[:MOST_REASONS]]
-    left = len(bid.verdict.reasons) - len(shown)
-    return "\n".join([*shown, *[f"and {counted(left, 'more reason')}"] * (left > 0)]) or "none"
+    """The first reason of each number, and how many more there are of it."""
+    by_number: dict[str, list[str]] = {}
+    for reason in bid.verdict.reasons:
+        by_number.setdefault(reason.partition(" ")[0], []).append(reason)
+    shown = [
+        lines[0] + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "") for lines in by_number.values()
+    ]
+    left = len(shown) - MOST_REASONS
+    more = [f"and {counted(left, 'more reason')}"] if left > 0 else []
+    return "\n".join([*shown[:MOST_REASONS], *more]) or "none"
 
 
 def content(of: Sides) -> dict[str, Any]:
