@@ -229,6 +229,7 @@ def test_the_page_has_the_first_screen_of_compare(beside):
     assert 'class="cards"' in head and 'id="headline"' in head
     places = [text.index(part) for part in (sides.sentence(of), "What each bidder offers", "check.py says")]
     assert places == sorted(places)
+    assert made.count("<summary>") == 0, "nothing is folded"
     assert "Ada: INVALID" in text and "500 record.json: sum" in text
 
 

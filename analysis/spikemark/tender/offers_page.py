@@ -33,8 +33,9 @@ def render(of: Sides) -> str:
     """The page as one HTML document that loads nothing."""
     figure = f"cost over its life ({of.currency})"
     made = offers_show.verdicts(of)
+    each = [offers_show.beside(of, [bid]) for bid in of.bids]
     sections = [
-        Section("beside", offers_show.BESIDE, [ASKED, PROMISES], tables=[offers_show.beside(of)]),
+        Section("beside", offers_show.BESIDE, [ASKED, PROMISES], tables=each),
         Section("checked", made.title, [CHECK], boxes=_boxes(of), tables=[made]),
         offers_page.numbers(sides.bases(of), offers_show.WHO),
         offers_page.decides(sides.effects(of), figure, offers_show.WHO),

@@ -43,8 +43,11 @@ def tables(of: Sides) -> list[Table]:
     return found
 
 
-def beside(of: Sides) -> Table:
-    """What was measured or projected, beside what is committed, of every run and figure."""
+def beside(of: Sides, bids: list[Bid] | None = None) -> Table:
+    """What was measured or projected, beside what is committed, of every run and figure of all or some bids.
+
+    The table of a single bid has its name as title.
+    """
     columns = {
         Column("offer", WHO): lambda row: row[0].name,
         Column("run", "run"): lambda row: row[1].run,
@@ -54,9 +57,11 @@ def beside(of: Sides) -> Table:
         Column("committed", "committed"): lambda row: _shown(row[1].figure, row[1].committed),
         Column("against", "committed against evidence"): lambda row: against(row[1]),
     }
-    rows = [(bid, one) for bid in of.bids for one in bid.evidence.values()]
+    rows = [(bid, one) for bid in bids or of.bids for one in bid.evidence.values()]
     found = Table.of(columns, rows)
-    return Table(found.columns, found.rows, BESIDE, "beside")
+    if bids is None or len(bids) > 1:
+        return Table(found.columns, found.rows, BESIDE, "beside")
+    return Table(found.columns[1:], found.rows, bids[0].name, "beside")
 
 
 def _head(figure: str) -> str:
