@@ -102,11 +102,15 @@ def _no_verdict(made: Comparison, found: decisions.Verdict, none: str, call: Cal
         yield f"{none}: it is unknown for {whose}."
     elif decides := _decides(made, found):
         (machine, path), most = decides
-        unknown = "unknown" if path.startswith(sensitivity.OF_VENDOR) else "unmeasured"
-        if "." not in (value := _plain(path)):
-            yield f"{none}: {why}; the {unknown} {value} of {called[machine]} decides{most}."
-            yield f"{none}: the {unknown} {value} of {called[machine]} decides{most}."
+        if value := _unknown(path):
+            yield f"{none}: {why}; the {value} of {called[machine]} decides{most}."
+            yield f"{none}: the {value} of {called[machine]} decides{most}."
     else:
+        moving = next((e for e in effects(made) if not e.no_value and e.width > 0), None)
+        if moving and (value := _unknown(moving.path)):
+            alone = f"no unknown decides alone, the {value} of {called[moving.offer]} moves most"
+            yield f"{none}: {why}; {alone}."
+            yield f"{none}: {alone}."
         yield f"{none}: {why}."
     yield f"{none}: {decisions.rests(made.candidates, found, call) or why}."
     several = len({machine for machine, _ in found.rests_on})
@@ -121,6 +125,12 @@ def _decides(made: Comparison, found: decisions.Verdict) -> tuple[tuple[str, str
     if first := turning or found.rests_on:
         return first[0], " most" if len(first) > 1 else ""
     return None
+
+
+def _unknown(path: str) -> str:
+    """The value at a path as something unknown, in words; "" where it has no words."""
+    unknown = "unknown" if path.startswith(sensitivity.OF_VENDOR) else "unmeasured"
+    return "" if "." in (value := _plain(path)) else f"{unknown} {value}"
 
 
 def _plain(path: str) -> str:

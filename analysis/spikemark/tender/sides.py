@@ -207,8 +207,7 @@ def _sentences(of: Sides) -> Iterator[str]:
         return
     order = sorted(reach, key=lambda bid: cost(of, bid).value)
     best, others = order[0], order[1:]
-    top = next((effect for effect in effects(of) if effect.turns), None)
-    decides = f"; the {top.value} of {top.offer} decides" if top else ""
+    decides = _decides(effects(of))
     if not sure(of, best):
         yield f"No verdict{goal}: {best.name} would cost the least, but is not sure to reach it{decides}."
         yield f"No verdict{goal}: {best.name} would cost the least, but is not sure to reach it."
@@ -217,6 +216,15 @@ def _sentences(of: Sides) -> Iterator[str]:
         yield f"No verdict on cost{goal}: the intervals overlap."
     else:
         yield from _winner(of, best, others, goal)
+
+
+def _decides(found: list[Effect]) -> str:
+    """Which unknown decides, as the end of a sentence."""
+    if top := next((effect for effect in found if effect.turns), None):
+        return f"; the {top.value} of {top.offer} decides"
+    if most := next((effect for effect in found if effect.width > 0), None):
+        return f"; no unknown decides alone, the {most.value} of {most.offer} moves most"
+    return ""
 
 
 def _winner(of: Sides, best: Bid, others: list[Bid], goal: str) -> Iterator[str]:

@@ -79,6 +79,23 @@ def test_the_value_that_turns_the_order_comes_first_and_is_named(network):
     assert table.rows[0]["order"] in ("shaky or made-up", "made-up or shaky")
 
 
+def test_where_no_unknown_decides_alone_the_one_that_moves_most_is_named(network):
+    """Intervals overlap by many small unknowns, none of which turns the order."""
+    free = Machine().with_(price__node_hour=None)
+    kernels = {p: v for p, v in free.values.items() if p.startswith("kernels.full_node.t_")}
+    wide = {p: replace(v, interval=(0.8 * v.value, 1.2 * v.value)) for p, v in kernels.items()}
+    known = free.with_(**{path.replace(".", "__"): value for path, value in wide.items()})
+    power = {p.replace(".", "__"): 1.06 * v.value for p, v in free.values.items() if p.startswith("power.")}
+    barely = replace(kernels[T_NEXT], value=2.0, kind="assumed", interval=(1.99, 2.01))
+    shaky = replace(known, name="shaky").with_(kernels__full_node__t_next=barely, **power)
+    made = compare(network, [known, shaky], target=0.2)
+    found = compare_sentence.effects(made)
+    assert found and not any(effect.turns for effect in found)
+    said = compare_show.sentence(made)
+    assert "no unknown decides alone, the unmeasured time per synapse of shaky moves most" in said
+    assert len(said) <= 200
+
+
 def test_ends_are_those_of_the_machine_with_that_value(network):
     """Moving a value to its end gives what a machine that has this value gets."""
     made = compare(network, [guessed("one", least=0.5, most=1.5)], target=100.0)
