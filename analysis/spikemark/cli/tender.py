@@ -11,6 +11,8 @@ from .groups import Groups
 from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
 from .output import fail, print_lines, say, short
 from .tender_accept import accept
+from .tender_offers import offers
+from .tender_statistics import statistics
 
 app = typer.Typer(
     cls=Groups,
@@ -241,3 +243,7 @@ def environment(out: Annotated[Path, typer.Option(help="Folder of the files of a
     from spikemark.tender import bid
 
     say(str(bid.write_node(out)))
+
+
+app.command("offers")(offers)
+app.command("statistics")(statistics)
