@@ -202,12 +202,12 @@ def commit(
     put into ANSWER, whose manifest is written anew; sign it afterwards.
     """
     from spikemark.tender import bid, commitment, projection, show
-    from spikemark.tender.answer import read as read_answer
+    from spikemark.tender.answer import read_whole
     from spikemark.tender.bundle import read
 
     from .options import given_settings
 
-    rules, content = read(bundle), read_answer(answer)
+    rules, content = read(bundle), read_whole(answer)
     given = given_settings(settings or [])
     bid.check_set(rules, content["category"], given)
     of_run = {"run": project, "ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node}
