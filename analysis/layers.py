@@ -15,6 +15,7 @@
     bench, calibration, peers, scorep    other measurements
     report        pages, one file per section
     studies       one file per study
+    tender        rules for bidders, their answers, and what they commit themselves to
     documents     figures in docs/ from stored results
     cli           one file per verb
 
@@ -53,6 +54,7 @@ ORDER = (
     "scorep",
     "report",
     "studies",
+    "tender",
     "documents",
     "cli",
 )

@@ -18,7 +18,7 @@ from spikemark.records.matching import difference
 from spikemark.records.record import Run, load
 
 #: What `inject` is in the record of a run into which no waits are injected.
-NOTHING = {"mean_us": 0.0, "sd_us": 0.0, "rank_sd_us": 0.0}
+NOTHING = dict.fromkeys(("mean_us", "sd_us", "rank_sd_us", "per_neuron_ns", "per_synapse_ns"), 0.0)
 
 
 def about(
