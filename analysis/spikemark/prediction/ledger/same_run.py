@@ -86,7 +86,8 @@ def identity(description: dict[str, Any], given: bool = False) -> dict[str, Any]
     return {
         "seed": 1 if known.seed is None else known.seed,
         "time": {"resolution_ms": known.time.resolution_ms, "cycle_ms": known.time.cycle_ms},
-        "inject": NOTHING | (known.inject or {}), "network": known.network.model_dump(mode="json", exclude_none=given),
+        "inject": NOTHING | (known.inject or {}),
+        "network": known.network.model_dump(mode="json", exclude_none=given),
     }  # fmt: skip
 
 
