@@ -14,6 +14,7 @@
     running       experiments, sweeps, single runs, simulated machines
     bench, calibration, peers, scorep    other measurements
     report        pages, one file per section
+    differences   two results side by side; the history of a machine
     studies       one file per study
     documents     figures in docs/ from stored results
     cli           one file per verb
@@ -52,6 +53,7 @@ ORDER = (
     "peers",
     "scorep",
     "report",
+    "differences",
     "studies",
     "documents",
     "cli",

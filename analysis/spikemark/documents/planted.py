@@ -1,0 +1,118 @@
+"""How often `spikemark diff` raises a false alarm, and how often it finds a planted wait: counted on real runs.
+
+python -m spikemark.documents.planted RESULTS    a results folder of workflows/experiments/differences.yaml
+
+Undisturbed runs without and with the wait are put in the order of time, each so many after each other are a
+session, and sessions are compared as `diff` compares two sweeps of so many repetitions.
+"""
+
+import sys
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.differences.compare import between, disturbed
+from spikemark.differences.times import CYCLE, Times, times
+from spikemark.quantities.table import Column, Table
+from spikemark.quantities.words import counted, number, percent
+from spikemark.records.gather import Measured, gather
+
+SIZES = (1, 3, 5, 10)  # repetitions of a session
+LIMIT = 0.05  # of --fail-above
+NEAR, ANY = "one after the other", "any two"
+Session = list[Times]
+
+
+def table(runs: list[Measured]) -> Table:
+    """Counts alarms over sessions of SIZES. Raises BadInput where runs with and without a wait are missing."""
+    waits = sorted({_wait(m) for m in runs})
+    if len(waits) != 2 or waits[0] != 0:
+        raise BadInput(f"inject.mean_us={waits}: runs with two waits are needed, one of them 0")
+    calm = sorted((m for m in runs if disturbed(m.run) is None), key=lambda m: _started(m))
+    if not all(any(_wait(m) == wait for m in calm) for wait in waits):
+        raise BadInput("no undisturbed runs: nothing can be counted")
+    plain, planted = ([times(m.run) for m in calm if _wait(m) == wait] for wait in waits)
+    rows = []
+    for size in SIZES:
+        ours, theirs = _sessions(plain, size), _sessions(planted, size)
+        every = [(one, other) for i, one in enumerate(ours) for other in ours[i + 1 :]]
+        beside = list(zip(ours, theirs, strict=False))
+        across = [(one, other) for one in ours for other in theirs]
+        for what, how, pairs in (
+            ("unchanged", NEAR, list(pairwise(ours))),
+            ("unchanged", ANY, every),
+            ("wait planted", NEAR, beside),
+            ("wait planted", ANY, across),
+        ):
+            rows.append({"runs": size, "what": what, "pairs": how, "count": len(pairs), **_shares(pairs)})
+    columns = [
+        Column("runs", "repetitions"),
+        Column("what", "runs"),
+        Column("pairs", "sessions compared"),
+        Column("count", "comparisons"),
+        Column("slower", "surely slower", words=lambda x: percent(x, 1)),
+        Column("faster", "surely faster", words=lambda x: percent(x, 1)),
+        Column("fails", "`--fail-above 5%` fails", words=lambda x: percent(x, 1)),
+    ]
+    return Table(columns, rows, notes=[_said(plain, planted, len(runs) - len(calm))])
+
+
+def _said(plain: list[Times], planted: list[Times], left_out: int) -> str:
+    cycles = [np.array([one.cycle.value for one in side]) for side in (plain, planted)]
+    (before, after), spread = (
+        (float(np.mean(side)) for side in cycles),
+        cycles[0].std(ddof=1) / cycles[0].mean(),
+    )
+    near = np.diff(cycles[0]).std(ddof=1) / 2**0.5 / cycles[0].mean()
+    errors = [one.cycle.error / one.cycle.value for one in plain if one.cycle.error is not None]
+    return (
+        f"{counted(len(plain) + len(planted), 'run')}, {left_out} disturbed ones left out. A cycle takes"
+        f" {number(1e6 * before)} µs, and with the wait {number(1e6 * after)} µs"
+        f" ({percent(after / before - 1, 1)} longer). Runs spread by {percent(spread, 1)} (standard deviation;"
+        f" {percent(near, 1)} from one run to the next); their cycles alone would imply"
+        f" {percent(float(np.median(errors)), 1)}."
+    )
+
+
+def _wait(m: Measured) -> float:
+    return m.description.get("inject", {}).get("mean_us", 0.0)
+
+
+def _started(m: Measured) -> float:
+    return m.run.record.timing.simulate_started_s or 0.0
+
+
+def _sessions(runs: list[Times], size: int) -> list[Session]:
+    return [runs[i : i + size] for i in range(0, len(runs) - size + 1, size)]
+
+
+def _shares(pairs: Iterable[tuple[Session, Session]]) -> dict[str, float | None]:
+    """The shares of comparisons in which the second session is surely slower, faster, and above the limit."""
+    found = []
+    for first, second in pairs:
+        made = between(first, second, [1] * len(first), [1] * len(second))[CYCLE]
+        low, high = made.interval()
+        found.append((low > 0, high < 0, low > LIMIT * made.first_s))
+    if not found:
+        return dict.fromkeys(("slower", "faster", "fails"))
+    return dict(zip(("slower", "faster", "fails"), np.mean(found, axis=0).tolist(), strict=True))
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the table as Markdown; exit status 2 for bad input."""
+    try:
+        if len(arguments) != 1:
+            raise BadInput("one results folder is needed")
+        made = table(gather(Path(arguments[0])).runs)
+    except BadInput as error:
+        print(f"planted: {error}", file=sys.stderr)
+        return 2
+    print(made.markdown(), *made.notes, sep="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
