@@ -27,7 +27,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Keep the times of machines over months: `history add FOLDER RESULTS…`, then `history FOLDER`.",
+    help="Keep the times per cycle of machines over months.",
+    epilog="`spikemark history add FOLDER RESULTS…` appends results, `spikemark history FOLDER` shows them.",
 )
 Kept = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with a file MACHINE.jsonl per machine.")]
 

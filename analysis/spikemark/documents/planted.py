@@ -1,6 +1,7 @@
-"""How often `spikemark diff` raises a false alarm, and how often it finds a planted wait: counted on real runs.
+"""How often `spikemark diff` raises false alarms and finds a planted wait: counted on real runs.
 
-python -m spikemark.documents.planted RESULTS    a results folder of workflows/experiments/differences.yaml
+python -m spikemark.documents.planted RESULTS          results of workflows/experiments/differences.yaml
+python -m spikemark.documents.planted RESULTS --all    with the disturbed runs, which `diff` leaves out
 
 Undisturbed runs without and with the wait are put in the order of time, each so many after each other are a
 session, and sessions are compared as `diff` compares two sweeps of so many repetitions.
@@ -22,16 +23,17 @@ from spikemark.records.gather import Measured, gather
 
 SIZES = (1, 3, 5, 10)  # repetitions of a session
 LIMIT = 0.05  # of --fail-above
+EVERY = "--all"
 NEAR, ANY = "one after the other", "any two"
 Session = list[Times]
 
 
-def table(runs: list[Measured]) -> Table:
-    """Counts alarms over sessions of SIZES. Raises BadInput where runs with and without a wait are missing."""
+def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
+    """Counts alarms over sessions of SIZES. Raises BadInput where runs with or without a wait are missing."""
     waits = sorted({_wait(m) for m in runs})
     if len(waits) != 2 or waits[0] != 0:
         raise BadInput(f"inject.mean_us={waits}: runs with two waits are needed, one of them 0")
-    calm = sorted((m for m in runs if disturbed(m.run) is None), key=lambda m: _started(m))
+    calm = sorted((m for m in runs if disturbed_too or disturbed(m.run) is None), key=_started)
     if not all(any(_wait(m) == wait for m in calm) for wait in waits):
         raise BadInput("no undisturbed runs: nothing can be counted")
     plain, planted = ([times(m.run) for m in calm if _wait(m) == wait] for wait in waits)
@@ -71,8 +73,8 @@ def _said(plain: list[Times], planted: list[Times], left_out: int) -> str:
     return (
         f"{counted(len(plain) + len(planted), 'run')}, {left_out} disturbed ones left out. A cycle takes"
         f" {number(1e6 * before)} µs, and with the wait {number(1e6 * after)} µs"
-        f" ({percent(after / before - 1, 1)} longer). Runs spread by {percent(spread, 1)} (standard deviation;"
-        f" {percent(near, 1)} from one run to the next); their cycles alone would imply"
+        f" ({percent(after / before - 1, 1)} longer). Runs spread by {percent(spread, 1)} (standard"
+        f" deviation; {percent(near, 1)} from one run to the next); their cycles alone would imply"
         f" {percent(float(np.median(errors)), 1)}."
     )
 
@@ -104,9 +106,10 @@ def _shares(pairs: Iterable[tuple[Session, Session]]) -> dict[str, float | None]
 def main(arguments: list[str]) -> int:
     """Prints the table as Markdown; exit status 2 for bad input."""
     try:
-        if len(arguments) != 1:
-            raise BadInput("one results folder is needed")
-        made = table(gather(Path(arguments[0])).runs)
+        folders = [one for one in arguments if one != EVERY]
+        if len(folders) != 1:
+            raise BadInput(f"one results folder is needed; allowed besides: {EVERY}")
+        made = table(gather(Path(folders[0])).runs, EVERY in arguments)
     except BadInput as error:
         print(f"planted: {error}", file=sys.stderr)
         return 2
