@@ -256,7 +256,7 @@ def _range(runs) -> str:
 
 @cache
 def nest_runs() -> tuple[Run, ...]:
-    """NEST 3.9 on JURECA-DC (see data/README.md in models/published), with the conventional schedule it has."""
+    """NEST 3.9 on JURECA-DC (data/README.md in models/published), with the conventional schedule it has."""
     profile = machines.filled(machines.load(MACHINE))
     counting: dict[tuple[str, str], Counting] = {}
     found = []
