@@ -4,18 +4,22 @@ python -m spikemark.documents.planted RESULTS          results of workflows/expe
 python -m spikemark.documents.planted RESULTS --all    with the disturbed runs, which `diff` leaves out
 
 Undisturbed runs without and with the wait are put in the order of time, each so many after each other are a
-session, and sessions are compared as `diff` compares two sweeps of so many repetitions.
+session, and sessions are compared as `diff` compares two sweeps of so many repetitions. With a history, the
+first half of the sessions is the history, and those of the second half are compared.
 """
 
 import sys
-from collections.abc import Iterable
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.differences.compare import between, disturbed
+from spikemark.differences.entries import KIND, VERSION, Entry
+from spikemark.differences.history import spreads
+from spikemark.differences.spread import HISTORY, Known
 from spikemark.differences.times import CYCLE, Times, times
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent
@@ -23,8 +27,10 @@ from spikemark.records.gather import Measured, gather
 
 SIZES = (1, 3, 5, 10)  # repetitions of a session
 LIMIT = 0.05  # of --fail-above
+MOST = 4000  # comparisons of one kind; of more than twice as many, some are left out, evenly
 EVERY = "--all"
 NEAR, ANY = "one after the other", "any two"
+UNCHANGED, PLANTED = "unchanged", "wait planted"
 Session = list[Times]
 
 
@@ -36,20 +42,23 @@ def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
     calm = sorted((m for m in runs if disturbed_too or disturbed(m.run) is None), key=_started)
     if not all(any(_wait(m) == wait for m in calm) for wait in waits):
         raise BadInput("no undisturbed runs: nothing can be counted")
-    plain, planted = ([times(m.run) for m in calm if _wait(m) == wait] for wait in waits)
+    plain, planted = ([_cycle(m) for m in calm if _wait(m) == wait] for wait in waits)
     rows = []
     for size in SIZES:
         ours, theirs = _sessions(plain, size), _sessions(planted, size)
-        every = [(one, other) for i, one in enumerate(ours) for other in ours[i + 1 :]]
-        beside = list(zip(ours, theirs, strict=False))
-        across = [(one, other) for one in ours for other in theirs]
-        for what, how, pairs in (
-            ("unchanged", NEAR, list(pairwise(ours))),
-            ("unchanged", ANY, every),
-            ("wait planted", NEAR, beside),
-            ("wait planted", ANY, across),
+        half = len(ours) // 2
+        late, late_planted = ours[half:], theirs[half:]
+        known = spreads([_entry(number, one) for number, one in enumerate(ours[:half])])
+        for what, how, pairs, of in (
+            (UNCHANGED, NEAR, list(pairwise(ours)), None),
+            (UNCHANGED, ANY, list(combinations(ours, 2)), None),
+            (UNCHANGED, f"{ANY}, {HISTORY}", list(combinations(late, 2)), known),
+            (PLANTED, NEAR, list(zip(ours, theirs, strict=False)), None),
+            (PLANTED, ANY, list(product(ours, theirs)), None),
+            (PLANTED, f"{ANY}, {HISTORY}", list(product(late, late_planted)), known),
         ):
-            rows.append({"runs": size, "what": what, "pairs": how, "count": len(pairs), **_shares(pairs)})
+            row = {"runs": size, "what": what, "pairs": how, "count": len(pairs)}
+            rows.append(row | _shares(pairs[:: max(len(pairs) // MOST, 1)], of))
     columns = [
         Column("runs", "repetitions"),
         Column("what", "runs"),
@@ -59,6 +68,7 @@ def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
         Column("faster", "surely faster", words=lambda x: percent(x, 1)),
         Column("fails", "`--fail-above 5%` fails", words=lambda x: percent(x, 1)),
     ]
+    rows = [row for row in rows if row["count"]]
     return Table(columns, rows, notes=[_said(plain, planted, len(runs) - len(calm))])
 
 
@@ -79,6 +89,11 @@ def _said(plain: list[Times], planted: list[Times], left_out: int) -> str:
     )
 
 
+def _cycle(m: Measured) -> Times:
+    """The time of a cycle of a run, without its phases and causes, which are not looked at here."""
+    return replace(times(m.run), phases={}, causes={}, missing={})
+
+
 def _wait(m: Measured) -> float:
     return m.description.get("inject", {}).get("mean_us", 0.0)
 
@@ -91,15 +106,24 @@ def _sessions(runs: list[Times], size: int) -> list[Session]:
     return [runs[i : i + size] for i in range(0, len(runs) - size + 1, size)]
 
 
-def _shares(pairs: Iterable[tuple[Session, Session]]) -> dict[str, float | None]:
+def _entry(number: int, session: Session) -> Entry:
+    """A session as an entry of a history."""
+    date = f"2000-01-01T{number // 60:02d}:{number % 60:02d}:00Z"
+    runs = [{"started": date, "seed": 1, "parts": {CYCLE: one.cycle.value}} for one in session]
+    about = {"machine": "", "experiment": "", "setup": "", "key": "planted", "versions": {}}
+    content = {"kind": KIND, "format_version": VERSION, "started": date, **about, "runs": runs}
+    return Entry.model_validate(content)
+
+
+def _shares(pairs: list[tuple[Session, Session]], known: Known | None) -> dict[str, float | None]:
     """The shares of comparisons in which the second session is surely slower, faster, and above the limit."""
     found = []
     for first, second in pairs:
-        made = between(first, second, [1] * len(first), [1] * len(second))[CYCLE]
+        made = between(first, second, [1] * len(first), [1] * len(second), known=known)[CYCLE]
         low, high = made.interval()
         found.append((low > 0, high < 0, low > LIMIT * made.first_s))
     if not found:
-        return dict.fromkeys(("slower", "faster", "fails"))
+        return {}
     return dict(zip(("slower", "faster", "fails"), np.mean(found, axis=0).tolist(), strict=True))
 
 

@@ -18,13 +18,14 @@ STRETCH, CYCLES = 150, 3000
 def sweep(folder: Path, slower: float = 1.0, spread: float = 0.01, seed: int = 0, **changes) -> Path:
     """A sweep of conventional runs whose cycles take `slower` times 50 us, with a spread between runs.
 
-    `changes` are those of the experiment; `overrides` among them go to `write_run`.
+    `changes` are those of the experiment. Among them, `overrides` go to `write_run`, and `slower_of` gives a
+    factor for each run.
     """
-    overrides = changes.pop("overrides", {})
+    overrides, slower_of = changes.pop("overrides", {}), changes.pop("slower_of", lambda run: 1.0)
     results, runs = swept.planned(folder, **{"repetitions": 5, **changes})
     rng = np.random.default_rng(seed)
     for number, run in enumerate(runs):
-        mean_s = 50e-6 * slower * (1 + spread * rng.standard_normal())
+        mean_s = 50e-6 * slower * slower_of(run) * (1 + spread * rng.standard_normal())
         options = {"mean_s": mean_s, "cv": 0.05, "provenance__started": f"2026-01-01T00:00:{number:02d}Z"}
         swept.write(results, run, **{**options, **QUIET, **overrides})
     return results.path
