@@ -130,4 +130,6 @@ ABSENT = _Absent()
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "unknown"
     return value if isinstance(value, str) and value else shown(value)

@@ -69,8 +69,8 @@ def _mostly(setup: Setup) -> str:
         ]
         share, name, change = max(known)
         if verdict(change) != OPEN:
-            parts.append(f"the {words} {name} makes {percent(share)} of it")
-    return f"; {' and '.join(parts)}" if parts else ""
+            parts.append(f"by {words} {name} ({percent(share)})")
+    return f"; the largest part is {', '.join(parts)}" if parts else ""
 
 
 def tables(made: Comparison) -> list[Table]:

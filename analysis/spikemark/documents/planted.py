@@ -57,8 +57,8 @@ def table(runs: list[Measured], disturbed_too: bool = False) -> Table:
             (PLANTED, ANY, list(product(ours, theirs)), None),
             (PLANTED, f"{ANY}, {HISTORY}", list(product(late, late_planted)), known),
         ):
-            row = {"runs": size, "what": what, "pairs": how, "count": len(pairs)}
-            rows.append(row | _shares(pairs[:: max(len(pairs) // MOST, 1)], of))
+            some = pairs[:: max(len(pairs) // MOST, 1)]
+            rows.append({"runs": size, "what": what, "pairs": how, "count": len(some), **_shares(some, of)})
     columns = [
         Column("runs", "repetitions"),
         Column("what", "runs"),
