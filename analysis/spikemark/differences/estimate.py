@@ -17,7 +17,7 @@ import numpy as np
 from spikemark.quantities.quantity import LEVEL, Quantity, student
 
 from .spread import ASSUMPTION, HISTORY, REPEATED, SIMULATED, Known, assumed
-from .times import Part
+from .times import CYCLE, Part
 
 FEWEST_DEGREES, ENOUGH = 2, 6  # of freedom, from which repetitions tell their spread, and alone
 MANY = 1e6  # degrees of freedom of what is taken as known
@@ -106,5 +106,5 @@ def estimate(
     freedom = total**2 / sum(one**2 / of for one, of in found) if total > 0 else MANY
     change = float(fitted[-1])
     # The base is measured, too: its error moves the share that the difference is of it.
-    grown = ((1 + (1 + change / base) ** 2) / 2) ** 0.5 if name == "cycle" and base > 0 else 1.0
+    grown = ((1 + (1 + change / base) ** 2) / 2) ** 0.5 if name == CYCLE and base > 0 else 1.0
     return Estimate(base, base + change, change, grown * total**0.5, min(freedom, MANY), spread)

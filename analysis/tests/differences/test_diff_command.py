@@ -62,11 +62,12 @@ def test_disturbed_runs_never_fail(spikemark, tmp_path):
     assert "not judged" in errors and "foreign load" in errors
 
 
-def test_several_setups_are_listed_and_the_worst_is_named(spikemark, tmp_path):
+def test_several_setups_are_listed_and_the_worst_is_named(spikemark, undrawn, tmp_path):
     grid = {"grid": [{"schedule": ["conventional", "structure_aware"], "delay_ratio": 10}]}
     first, second = sweep(tmp_path / "a", **grid), sweep(tmp_path / "b", 1.2, **grid)
-    status, output, _ = spikemark("diff", first, second, "--fail-above", "5%")
-    assert status == 1
+    page = tmp_path / "page.html"
+    status, output, _ = spikemark("diff", first, second, "--fail-above", "5%", "--html", page)
+    assert status == 1 and "Fails: surely more than" in Page(page.read_text()).text
     assert "Over 2 setups" in output and "Surely slower: 2" in output and "Bonferroni" in output
     assert "structure_aware" in output and gate.OVERALL in output
 
