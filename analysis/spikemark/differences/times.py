@@ -55,50 +55,52 @@ class Times:
 
 def times(run: Run) -> Times:
     """The times of a run, in s per cycle."""
-    told, cycles = run.record.timing.phases, run.measured_cycles
-    means = {name: phase.mean_s / cycles for name, phase in told.items() if phase.mean_s is not None}
-    courses = _courses(run, [name for name in means if name in run.record.phases])
-    missing = {
-        _shown(name): phase.reason or NOT_TIMED for name, phase in told.items() if phase.mean_s is None
-    }
-
-    def part(names: list[str]) -> Part:
-        known = None if courses is None else sum((courses[n] for n in names if n in courses), np.zeros(1))
-        return Part(sum(means[name] for name in names), _error(run, known))
-
+    told = run.record.timing.phases
+    untold = {name: phase for name, phase in told.items() if phase.mean_s is None}
+    missing = {_shown(name): phase.reason or NOT_TIMED for name, phase in untold.items()}
+    names = [name for name in told if name not in untold]
+    courses = _courses(run)
     phases = {}
     for shown in SHOWN:
-        if (names := [name for name in means if _shown(name) == shown]) and shown not in missing:
-            phases[shown] = part(names)
-    computing = [name for name in means if name in COMPUTE_PHASES]
-    causes = {COMPUTING: part(computing)}
+        if (own := [name for name in names if _shown(name) == shown]) and shown not in missing:
+            phases[shown] = _part(run, courses, own)
+    causes = {COMPUTING: _part(run, courses, [name for name in names if name in COMPUTE_PHASES])}
     if EXCHANGE in phases:
         causes[EXCHANGE] = phases[EXCHANGE]
     found, slowest = _waiting(run, missing)
     if WAITING in phases:
         causes |= found or {WAITING: phases[WAITING]}
-    return Times(part(list(means)), phases, causes, missing, slowest)
+    return Times(_part(run, courses, names), phases, causes, missing, slowest)
+
+
+def cycle(run: Run) -> Part:
+    """The time of a cycle of a run, as in `times`."""
+    names = [name for name, phase in run.record.timing.phases.items() if phase.mean_s is not None]
+    return _part(run, _courses(run), names)
+
+
+def _part(run: Run, courses: np.ndarray | None, names: list[str]) -> Part:
+    """The sum of phases, whose means over ranks in s are `courses` [cycle, phase]."""
+    told = run.record.timing.phases
+    value = sum(told[name].mean_s for name in names) / run.measured_cycles
+    if courses is None or len(courses) // run.window < FEWEST:
+        return Part(value)
+    at = [run.record.phases.index(name) for name in names if name in run.record.phases]
+    return Part(value, series.mean(lump(courses[:, at].sum(axis=1), run.window) / run.window).error)
 
 
 def _shown(name: str) -> str:
     return WAITING if name in (BARRIER, OVERLAP) else name
 
 
-def _courses(run: Run, names: list[str]) -> dict[str, np.ndarray] | None:
-    """Mean over ranks of each phase in s, [cycle]; None where the run did not record its cycles."""
+def _courses(run: Run) -> np.ndarray | None:
+    """Mean over ranks of all phases in s, [cycle, phase]; None where the run did not record its cycles."""
     if run.cycles is None:
         return None
     total = np.zeros(run.cycles.shape[1:])
     for rank in run.cycles:  # rank by rank: the array may be larger than memory
         total += rank
-    return {name: total[:, run.record.phases.index(name)] / run.record.ranks for name in names}
-
-
-def _error(run: Run, course: np.ndarray | None) -> float | None:
-    """The standard error of the mean of a course [cycle], from the windows between two meetings."""
-    if course is None or len(course) // run.window < FEWEST:
-        return None
-    return series.mean(lump(course, run.window) / run.window).error
+    return total / run.record.ranks
 
 
 def _waiting(run: Run, missing: dict[str, str]) -> tuple[dict[str, Part] | None, Slowest | None]:

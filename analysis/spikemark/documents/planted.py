@@ -9,7 +9,6 @@ first half of the sessions is the history, and those of the second half are comp
 """
 
 import sys
-from dataclasses import replace
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from spikemark.differences.compare import between, disturbed
 from spikemark.differences.entries import KIND, VERSION, Entry
 from spikemark.differences.history import spreads
 from spikemark.differences.spread import HISTORY, Known
-from spikemark.differences.times import CYCLE, Times, times
+from spikemark.differences.times import CYCLE, Times, cycle
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number, percent
 from spikemark.records.gather import Measured, gather
@@ -91,7 +90,7 @@ def _said(plain: list[Times], planted: list[Times], left_out: int) -> str:
 
 def _cycle(m: Measured) -> Times:
     """The time of a cycle of a run, without its phases and causes, which are not looked at here."""
-    return replace(times(m.run), phases={}, causes={}, missing={})
+    return Times(cycle(m.run), {}, {}, {})
 
 
 def _wait(m: Measured) -> float:
