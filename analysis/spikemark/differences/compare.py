@@ -95,7 +95,10 @@ class Comparison:
 
     @cached_property
     def overall(self) -> Quantity:
-        """The mean change over setups, every one alike; their errors are taken as independent."""
+        """The mean change over setups, every one alike.
+
+        Their errors are independent, but for what sessions have in common, which is taken to be shared.
+        """
         if len(self.setups) == 1:
             return self.change(self.setups[0])
         judged = [setup for setup in self.setups if setup.judged] or self.setups
@@ -104,9 +107,10 @@ class Comparison:
         shares = zip(variances, judged, strict=True)
         degrees = total**2 / sum(v**2 / s.cycle.degrees for v, s in shares) if total else np.inf
         value = float(np.mean([setup.change().value for setup in judged]))
-        half = student(degrees, self.level) * total**0.5 / number
-        judged_at_all = judged[0].judged
-        return with_half(value, half if judged_at_all else None, kind=judged[0].kind)
+        shared = [setup.cycle.sessions_s / setup.cycle_s for setup in judged]
+        apart = (total - sum(x**2 for x in shared)) / number**2
+        half = student(degrees, self.level) * (apart + (sum(shared) / number) ** 2) ** 0.5
+        return with_half(value, half if judged[0].judged else None, kind=judged[0].kind)
 
 
 def verdict(change: Quantity) -> str:

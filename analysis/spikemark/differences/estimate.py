@@ -46,6 +46,7 @@ class Estimate:
     """Second minus first in s per cycle, with its standard error and degrees of freedom.
 
     `first_s` and `second_s` are means over seeds. `spread` is a key of spread.WORDS: what the error rests on.
+    `sessions_s` is the part of the error that all setups of the two sessions share.
     """
 
     first_s: float
@@ -54,6 +55,7 @@ class Estimate:
     error_s: float
     degrees: float
     spread: str
+    sessions_s: float = 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Two-sided interval of the difference in s per cycle."""
@@ -102,9 +104,11 @@ def estimate(
     found = [(factor * variance, degrees)]
     if history is not None and history.sessions > 0 and not simulated:
         found.append((2 * history.sessions * cycle_s**2, history.sessions_degrees))
+    shared = found[1][0] ** 0.5 if len(found) > 1 else 0.0
     total = sum(one for one, _ in found)
     freedom = total**2 / sum(one**2 / of for one, of in found) if total > 0 else MANY
     change = float(fitted[-1])
     # The base is measured, too: its error moves the share that the difference is of it.
     grown = ((1 + (1 + change / base) ** 2) / 2) ** 0.5 if name == CYCLE and base > 0 else 1.0
-    return Estimate(base, base + change, change, grown * total**0.5, min(freedom, MANY), spread)
+    error, freedom = grown * total**0.5, min(freedom, MANY)
+    return Estimate(base, base + change, change, error, freedom, spread, grown * shared)

@@ -10,7 +10,7 @@ from compared import run, sweep
 from spikemark.core.errors import BadInput
 from spikemark.differences import apart, sides
 from spikemark.differences.compare import compare
-from spikemark.differences.spread import ASSUMPTION, REPEATED
+from spikemark.differences.spread import ASSUMPTION, REPEATED, Known, Spread
 from spikemark.differences.times import CYCLE, times
 from spikemark.records.record import load
 from spikemark.waiting.budget import PARTS
@@ -98,6 +98,14 @@ def test_repetitions_give_the_spread_and_seeds_do_not_add_to_it(tmp_path):
     made = compare(sweep(tmp_path / "a", **two), sweep(tmp_path / "b", seed=1, **two))
     (setup,) = made.setups
     assert setup.cycle.spread == REPEATED and len(setup.pairs) == 4 and setup.cycle.degrees == 5
+
+
+def test_what_sessions_have_in_common_does_not_average_out_over_setups(tmp_path):
+    grid = {"grid": [{"delay_ratio": [1, 2, 5, 10]}]}
+    sessions = Known({CYCLE: Spread(0.01**2, 50, 0.03**2, 50)})
+    first, second = sweep(tmp_path / "a", **grid), sweep(tmp_path / "b", seed=1, **grid)
+    alone, known = compare(first, second).overall, compare(first, second, lambda run: sessions).overall
+    assert known.half > 1.9 * 2**0.5 * 0.03 > 2 * alone.half
 
 
 class TestPairs:
