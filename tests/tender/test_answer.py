@@ -249,3 +249,76 @@ def test_an_answer_that_was_changed_or_belongs_to_another_bundle_gets_no_sheet(
     path = copy / "runs" / "bench-small" / "1" / "record.json"
     path.write_text(path.read_text().replace("0", "1", 1))
     assert "record.json: sha256 is" in refusal("tender", "commit", small.path, copy, *OFFER)
+
+
+DAMAGED = {
+    "kind": lambda content: content.update(kind="other"),
+    "runs.0.figure.real_time_factor.value": lambda content: content["runs"][0]["figure"][
+        "real_time_factor"
+    ].update(value="fast"),
+    "runs.0.repetitions.0.folder": lambda content: content["runs"][0]["repetitions"][0].update(folder="../x"),
+    "bidder": lambda content: content.pop("bidder"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("field", DAMAGED)
+def test_an_answer_with_impossible_fields_is_refused_even_if_its_manifest_fits(refusal, small, copy, field):
+    content = answer.read(copy)
+    DAMAGED[field](content)
+    (copy / answer.FILE).write_text(json.dumps(content))
+    manifest.write(copy, bundle_sha256=small.sha256)
+    assert f"answer.json: {field}" in refusal("tender", "commit", small.path, copy, *OFFER)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"bundle_sha256": 1, "category": "base", "runs": {"x": 3}}'])
+def test_choices_that_cannot_be_read_are_refused(refusal, small, tmp_path, text):
+    work = tmp_path / "answer-work"
+    work.mkdir()
+    (work / bid.CHOICES).write_text(text)
+    said = refusal("tender", "run", small.path, "--out", tmp_path / "answer")
+    assert "choices.json: not what `tender run` wrote; delete it" in said
+
+
+@pytest.mark.slow
+def test_networks_take_the_memory_that_the_rule_says(small, measured):
+    for run in answer.read(measured)["runs"]:
+        rule = small.tender.rule(run["name"])
+        record = json.loads((measured / run["repetitions"][0]["folder"] / "record.json").read_text())
+        held = sum(record["memory"]["parts"].values())
+        allowed = 1e9 * small.tender.reference_memory_gb * rule.share_of_memory
+        assert 0.9 * allowed < held < 1.1 * allowed
+
+
+@pytest.mark.slow
+def test_the_power_of_a_meter_outside_becomes_energy_per_event(spikemark, small, measured, tmp_path):
+    records = [json.loads(path.read_text()) for path in (measured / "runs").rglob("record.json")]
+    begin = int(min(record["timing"]["simulate_started_s"] for record in records)) - 60
+    end = int(max(record["timing"]["simulate_ended_s"] for record in records)) + 60
+    meter = tmp_path / "meter.csv"
+    lines = [f"{begin + 0.01 * n:.2f},100" for n in range(100 * (end - begin))]
+    meter.write_text("\n".join(["time,node1 [W]", *lines, ""]))
+    words = ["--out", measured, "--power", meter]
+    assert spikemark("tender", "run", small.path, *words)[0] == 0
+    for run in answer.read(measured)["runs"]:
+        for one in run["repetitions"]:
+            record = json.loads((measured / one["folder"] / "record.json").read_text())
+            joules = 100 * (record["timing"]["simulate_ended_s"] - record["timing"]["simulate_started_s"])
+            per_event = joules / record["totals"]["synaptic_events"]
+            assert one["joules_per_synaptic_event"] == pytest.approx(per_event, rel=1e-6)
+            assert one["source"] == "meter.csv"
+        assert run["figure"]["joules_per_synaptic_event"]["kind"] == "measured"
+    assert (measured / "power" / "meter.csv").read_bytes() == meter.read_bytes()
+    manifest.check(measured)
+
+
+@pytest.mark.slow
+def test_power_that_does_not_cover_the_runs_is_refused_and_the_answer_stays(
+    spikemark, small, measured, tmp_path
+):
+    before = (measured / manifest.FILE).read_bytes()
+    (tmp_path / "late.csv").write_text("time,node1 [W]\n1,100\n2,100\n3,100\n")
+    words = ["--out", measured, "--power", tmp_path / "late.csv"]
+    status, output, errors = spikemark("tender", "run", small.path, *words)
+    assert (status, output) == (2, "") and "they do not overlap" in errors.splitlines()[-1]
+    assert (measured / manifest.FILE).read_bytes() == before

@@ -7,6 +7,7 @@ from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import checked
 from spikemark.core.files import whole_folder, write_json
 from spikemark.core.reading import read_json
 from spikemark.records import run_files
@@ -14,6 +15,7 @@ from spikemark.records import run_files
 from . import environment, figures, manifest, source
 from .bundle import Bundle
 from .environment import unread, value
+from .fields import Answer
 from .measure import Taken
 
 KIND, VERSION = "tender_answer", 1
@@ -120,10 +122,5 @@ def read(path: Path) -> dict[str, Any]:
     if not (path / FILE).is_file():
         raise BadInput(f"{path}: no {FILE}; allowed: a folder that `spikemark tender run` wrote")
     content = read_json(path / FILE)
-    if (
-        not isinstance(content, dict)
-        or content.get("kind") != KIND
-        or content.get("format_version") != VERSION
-    ):
-        raise BadInput(f"{path / FILE}: kind: one JSON object of the kind {KIND}, format_version {VERSION}")
+    checked(Answer, content, path / FILE, "answer")
     return content

@@ -91,18 +91,30 @@ def check_sources(bundle: Bundle) -> None:
 
 def _choices(bundle: Bundle, asked: Asked, rules: list[Rule], work: Path, way: Way) -> dict[str, Chosen]:
     """How each run is made: those asked for now, and what was chosen for the others before."""
-    kept = read_json(work / CHOICES) if (work / CHOICES).is_file() else {}
-    if kept and (kept["bundle_sha256"], kept["category"]) != (bundle.sha256, asked.category):
-        raise BadInput(
-            f"{work}: measured for another bundle or category; allowed: another --out, or delete the folder"
-        )
-    found = {name: Chosen.of(content) for name, content in kept.get("runs", {}).items()}
+    found = _chosen_before(bundle, asked.category, work)
     for rule in rules:
         before = found.get(rule.name)
         layout = _layout(bundle, rule, asked, before, way)
         changed = (before.set if before else {}) if asked.set is None else asked.set
         check_set(bundle, asked.category, changed)
         found[rule.name] = Chosen(layout, changed)
+    return found
+
+
+def _chosen_before(bundle: Bundle, category: str, work: Path) -> dict[str, Chosen]:
+    """What earlier calls chose, by run. Raises BadInput for another bundle or category."""
+    if not (work / CHOICES).is_file():
+        return {}
+    kept = read_json(work / CHOICES)
+    try:
+        belongs = kept["bundle_sha256"], kept["category"]
+        found = {name: Chosen.of(content) for name, content in kept["runs"].items()}
+    except (KeyError, TypeError, AttributeError):
+        raise BadInput(f"{work / CHOICES}: not what `tender run` wrote; delete it, and choose anew") from None
+    if belongs != (bundle.sha256, category):
+        raise BadInput(
+            f"{work}: measured for another bundle or category; allowed: another --out, or delete the folder"
+        )
     return found
 
 

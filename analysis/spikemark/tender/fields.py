@@ -106,6 +106,57 @@ class Tender(Given):
         return next((rule for rule in self.runs if rule.name == name), None)
 
 
+class Figure(Given):
+    """A figure of a run: that of its repetitions which counts, and the smallest and the largest one."""
+
+    value: Above0
+    low: Above0
+    high: Above0
+
+
+class Figures(Given):
+    """The figures of a run; None, with a reason, where one was not measured."""
+
+    real_time_factor: Figure | None
+    joules_per_synaptic_event: Figure | None
+    reason: str | None = None
+
+
+class Repetition(Given):
+    """One repetition: the folder of its record, and what the record says."""
+
+    folder: Annotated[str, Field(pattern=r"^runs/[A-Za-z0-9][A-Za-z0-9._-]*/[1-9][0-9]{0,3}$")]
+    started: str
+    simulate_s: Above0
+    real_time_factor: Above0
+    joules_per_synaptic_event: Above0 | None
+
+
+class Answered(Given):
+    """A run of an answer."""
+
+    name: Name
+    layout: dict[str, Annotated[int, Field(ge=1)]]
+    set: dict[str, Any]
+    model_ms: Above0
+    repetitions: Annotated[list[Repetition], Field(min_length=1)]
+    figure: Figures
+
+
+class Answer(Given):
+    """The content of answer.json."""
+
+    kind: Literal["tender_answer"]
+    format_version: Literal[1]
+    bundle_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    tender: str
+    quick: bool
+    bidder: str
+    category: str
+    created: str
+    runs: list[Answered]
+
+
 def content(tender: Tender) -> dict[str, Any]:
     """For JSON."""
     return tender.model_dump(mode="json")
