@@ -10,6 +10,7 @@ import program
 import pytest
 from tender import offered, page
 
+from spikemark.models import recursion
 from spikemark.tender import check
 from spikemark.tender.check import (
     arrays,
@@ -266,3 +267,19 @@ def test_the_page_has_all_reasons_and_ways():
     assert all(
         f"| {reason.number} | {reason.verdict} | {reason.check} |" in text for reason in REASONS.values()
     )
+
+
+@pytest.mark.parametrize("lag", [1, 2])
+def test_waiting_with_a_lag_follows_as_well(tmp_path, lag):
+    """The courses are those of the recursion of the models."""
+    compute = np.random.default_rng(lag).gamma(20, 1e-5, (3, 2000))
+    compute[0] *= 1.05
+    times = np.zeros((*compute.shape, 3))
+    times[:, :, 0] = compute
+    times[:, :, 2] = recursion.evaluate(compute, [recursion.Lane(4, lag, exchange_s=1e-6)]).waiting_s
+    report = Report()
+    waiting.check_waiting(Courses(tmp_path, times, lag, 4), 0.05, report)
+    assert report.findings == []
+    times[:, :, 2] *= 0.8
+    waiting.check_waiting(Courses(tmp_path, times, lag, 4), 0.05, report)
+    assert [name for name, *_ in report.findings] == ["waiting"]

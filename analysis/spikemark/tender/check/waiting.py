@@ -55,7 +55,10 @@ def _violations(one: Repetition, lane: dict) -> tuple:
     times, period, lag = one.times, lane["period"], lane["lag"]
     step = max(1, -(-times.ranks // MOST_RANKS))
     ranks = list(range(0, times.ranks, step))
-    length = min(times.cycles - 1, max(512, (WINDOWS + lag) * period))
+    length = max(512, WINDOWS * period)
+    if lag:  # ranks may lead by windows, so that only a long stretch tells
+        length = max(length, MOST // len(ranks))
+    length = min(times.cycles - 1, length)
     count = max(1, min(MOST // (length * len(ranks)), times.cycles // max(length, 1)))
     violated = waited = 0.0
     for n in range(count):
