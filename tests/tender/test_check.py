@@ -283,3 +283,23 @@ def test_waiting_with_a_lag_follows_as_well(tmp_path, lag):
     times[:, :, 2] *= 0.8
     waiting.check_waiting(Courses(tmp_path, times, lag, 4), 0.05, report)
     assert [name for name, *_ in report.findings] == ["waiting"]
+
+
+def test_a_rank_that_is_held_up_by_another_lane_before_the_barrier_did_not_leave_early(tmp_path):
+    """The exchange of a lane within the rank stands before the barrier, and its time in the same phase."""
+    compute = np.random.default_rng(4).gamma(20, 1e-5, (2, 640))
+    times = waits(compute, 10)
+    held, late = 0.016, 0.008
+    times[0, 349, 2] += held  # rank 0, before the barrier
+    times[1, 349, 0] += late
+    times[1, 349, 1] += held - late
+    times[0, 349, 1] = min(times[0, 349, 1], 1e-5)
+    one = Courses(tmp_path, times, period=10)
+    near = one.record["lanes"][0] | {"name": "near", "period": 1, "ranks": 1, "groups": 2}
+    one.record["lanes"].insert(0, near)
+    report = Report()
+    waiting.check_waiting(one, 0.05, report)
+    assert report.findings == []
+    one.record["lanes"].pop(0)
+    waiting.check_waiting(one, 0.05, report)
+    assert [name for name, *_ in report.findings] == ["waiting"]

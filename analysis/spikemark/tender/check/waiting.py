@@ -81,13 +81,13 @@ def _course(one: Repetition, lane: dict, rank: int, first: int, length: int) -> 
         columns.pop(name, nothing) for name in ("synchronise", "exchange", "overlap_wait")
     )
     compute = [sum(parts) for parts in zip(*columns.values())] if columns else nothing
-    meeting = [o for o in others if o["ranks"] > 1 and o is not lane]
+    earlier = [o["period"] for o in others if o is not lane]  # exchanges that may come before the barrier
     comes, leaves, at, period = [], [], 0.0, lane["period"]
     for i in range(length):
         at += compute[i]
         after = at + sync[i] + exchange[i] + overlap[i]
         if (first + i + 1) % period == 0:
-            alone = all((first + i + 1) % o["period"] for o in meeting)
+            alone = all((first + i + 1) % other for other in earlier)
             comes.append(at)
             leaves.append(at + sync[i] if alone and not lane["lag"] else after)
         at = after
