@@ -12,7 +12,7 @@
     waiting, activity, energy, caches    one analysis each
     prediction    time, memory, energy and traffic of runs that were not made; comparison of machines
     running       experiments, sweeps, single runs, simulated machines
-    bench, calibration, peers, scorep    other measurements
+    bench, calibration, scorep    other measurements; bench/peers: other simulators
     report        pages, one file per section
     studies       one file per study
     tender        rules for bidders, their answers, and what they commit themselves to
@@ -50,7 +50,6 @@ ORDER = (
     "running",
     "bench",
     "calibration",
-    "peers",
     "scorep",
     "report",
     "studies",

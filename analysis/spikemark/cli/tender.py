@@ -11,6 +11,8 @@ from .groups import Groups
 from .options import Full, PresetOptions, RanksPerNode, Rate, Settings, Threads, Where, machine_profile
 from .output import fail, print_lines, say, short
 from .tender_accept import accept
+from .tender_offers import offers
+from .tender_statistics import statistics
 
 app = typer.Typer(
     cls=Groups,
@@ -200,12 +202,12 @@ def commit(
     put into ANSWER, whose manifest is written anew; sign it afterwards.
     """
     from spikemark.tender import bid, commitment, projection, show
-    from spikemark.tender.answer import read as read_answer
+    from spikemark.tender.answer import read_whole
     from spikemark.tender.bundle import read
 
     from .options import given_settings
 
-    rules, content = read(bundle), read_answer(answer)
+    rules, content = read(bundle), read_whole(answer)
     given = given_settings(settings or [])
     bid.check_set(rules, content["category"], given)
     of_run = {"run": project, "ranks": ranks, "threads": threads, "ranks-per-node": ranks_per_node}
@@ -241,3 +243,7 @@ def environment(out: Annotated[Path, typer.Option(help="Folder of the files of a
     from spikemark.tender import bid
 
     say(str(bid.write_node(out)))
+
+
+app.command("offers")(offers)
+app.command("statistics")(statistics)

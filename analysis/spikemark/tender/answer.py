@@ -118,9 +118,18 @@ def _or(given: Any, reason: str) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """answer.json of an answer. Raises BadInput where it is none."""
+    """answer.json of an answer, whose other fields the caller checks. Raises BadInput where it is none."""
     if not (path / FILE).is_file():
         raise BadInput(f"{path}: no {FILE}; allowed: a folder that `spikemark tender run` wrote")
     content = read_json(path / FILE)
+    found = (content.get("kind"), content.get("format_version")) if isinstance(content, dict) else None
+    if found != (KIND, VERSION):
+        raise BadInput(f"{path / FILE}: kind: one JSON object of the kind {KIND}, format_version {VERSION}")
+    return content
+
+
+def read_whole(path: Path) -> dict[str, Any]:
+    """As `read`, with every field checked."""
+    content = read(path)
     checked(Answer, content, path / FILE, "answer")
     return content

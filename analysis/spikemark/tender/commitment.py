@@ -46,7 +46,7 @@ def commit(path: Path, bundle: Bundle, offer: Offer, projected: Projected | None
     A signature of the earlier manifest is removed. Raises BadInput for a folder that is no answer to this
     bundle or differs from its manifest, and for an offer that cannot be meant.
     """
-    given = answer.read(path)
+    given = answer.read_whole(path)
     if manifest.check(path).get("bundle_sha256") != bundle.sha256 or given["bundle_sha256"] != bundle.sha256:
         raise BadInput(f"{path}: an answer to another bundle; allowed: an answer to {bundle.path}")
     content = _content(given, bundle, offer, projected)
