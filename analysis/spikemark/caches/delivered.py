@@ -11,9 +11,10 @@ from spikemark.records.record import Run
 
 from .model import Delivery
 
-#: Bytes of synapses that are read to find a list which shares its start: 16 words, whatever they hold
-#: (miniapp/src/synapse/block.h). They begin anywhere in a line, as lists do.
-SEARCHED = 64
+FEW = 6  # synapses of a list on the mean, below which lists share lines (miniapp/src/synapse/table.h)
+#: Share of the spikes that go on from a line to further words, where it has 15 or, with a filter, 19 words on
+#: the mean: of Poisson numbers of synapses.
+FURTHER, FILTERED_FURTHER = 0.13, 0.27
 BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
 
 
@@ -32,7 +33,8 @@ def deliveries(run: Run) -> list[Delivery]:
     found = []
     for row in run.ranks.itertuples():
         lookups = row.lookups if "lookups" in run.ranks else None
-        shared = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
+        filtered = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
+        lines = lookups is not None and row.synaptic_events < FEW * lookups
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
@@ -50,8 +52,8 @@ def deliveries(run: Run) -> list[Delivery]:
             targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
-            searched=SEARCHED if shared else 0,
-            filtered=int(lookups) if shared else 0,
+            further=(FILTERED_FURTHER if filtered else FURTHER) if lines else None,
+            filtered=int(lookups) if filtered else 0,
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found

@@ -4,10 +4,11 @@ What delivery touches, in lines of L bytes (Lober et al. 2026, section 2.3, exte
 
 - lists: a spike enters F lists with E synapses of b bytes in all. A list of n synapses that starts anywhere
   touches 1 + (n - 1) b / L lines, its start and what follows with the lines it straddles; together
-  F + (E - F) b / L. Where lists hold less than one synapse on the mean, they share starts, and each is
-  found among 64 bytes of synapses: F (1 + (64 - b) / L).
+  F + (E - F) b / L. Where lists hold less than six synapses on the mean, neighbouring ones share lines, of
+  which a spike reads one, and further words where they do not fit: F (1 + w).
 - starts: to find a list, entries l and l + 1 of an array of four-byte words: F (1 + 4 / L). Where lists
-  share starts, each of the S spikes examined reads a word of a filter of one bit for each list: S more.
+  share lines, none. Where they hold less than one synapse on the mean, each of the S spikes examined reads a
+  word of a filter of one bit for each list: S.
 - ring: every synapse adds to a cell of a random target: E. Populations differ in how many they receive.
 - words: the spikes themselves, F four-byte words that the exchange has just written, so that they are hits.
 
@@ -56,7 +57,7 @@ class Delivery:
     routes: float = 0.0
     others: float = 0.0  # what every step touches: neurons, buffers
     regular: bool = False  # neurons fire at intervals of their own
-    searched: float = 0.0  # bytes among which a list is found that has no start of its own
+    further: float | None = None  # w, where lists share lines
     filtered: float = 0.0  # spikes examined by a filter
 
 
@@ -154,12 +155,14 @@ class _Touched:
         entered = d.first_accesses
         mean = d.events / entered if entered else 0.0
         held = d.synapses / d.synapse / mean if mean else 0.0  # lists with a synapse
-        read = max(mean * d.synapse, d.searched)
-        self.lists = _Shared(entered, 1 + (read - d.synapse) / line, held, d.synapses / line, d)
         lists = held * d.filtered / entered if entered else 0.0  # empty ones, too, of which there are many
         filter_bytes = min(d.starts, lists / 8)
         self.filter = _Shared(d.filtered, 1.0, lists, filter_bytes / line, d)
-        self.starts = _Shared(entered, 1 + 4 / line, held, (d.starts - filter_bytes) / line, d)
+        each, starts, listed = 1 + (mean - 1) * d.synapse / line, d.starts - filter_bytes, d.synapses
+        if d.further is not None:
+            each, starts, listed = 1 + d.further, 0.0, d.synapses + d.starts - filter_bytes
+        self.lists = _Shared(entered, each, held, listed / line, d)
+        self.starts = _Shared(entered if starts else 0.0, 1 + 4 / line, held, starts / line, d)
         a_spike = 1 + d.routes / line / d.neurons if d.neurons else 0.0
         self.routes = _Shared(d.spikes, a_spike, d.neurons, d.routes / line, d)
         self.others = d.others / line

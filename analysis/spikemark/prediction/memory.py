@@ -5,9 +5,11 @@ finds their lists on each thread, routes, neurons and a ring of input. The progr
 top.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from spikemark.machines.inputs import WITHIN
 from spikemark.network.ring import synapse_bytes
@@ -18,10 +20,13 @@ NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
 LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
 BLOCK, BLOCK_BYTES = 4096, 8
-START, FILTER_WORD = 4, 8  # bytes
-BLOCK_SYNAPSES = 8  # of a block of lists, at least, where words have bits to spare
+START, FILTER_WORD, WORD, GROUP = 4, 8, 4, 16  # bytes
+LINE = 16  # words that hold synapses of neighbouring lists
+FEW = 6  # synapses of a list on the mean, below which lists share lines
+FILL, FILTERED_FILL = 15, 19  # words of the lists of a line on the mean, without a filter and with one
 FILTER_BITS = 8  # for each synapse, at most
-SPARSE = 1  # synapses of a list on the mean, below which lists share starts and have a filter
+FEWEST_SPARE, MOST_GROUP_BITS, GROUP_SYNAPSES = 5, 16, 16384
+MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
 ROUNDED = 1e-3  # by which an expectation may fall short of a whole number
 
 
@@ -50,24 +55,43 @@ def bytes_of_ranks(loads: Loads) -> np.ndarray:
 def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     """Bytes by which a thread finds its lists, for all lanes, [rank] (miniapp/src/synapse/table.h).
 
-    There is a start for every list. Where lists hold less than one synapse on the mean, there is one for
-    every block of 2^b lists, as many as hold eight synapses or more; each synapse names its list in b bits
-    that its place and weight leave, and a filter has a bit for every list, or for 2^c of them.
+    There is a start for every list. Where lists hold less than six synapses on the mean, neighbouring ones
+    share lines of 16 words, and what does not fit follows elsewhere: numbers of synapses are taken to be
+    Poisson. Where lists hold less than one, a filter has a bit for every list, or for 2^c of them.
     """
     lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
     synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
-    spare = _spare_bits(loads, neurons)
-    sparse = (synapses > 0) & (synapses < SPARSE * lists)
-    block = np.zeros_like(lists)
-    for bits in range(31):
-        more = sparse & (block == bits) & (bits < spare) & (lists >> bits > 1)
-        block += more & (synapses << bits < BLOCK_SYNAPSES * lists)
+    words = synapse_bytes(loads.description.network) // WORD
+    spare = np.broadcast_to(_spare_bits(loads, neurons), lists.shape)
+    sparse = (synapses > 0) & (synapses < lists)
     narrowed = np.zeros_like(lists)
     for bits in range(31):
         narrowed += (narrowed == bits) & sparse & (lists >> bits > FILTER_BITS * synapses)
-    words = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
-    blocks = (lists + (1 << block) - 1) >> block
-    return (START * (blocks + 1) + FILTER_WORD * words).sum(axis=0)
+    filters = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
+    lines = (synapses > 0) & (synapses < FEW * lists) & (spare >= FEWEST_SPARE)
+    lines &= synapses * words < MOST_WORDS
+    found = np.where(lines, 0.0, START * (lists + 1.0))
+    for at in np.argwhere(lines):
+        i = tuple(at)
+        found[i] = _line_bytes(int(lists[i]), int(synapses[i]), words, int(spare[i]), bool(sparse[i]))
+    return (found + FILTER_WORD * filters).sum(axis=0)
+
+
+@lru_cache(maxsize=4096)
+def _line_bytes(lists: int, synapses: int, words: int, spare: int, filtered: bool) -> float:
+    """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
+    bits = min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
+    group = min(lists, 1 << bits)
+    most = min(1 << min(spare - 1, MOST_GROUP_BITS), group)
+    share = max(1, min(most, round((FILTERED_FILL if filtered else FILL) * lists / (words * synapses))))
+    lines = lists / group * -(-group // share)
+    mean, room = share * synapses / lists, LINE // words
+    here = stats.poisson.pmf(np.arange(room + 1), mean)
+    most_there = here.sum()
+    beyond = mean - np.arange(room + 1) @ here - (room - 1) * (1 - most_there)
+    further = max(0.0, words * beyond + 1 - most_there)
+    groups = -(-lists // (1 << bits))
+    return GROUP * groups + WORD * (lines * (LINE + further) - words * synapses)
 
 
 def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
