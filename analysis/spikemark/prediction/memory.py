@@ -5,6 +5,7 @@ finds their lists on each thread, routes, neurons and a ring of input. The progr
 top.
 """
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +26,8 @@ LINE = 16  # words that hold synapses of neighbouring lists
 FEW = 6  # synapses of a list on the mean, below which lists share lines
 FILL, FILTERED_FILL = 15, 19  # words of the lists of a line on the mean, without a filter and with one
 FILTER_BITS = 8  # for each synapse, at most
-FEWEST_SPARE, MOST_GROUP_BITS, GROUP_SYNAPSES = 5, 16, 16384
+FEWEST_SPARE, MOST_GROUP_BITS, GROUP_SYNAPSES = 5, 14, 16384
+MANY = 32  # lists of a line
 MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
 ROUNDED = 1e-3  # by which an expectation may fall short of a whole number
 
@@ -82,8 +84,10 @@ def _line_bytes(lists: int, synapses: int, words: int, spare: int, filtered: boo
     """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
     bits = min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
     group = min(lists, 1 << bits)
-    most = min(1 << min(spare - 1, MOST_GROUP_BITS), group)
-    share = max(1, min(most, round((FILTERED_FILL if filtered else FILL) * lists / (words * synapses))))
+    fill = FILTERED_FILL if filtered else FILL
+    alike = group / max(1, round(words * synapses * group / lists / fill))
+    most = 1 << min(spare - 1, MOST_GROUP_BITS)
+    share = max(1, min(most, math.ceil(alike) if alike > MANY else round(alike)))
     lines = lists / group * -(-group // share)
     mean, room = share * synapses / lists, LINE // words
     here = stats.poisson.pmf(np.arange(room + 1), mean)

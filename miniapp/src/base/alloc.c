@@ -43,7 +43,12 @@ void *alloc_more(void *block, size_t count, size_t size) {
 void *alloc_less(void *block, size_t count, size_t size) {
     const size_t whole = (count * size / huge_page + 1) * huge_page; // none of which is divided
     void *less = realloc(block, count * size < huge_page ? count * size + 1 : whole);
-    return less ? less : block;
+    if (!less) return block;
+    if ((uintptr_t)less % alloc_apart == 0) return less;
+    void *aligned = alloc(count, size); // another allocator may have moved it
+    memcpy(aligned, less, count * size);
+    free(less);
+    return aligned;
 }
 
 size_t alloc_release(size_t bytes, void *from, void *to) {

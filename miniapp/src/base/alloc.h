@@ -27,7 +27,7 @@ void *alloc(size_t count, size_t size);
 void *alloc_zero(size_t count, size_t size);
 
 /// Makes a block, or NULL, of alloc() larger, or smaller. What was in it stays; it may be elsewhere. A block
-/// that gets larger need not begin with a huge page.
+/// that got larger need not begin on a line, nor with a huge page.
 void *alloc_more(void *block, size_t count, size_t size);
 void *alloc_less(void *block, size_t count, size_t size);
 

@@ -33,7 +33,7 @@ static unsigned least(unsigned a, unsigned b) {
 }
 
 struct synapse_index synapse_index(const struct synapse_format *format, uint32_t lists, uint64_t synapses) {
-    enum { few = 6, filter_bits_per_synapse = 8, group_synapses = 16384, most_group_bits = 16 };
+    enum { few = 6, filter_bits_per_synapse = 8, group_synapses = 16384, most_group_bits = 14 };
     enum { fewest_spare = 5, full = 15, full_with_filter = 19, most_words = 31 }; // the last: bits
     const unsigned spare = format->used_bits < 32 ? 32 - format->used_bits : 0;
     struct synapse_index index = {.lists = lists};
@@ -54,8 +54,10 @@ struct synapse_index synapse_index(const struct synapse_format *format, uint32_t
 }
 
 uint32_t synapse_index_share(const struct synapse_index *index, uint32_t lists, double words) {
-    const double most = fmin(index->most_lists, lists);
-    return (uint32_t)fmax(1, fmin(most, nearbyint(lists * (double)index->fill / words)));
+    enum { many = 32 };
+    const double lines = fmax(1, nearbyint(words / index->fill)), share = lists / lines;
+    const double whole = share > many ? ceil(share) : nearbyint(share); // no further line for a few lists
+    return (uint32_t)fmax(1, fmin(index->most_lists, whole));
 }
 
 /// Returns the expectation of the words that do not fit a line where it has a Poisson number of synapses with
