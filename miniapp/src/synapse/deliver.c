@@ -1,4 +1,5 @@
 #include "synapse/line_find.h"
+#include "synapse/name_search.h"
 #include "synapse/table.h"
 
 /// Says where the weight of a synapse is.

@@ -1,7 +1,6 @@
 #include "synapse/lines.h"
 
 #include "base/alloc.h"
-#include "synapse/line.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "synapse/table.h"
 
 #include "base/alloc.h"
-#include "synapse/line.h"
 #include "synapse/lines.h"
 #include <math.h>
 #include <stdlib.h>

@@ -20,6 +20,7 @@
 #include "base/ring.h"
 #include "base/spike.h"
 #include "synapse/buckets.h"
+#include "synapse/line.h"
 
 /// What a table needs to find its lists. It depends on their number and that of the synapses alone.
 struct synapse_index {
@@ -43,8 +44,6 @@ double synapse_index_bytes(const struct synapse_index *index, const struct synap
 
 /// Returns how many neighbouring lists share a line in a group of `lists` lists and `words` words.
 uint32_t synapse_index_share(const struct synapse_index *index, uint32_t lists, double words);
-
-struct line_group;
 
 struct synapse_table {
     struct synapse_format format;
