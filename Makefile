@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-openmpi test-python test-slurm test-alone
 .PHONY: help setup build simulator miniapp demo smoke bench peers report
-.PHONY: check test $(TEST_PARTS) lint format clean docs-figures
+.PHONY: check test $(TEST_PARTS) fuzz lint format clean docs-figures
 
 # Tools of the analysis come from the active conda environment `spikemark`, or else from .venv, which `make setup` fills.
 ifneq ($(findstring /spikemark;,$(CONDA_PREFIX);),)
@@ -42,7 +42,7 @@ build-smpi/build.ninja: | setup
 	@mv build-smpi.log build-smpi/configure.log
 
 simulator: setup build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
-	@cmake --build build-smpi --target miniapp -- --quiet
+	@cmake --build build-smpi --target miniapp replay -- --quiet
 
 # Builds what measuring and calibrating need, without the tests.
 miniapp: setup build/build.ninja
@@ -66,6 +66,22 @@ docs-figures: setup ## write the figures in docs/ again from the results that ar
 
 report: setup ## write the report of the demo again from its completed runs
 	@"$(BIN)/spikemark" report demo
+
+# libFuzzer, and an OpenMP that the thread sanitizer understands, come with clang, which only `fuzz` needs.
+build-fuzz/build.ninja: CLANG_OPTIONS := -DSPIKEMARK_FUZZ=ON
+build-tsan/build.ninja: CLANG_OPTIONS := "-DCMAKE_C_FLAGS=-fsanitize=thread -g"
+build-fuzz/build.ninja build-tsan/build.ninja: | setup
+	@command -v clang >/dev/null || { echo "make: no clang (Debian: clang libclang-rt-14-dev libomp-14-dev)" >&2; exit 2; }
+	@echo "make: configuring the mini-app for clang in $(@D)/"
+	@cmake -S . -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang $(CLANG_OPTIONS) \
+	    >$(@D).log 2>&1 || { cat $(@D).log; exit 1; }
+	@mv $(@D).log $(@D)/configure.log
+
+MINUTES ?= 60
+fuzz: build build-fuzz/build.ninja build-tsan/build.ninja ## try random descriptions, files and layouts for MINUTES=60; status 1 on a finding
+	@cmake --build build-fuzz --target fuzz_description fuzz_words fuzz_frames -- --quiet
+	@cmake --build build-tsan --target run_layouts -- --quiet
+	@"$(BIN)/python" tests/fuzz/campaign.py "$(MINUTES)"
 
 check: build $(SIMULATOR) ## run the quick tests: linters, layers, C units, most of the analysis
 	@$(CTEST) --label-exclude mpi
@@ -102,4 +118,4 @@ format: setup ## format all sources in the common style
 	@"$(BIN)/clang-format" -i $(C_FILES)
 
 clean: ## remove what was built; results and .venv stay
-	rm -rf build build-smpi
+	rm -rf build build-smpi build-fuzz build-tsan

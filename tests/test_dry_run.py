@@ -9,6 +9,7 @@ from small_network import describe
 
 from spikemark.cli import main
 from spikemark.records import dry_run, record
+from spikemark.records.phases import COMPUTE
 from spikemark.records.record import COUNT_COLUMNS
 
 pytestmark = pytest.mark.slow
@@ -66,12 +67,12 @@ def test_the_folder_of_a_real_dry_run_is_taken_by_every_reader(spikemark, tmp_pa
     file.write_text(json.dumps(describe(areas=8, neurons=60)))
     spikemark("dryrun", file, "--of", 8, "--sample", 3, "--threads", 1, "--out", dry)
     found = dry_run.load(dry)
-    assert found.times().shape == (8, 1000, 3) and len(found.timed) == 3
+    assert found.times().shape == (8, 1000, len(COMPUTE)) and len(found.timed) == 3
     assert "8 ranks, 1000 cycles" in spikemark("fit", dry)
     output = spikemark("predict", "--machine", "epyc-vm", "--compute-from", dry, "--json")
     (prediction,) = json.loads(output)["predictions"]
     mean = float(found.times().mean(axis=(0, 1), dtype=float).sum()) / 1e-4
-    parts = [prediction["figures"][name]["value"] for name in ("deliver", "update", "collocate")]
+    parts = [prediction["figures"][name]["value"] for name in COMPUTE]
     assert sum(parts) == pytest.approx(mean)
     assert (
         (dry / dry_run.PAGE).exists() is False and spikemark("report", dry) and (dry / dry_run.PAGE).is_file()

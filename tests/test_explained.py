@@ -16,9 +16,10 @@ import program
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.network import placement, schedules
+from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
+from spikemark.network.placement_field import FROM_FILE, located
 from spikemark.prediction import exchange, memory
 from spikemark.prediction.loads import Loads
 from spikemark.presets import PRESETS
@@ -39,7 +40,7 @@ class Drawn:
     """A random description and how it is to be run; about every second one is possible."""
 
     def __init__(self, number: int):
-        self.random = random.Random(number)
+        self.number, self.random = number, random.Random(number)
         self.step = self.pick(0.1, 0.1, 0.05, 0.2, 0.25)
         self.cycle = round(self.step * self.pick(1, 1, 2, 5), 9)
         self.areas = [f"area{i}" for i in range(self.pick(1, 2, 3, 4, 8, 12, 16))]
@@ -79,7 +80,21 @@ class Drawn:
             )
         if self.rarely():
             found["placement"] = "none_such"
+        if self.rarely(0.25):
+            found["placement"] = {"name": "from_file", "file": f"{self.number}.placement.json"}
         return found
+
+    def placement(self) -> dict:
+        """Ranges of any lengths, on any ranks; some are dealt over several."""
+        neurons, ends = sum(p["size"] for p in self.populations), set()
+        if neurons:
+            ends = {self.random.randint(1, neurons) for _ in range(self.pick(0, 3, 30))} | {neurons}
+        first = [0, *sorted(ends)[:-1]]
+        rank = [self.random.randrange(self.ranks) for _ in first]
+        over = [self.pick(1, 1, 1, self.random.randint(1, self.ranks - r)) for r in rank]
+        origin = [self.random.randint(0, f) for f in first]
+        about = {"kind": "placement", "format_version": 1, "ranks": self.ranks + self.rarely()}
+        return about | {"first": first, "end": sorted(ends), "rank": rank, "over": over, "origin": origin}
 
     def population(self, i: int) -> dict:
         found = {
@@ -175,6 +190,8 @@ def disagreement(number: int, folder: Path) -> tuple[str, bool]:
     description, ranks, threads = drawn.description(), drawn.ranks, drawn.threads
     path = folder / f"{number}.json"
     path.write_text(json.dumps(description))
+    (folder / f"{number}.placement.json").write_text(json.dumps(drawn.placement()))
+    description = located(description, folder)
     done = program.start("--explain", path, "--ranks", ranks, "--threads", threads, "--json")
     mine = expected(description, ranks, threads)
     planned = possible.refusal(description, ranks, threads)
@@ -195,7 +212,8 @@ def close(values):
 def compared(mine: Loads, said: dict):
     """Yields name, the analysis' value and the mini-app's."""
     time, network, ring = mine.description.time, mine.description.network, said["input"]["ring"]
-    yield "placement", mine.placement, said["placement"]
+    name = mine.placement if mine.placement in placement.PLACEMENTS else FROM_FILE
+    yield "placement", name, said["placement"]
     yield "steps of a cycle", time.cycle_steps, said["time"]["steps_per_cycle"]
     yield "cycles", time.cycles, said["time"]["cycles"]
     yield "areas", len(network.areas), said["network"]["areas"]
@@ -216,6 +234,7 @@ def compared(mine: Loads, said: dict):
     ranks = said["per_rank"]
     neurons = mine.of_rank(mine.neurons).sum(axis=0)
     yield "neurons", neurons.tolist(), [rank["neurons"] for rank in ranks]
+    yield "balance", neurons.max() / neurons.mean(), close(said["balance"])
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
     yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
@@ -232,7 +251,7 @@ def test_random_descriptions(first, tmp_path):
 
 def test_the_same_schedules_and_placements():
     said = json.loads(program.start("--list", "--json").stdout)
-    assert [one["name"] for one in said["placements"]] == list(placement.PLACEMENTS)
+    assert [one["name"] for one in said["placements"]] == [*placement.PLACEMENTS, FROM_FILE]
     assert [(one["name"], one["placement"]) for one in said["schedules"]] == [
         (one.name, one.placement) for one in schedules.SCHEDULES.values()
     ]
@@ -246,15 +265,13 @@ def test_the_same_schedules_and_placements():
 
 def test_the_same_exchanges_and_models():
     said = json.loads(program.start("--list", "--json").stdout)
-    assert {one["name"] for one in said["exchanges"]} == {
-        *exchange.EXCHANGES,
-        exchange.ALONE,
-        exchange.TWO_LEVEL,
-    }
+    assert {one["name"] for one in said["exchanges"]} == set(exchanges.EXCHANGES)
+    composed = {*exchange.COMPOSED, exchanges.ALONE}
+    assert set(exchanges.EXCHANGES) == exchange.EXCHANGES.keys() | composed
     broadcasts = {one["name"] for one in said["exchanges"] if one["broadcast"]}
     assert broadcasts == set(exchange.BROADCASTS)
     overlapping = {one["name"] for one in said["exchanges"] if one["overlaps"]}
-    assert overlapping - {exchange.TWO_LEVEL} == set(exchange.OVERLAPPING)
+    assert overlapping - {*exchanges.COMPOSED} == set(exchange.OVERLAPPING)
     assert {one["name"]: one["bytes_per_neuron"] for one in said["neuron_models"]} == memory.NEURON
     assert {one["name"]: 4 * one["words"] for one in said["wires"]} == WORD_BYTES
 

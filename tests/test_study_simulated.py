@@ -101,7 +101,7 @@ def rows(found: carry_out.Done, table: str) -> list[dict]:
 
 def test_every_study_is_carried_out_in_a_test():
     """Here, with the measured studies, or in a file of its own."""
-    elsewhere = {"simulation-check", "partition-du"}
+    elsewhere = {"simulation-check", "partition-du", "routing"}
     assert set(STUDIES) == set(SMALL) | set(test_study.SMALL) | elsewhere
 
 

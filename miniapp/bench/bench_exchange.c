@@ -40,7 +40,7 @@ static void read_machine(struct bench_results *results, MPI_Comm world) {
 /// Collective.
 static void why_not(const struct exchange_backend *backend, const struct bench_results *results,
                     MPI_Comm world, char *reason, size_t size) {
-    const struct exchange_spec spec = bench_case_spec(backend, results->ranks);
+    const struct exchange_spec spec = exchange_plain(backend);
     struct error error = {""};
     reason[0] = '\0';
     if (backend->absent)

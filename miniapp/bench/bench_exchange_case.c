@@ -5,6 +5,7 @@
 #include "measurement/clock.h"
 #include "measurement/pause.h"
 #include "transport/agree.h"
+#include "transport/exchange_check.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,17 +59,6 @@ int bench_case_partners(const struct bench_case *c, int ranks, uint32_t seed) {
     return c->backend->broadcast ? ranks - 1 : n;
 }
 
-int bench_case_group(const struct exchange_backend *backend, int ranks) {
-    int group = 0;
-    while (backend->composed && group * group < ranks) group++;
-    return group;
-}
-
-struct exchange_spec bench_case_spec(const struct exchange_backend *backend, int ranks) {
-    const struct exchange_backend *part = backend->composed ? exchange_find("alltoallv") : NULL;
-    return (struct exchange_spec){backend, part, part, bench_case_group(backend, ranks)};
-}
-
 static bool comes(const struct setup *s, int from, int to) {
     const int ranks = s->exchange->ranks;
     return s->c->backend->broadcast || s->sends[(to - from + ranks) % ranks];
@@ -91,13 +81,13 @@ static void open_exchange(struct setup *s, MPI_Comm world) {
         if (s->sends[(other - rank + ranks) % ranks]) targets[partners.n_targets++] = other;
         if (s->sends[(rank - other + ranks) % ranks]) sources[partners.n_sources++] = other;
     }
-    const struct exchange_spec spec = bench_case_spec(s->c->backend, ranks);
+    const struct exchange_spec spec = exchange_plain(s->c->backend);
     s->exchange = exchange_open(&spec, world, &partners);
     free(targets);
     free(sources);
 
     const uint32_t words = s->c->bytes / sizeof(uint32_t);
-    outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks), words);
+    outbox_open(&s->outbox, exchange_destinations(s->c->backend, ranks));
     for (int to = 0; to < s->outbox.ranks; to++)
         for (uint32_t i = 0; i < words; i++)
             if (comes(s, rank, to)) outbox_add(&s->outbox, to, word_of(rank, i));

@@ -30,12 +30,6 @@ void bench_case_name(const struct bench_case *c, char *name, size_t size);
 /// Returns to how many other ranks a rank sends, which is the same on all; a broadcast sends to all.
 int bench_case_partners(const struct bench_case *c, int ranks, uint32_t seed);
 
-/// Returns the ranks of a group for a composed back-end, the root of the ranks rounded up; 0 for the others.
-int bench_case_group(const struct exchange_backend *backend, int ranks);
-
-/// Says how the back-end is opened; composed ones consist of two alltoallv.
-struct exchange_spec bench_case_spec(const struct exchange_backend *backend, int ranks);
-
 /// Opens the exchange, checks what a first round moves, and times rounds for at least `min_time_s`.
 /// Collective over `world`.
 /// \param draw tells the random skews of this repetition from those of others

@@ -3,6 +3,7 @@
 #include "measurement/clock.h"
 #include "measurement/host.h"
 #include "record/provenance.h"
+#include "transport/exchange_check.h"
 #include <jansson.h>
 
 static json_t *mpi_library(void) {
@@ -54,10 +55,11 @@ static json_t *cases(const struct bench_results *results) {
     json_t *list = json_array();
     for (size_t i = 0; i < results->n_cases; i++) {
         const struct bench_case *c = &results->cases[i];
-        const struct exchange_spec spec = bench_case_spec(c->backend, results->ranks);
+        const struct exchange_spec spec = exchange_plain(c->backend);
+        const struct levels levels = levels_resolve(&spec.levels, results->ranks);
         json_array_append_new(list, json_pack("{ss so so si si ss si sf}", "exchange", c->backend->name,
-                                              "inner", name_or_null(spec.inner), "outer",
-                                              name_or_null(spec.outer), "group", spec.group, "bytes",
+                                              "inner", name_or_null(levels.part[0]), "outer",
+                                              name_or_null(levels.part[1]), "group", levels.size[0], "bytes",
                                               (int)c->bytes, "targets", c->targets->name, "partners",
                                               bench_case_partners(c, results->ranks, results->options->seed),
                                               "skew_us", c->skew_us));
@@ -86,7 +88,7 @@ bool bench_report(const struct bench_results *results, FILE *file) {
         options->repetitions, "min_time_s", options->min_time_s, "seed", (json_int_t)options->seed, "skipped",
         skipped(results), "cases", cases(results), "measurements", measurements(results));
     const bool written = root && json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-                         fputc('\n', file) != EOF && fflush(file) == 0;
+                         fputc('\n', file) != EOF && fflush(file) == 0 && !ferror(file);
     json_decref(root);
     return written;
 }

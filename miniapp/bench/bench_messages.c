@@ -93,7 +93,7 @@ static bool report(const struct message_times *times, const char *names, int ran
                t->round_s);
     }
     printf("\n]}\n");
-    return fflush(stdout) == 0;
+    return fflush(stdout) == 0 && !ferror(stdout);
 }
 
 /// Takes the value of an option. \return NULL, or what is wrong.

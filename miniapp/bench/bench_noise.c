@@ -153,5 +153,6 @@ int main(int argc, char **argv) {
     FILE *file = options.out ? open_out(options.out) : stdout;
     if (!file) return status_bad_input;
     if (!measure(&options, file)) return fprintf(stderr, "bench_noise: no threads\n"), status_failed;
-    return fclose(file) == 0 ? status_done : status_failed;
+    const bool written = !ferror(file);
+    return fclose(file) == 0 && written ? status_done : status_failed;
 }

@@ -126,6 +126,17 @@ static inline void fetch_cells(const uint32_t *at, uint32_t length, uint32_t row
     }
 }
 
+/// Fetches the first lines of a list, or of a `brief` one both ends.
+__attribute__((always_inline)) static inline void fetch_list(const uint32_t *at, uint32_t length,
+                                                             const bool brief) {
+    if (brief) {
+        __builtin_prefetch(at);
+        __builtin_prefetch(at + length - 1);
+    }
+    for (uint32_t k = 0; !brief && k < lines_ahead * line; k += line)
+        __builtin_prefetch(at + (k < length ? k : length - 1));
+}
+
 /// Goes from one random list to the next and adds its synapses to their places. `ahead` is the number of
 /// spikes whose lists are fetched beforehand: first their first lines, and later ones while they are read; 0
 /// is none. `cells_ahead` is the number of those whose cells of the ring are fetched, too.
@@ -138,17 +149,14 @@ __attribute__((always_inline)) static inline uint64_t run_bound(struct delivery 
         size_t n;
         const uint32_t *lists = next_batch(d, &n);
         const uint32_t row = d->step * neurons;
+        for (size_t i = 0; i < n && i < ahead; i++)
+            fetch_list(synapse + (size_t)lists[i] * length, length, cells_ahead > 0);
+        for (size_t i = 0; i < n && i < cells_ahead; i++)
+            fetch_cells(synapse + (size_t)lists[i] * length, length, row, &d->ring);
         for (size_t i = 0; i < n; i++, events += length) {
             const uint32_t *at = synapse + (size_t)lists[i] * length, *end = at + length;
-            if (ahead && i + ahead < n) {
-                const uint32_t *soon = synapse + (size_t)lists[i + ahead] * length;
-                if (cells_ahead) {
-                    __builtin_prefetch(soon);
-                    __builtin_prefetch(soon + length - 1);
-                }
-                for (uint32_t k = 0; !cells_ahead && k < lines_ahead * line; k += line)
-                    __builtin_prefetch(soon + (k < length ? k : length - 1));
-            }
+            if (ahead && i + ahead < n)
+                fetch_list(synapse + (size_t)lists[i + ahead] * length, length, cells_ahead > 0);
             if (cells_ahead && i + cells_ahead < n)
                 fetch_cells(synapse + (size_t)lists[i + cells_ahead] * length, length, row, &d->ring);
             for (; ahead && end - at > lines_ahead * line; at += line) {

@@ -5,6 +5,9 @@
 /// The size is the number of synapses in 16 lists, on the mean: four times as many lists as synapses, up to
 /// 512 synapses in each. Synapses do not fit into caches (up to 20 million), the ring buffer does (5000
 /// neurons, delays up to 20 steps), as on a thread of a large network.
+///
+/// `deliver_ring` has lists of 512 synapses on the mean, and a ring buffer of as many thousand neurons as its
+/// size says: 0.2, 8.4 and 67 MB. The differences are what cells cost that no cache holds.
 
 #include "kernels.h"
 
@@ -17,7 +20,10 @@
 enum { neurons = 5000, longest = 20, most_synapses = 20000000, most_lists = 16000000, most_spikes = 2000000 };
 enum { lists_of_size = 16, events_per_batch = 5000, events_per_run = 200000 };
 
+enum { size_of_rings = 8192, ring_synapses = 8000000 };
+
 static const int64_t sizes[] = {4, 16, 64, 256, 1024, 8192, 0};
+static const int64_t ring_sizes[] = {5, 30, 200, 1600, 0};
 static const int32_t weight = 1;
 
 struct drawn {
@@ -28,16 +34,21 @@ struct drawn {
     uint32_t step;
 };
 
+static uint32_t *draw_synapses(const struct synapse_format *format, uint32_t n) {
+    uint32_t *synapses = ALLOC(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);
+        const uint32_t delay = 1 + (uint32_t)((uint64_t)drawn.word[2] * longest >> 32);
+        synapses[i] =
+            synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], format->neurons), delay, 0);
+    }
+    return synapses;
+}
+
 /// The packed synapses, the same for all sizes, which are kept until the program ends.
 static uint32_t *shared_synapses(const struct synapse_format *format) {
     static uint32_t *shared;
-    if (shared) return shared;
-    shared = ALLOC(uint32_t, most_synapses);
-    for (uint32_t i = 0; i < most_synapses; i++) {
-        struct rng_words drawn = rng_draw(1, rng_synapse, 0, 0, i);
-        const uint32_t delay = 1 + (uint32_t)((uint64_t)drawn.word[2] * longest >> 32);
-        shared[i] = synapse_pack(format, rng_below(drawn.word[0], drawn.word[1], neurons), delay, 0);
-    }
+    if (!shared) shared = draw_synapses(format, most_synapses);
     return shared;
 }
 
@@ -62,6 +73,28 @@ static uint32_t *deal(uint32_t lists, uint32_t n) {
     return start;
 }
 
+/// Opens lists of size / 16 synapses on the mean, and a ring. `synapses` are those of all lists; NULL draws
+/// them.
+static void open_lists(struct drawn *d, const struct synapse_format *format, int64_t size, uint32_t lists,
+                       uint32_t *synapses) {
+    uint32_t *start = deal(lists, (uint32_t)((int64_t)lists * size / lists_of_size));
+    d->table =
+        table_of_lists(*format, lists, start, synapses ? synapses : draw_synapses(format, start[lists]));
+    free(start);
+    d->n_spikes = lists < most_spikes ? lists / 4 * 4 : most_spikes;
+    d->spikes = ALLOC(uint32_t, d->n_spikes);
+    for (uint32_t i = 0; i < d->n_spikes / 4; i++) draw_four(3, i, lists, d->spikes + 4 * i);
+    d->batch = (size_t)(events_per_batch * lists_of_size / size);
+    d->ring = ring_open(format->neurons, longest, true);
+}
+
+static struct synapse_format format_of(uint32_t neurons_of_ring) {
+    struct synapse_format format;
+    struct error error = {""};
+    synapse_format(&format, neurons_of_ring, longest, &weight, 1, &error);
+    return format;
+}
+
 /// These are made once for each size and kept.
 static void *open_drawn(const void *variant, int64_t size) {
     (void)variant;
@@ -69,21 +102,28 @@ static void *open_drawn(const void *variant, int64_t size) {
     size_t place = 0;
     while (sizes[place] != size) place++;
     if (opened[place]) return opened[place];
-    struct drawn *d = opened[place] = ALLOC_ZERO(struct drawn, 1);
-    struct synapse_format format;
-    struct error error = {""};
+    opened[place] = ALLOC_ZERO(struct drawn, 1);
+    const struct synapse_format format = format_of(neurons);
     uint32_t lists = (uint32_t)((int64_t)most_synapses * lists_of_size / size);
     if (lists > most_lists) lists = most_lists;
-    synapse_format(&format, neurons, longest, &weight, 1, &error);
-    uint32_t *start = deal(lists, (uint32_t)((int64_t)lists * size / lists_of_size));
-    d->table = table_of_lists(format, lists, start, shared_synapses(&format));
-    free(start);
-    d->n_spikes = lists < most_spikes ? lists / 4 * 4 : most_spikes;
-    d->spikes = ALLOC(uint32_t, d->n_spikes);
-    for (uint32_t i = 0; i < d->n_spikes / 4; i++) draw_four(3, i, lists, d->spikes + 4 * i);
-    d->batch = (size_t)(events_per_batch * lists_of_size / size);
-    d->ring = ring_open(neurons, longest, true);
+    open_lists(opened[place], &format, size, lists, shared_synapses(&format));
+    return opened[place];
+}
+
+static void *open_ring(const void *variant, int64_t size) {
+    (void)variant;
+    struct drawn *d = ALLOC_ZERO(struct drawn, 1);
+    const struct synapse_format format = format_of((uint32_t)(1000 * size));
+    open_lists(d, &format, size_of_rings, (uint32_t)(ring_synapses / (size_of_rings / lists_of_size)), NULL);
     return d;
+}
+
+static void close_ring(void *state) {
+    struct drawn *d = state;
+    synapse_table_close(&d->table);
+    ring_close(&d->ring);
+    free(d->spikes);
+    free(d);
 }
 
 static void close_drawn(void *state) {
@@ -107,6 +147,7 @@ static uint64_t run_drawn(void *state) {
 size_t kernels_drawn(struct kernel *kernels, size_t capacity) {
     static const struct kernel mine[] = {
         {"deliver_drawn", "synapse", sizes, NULL, open_drawn, run_drawn, close_drawn},
+        {"deliver_ring", "synapse", ring_sizes, NULL, open_ring, run_drawn, close_ring},
     };
     size_t n = sizeof mine / sizeof *mine < capacity ? sizeof mine / sizeof *mine : capacity;
     memcpy(kernels, mine, n * sizeof *mine);

@@ -69,7 +69,7 @@ static void *open_collocation(const void *variant, int64_t size) {
     for (uint32_t i = 0; i <= neurons; i++) c->lane.routes.first[i] = (size_t)i * targets_of_a_spike;
     for (uint32_t i = 0; i < n_routes; i++)
         c->lane.routes.route[i] = (struct route){(int)(i % targets_of_a_spike), i / targets_of_a_spike};
-    outbox_open(&c->window.outbox, targets_of_a_spike, 4096);
+    outbox_open(&c->window.outbox, targets_of_a_spike);
     c->fired = ALLOC_ZERO(struct spike, neurons);
     for (uint32_t i = 0; i < neurons; i++)
         c->fired[i].neuron = rng_draw(1, rng_neuron, 0, 0, i).word[0] % neurons;

@@ -14,6 +14,8 @@
 enum { steps_per_run = 100, delay_steps = 20 };
 
 static const int64_t block_sizes[] = {256, 1024, 4096, 16384, 0};
+static const int64_t update_sizes[] = {256,   1024,   4096,
+                                       16384, 131072, 0}; // the last one: beyond second caches
 
 struct neurons {
     const struct neuron_model *model;
@@ -102,7 +104,7 @@ static uint64_t run_take(void *state) {
 size_t kernels_neurons(struct kernel *kernels, size_t capacity) {
     size_t n = 0;
     for (int m = 0; neuron_models[m] && n < capacity; m++) {
-        kernels[n] = (struct kernel){"",           "neuron step", block_sizes,  neuron_models[m],
+        kernels[n] = (struct kernel){"",           "neuron step", update_sizes, neuron_models[m],
                                      open_neurons, run_update,    close_neurons};
         snprintf(kernels[n++].name, sizeof kernels->name, "update_%.50s", neuron_models[m]->name);
     }

@@ -4,11 +4,9 @@
 
 static struct planned *plan(const char *const *overrides, int ranks) {
     static struct planned p;
-    const struct placement_rule *rule;
     p = (struct planned){.refused = {""}};
     open_description(&p.d, eight_areas, overrides);
-    if (schedule_placement(&p.d, &rule, &p.refused) &&
-        placement_open(&p.placement, rule, &p.d.network, ranks, 1, &p.refused))
+    if (open_placement(&p.placement, &p.d, ranks, 1, NULL, &p.refused))
         schedule_plan(&p.schedule, &p.d, &p.placement, &p.refused);
     return &p;
 }

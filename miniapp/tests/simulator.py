@@ -78,3 +78,25 @@ def eight_areas(path, **record):
     }
     path.write_text(json.dumps(description))
     return path
+
+
+def ring_of_areas(path, areas):
+    """Writes a description of five cycles: an area for each rank, with synapses from the two beside it."""
+    neuron = {"model": "ignore_and_fire", "rate_hz": 500}
+    names = [f"a{i}" for i in range(areas)]
+    beside = [[names[i - 1], names[(i + 1) % areas]] for i in range(areas)]
+    projections = [
+        {"source": two, "target": name, "indegree": 10, "delay": {"mean": 1}}
+        for two, name in zip(beside, names, strict=True)
+    ]
+    description = {
+        "format_version": 1,
+        "time": {"resolution_ms": 0.1, "cycle_ms": 0.1, "warmup_ms": 0, "simulate_ms": 0.5},
+        "placement": "area",
+        "network": {
+            "populations": [{"name": a, "size": 20, "neuron": neuron} for a in names],
+            "projections": projections,
+        },
+    }
+    path.write_text(json.dumps(description))
+    return path

@@ -72,27 +72,49 @@ const char *refusal(const char *text, const char *const *overrides) {
     return error.text;
 }
 
-struct outcome run_network(struct description *description, int threads, MPI_Comm world,
-                           void (*meddle)(struct schedule *)) {
-    struct error error = {""};
-    const struct placement_rule *rule;
-    struct placement placement;
-    struct schedule schedule;
-    struct model model;
-    struct measured measured;
-    int ranks;
-    MPI_Comm_size(world, &ranks);
-    bool ready = schedule_placement(description, &rule, &error) &&
-                 placement_open(&placement, rule, &description->network, ranks, threads, &error) &&
-                 schedule_plan(&schedule, description, &placement, &error);
-    if (ready && meddle) meddle(&schedule);
-    if (!ready || !build(&model, description, &placement, &schedule, world, NULL, &error))
-        fail_msg("%s", error.text);
-    simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
+json_t *scattered(const struct network *network, int ranks) {
+    static const uint32_t sizes[] = {7, 1, 23, 4, 11};
+    json_t *first = json_array(), *end = json_array(), *rank = json_array(), *over = json_array();
+    json_t *origin = json_array();
+    uint32_t from = 0;
+    for (int i = 0; from < network->n_neurons; i++) {
+        const uint32_t size = sizes[i % 5], rest = network->n_neurons - from;
+        const int over_ranks = i % 3 == 2 ? (ranks + 1) / 2 : 1;
+        json_array_append_new(first, json_integer(from));
+        json_array_append_new(rank, json_integer((5 * i + 1) % (ranks - over_ranks + 1)));
+        json_array_append_new(over, json_integer(over_ranks));
+        json_array_append_new(origin, json_integer(i % 2 ? from : from / 2));
+        from += size < rest ? size : rest;
+        json_array_append_new(end, json_integer(from));
+    }
+    return json_pack("{ss si si so so so so so}", "kind", "placement", "format_version", 1, "ranks", ranks,
+                     "first", first, "end", end, "rank", rank, "over", over, "origin", origin);
+}
 
+void placement_override(char text[placement_override_bytes], const struct placement_rule *rule) {
+    const char *const with_file = "placement={\"name\": \"%s\", \"file\": \"scattered.json\"}";
+    snprintf(text, placement_override_bytes, rule->deal_file ? with_file : "placement=%s", rule->name);
+}
+
+bool open_placement(struct placement *placement, const struct description *description, int ranks,
+                    int threads, const json_t *given, struct error *error) {
+    const struct placement_rule *rule;
+    if (!schedule_placement(description, &rule, error)) return false;
+    json_t *file = !rule->deal_file ? NULL
+                   : given          ? json_deep_copy(given)
+                                    : scattered(&description->network, ranks);
+    const bool opened = placement_open(placement, rule, &description->network, ranks, threads, file, error);
+    json_decref(file);
+    return opened;
+}
+
+/// Adds up what the ranks counted.
+static struct outcome add_up(const struct model *model, const struct measured *measured, MPI_Comm world) {
     const struct host host = {.cores = 1};
     struct outcome sum = {0};
-    struct rank_tally *all = tally(&model, &measured, &host, 0, world);
+    struct rank_tally *all = tally(model, measured, &host, 0, world);
+    int ranks;
+    MPI_Comm_size(world, &ranks);
     for (int r = 0; all && r < ranks; r++) {
         sum.checksum += all[r].counts.checksum + all[r].state_checksum;
         sum.spikes += all[r].counts.spikes;
@@ -103,10 +125,37 @@ struct outcome run_network(struct description *description, int threads, MPI_Com
     }
     MPI_Bcast(&sum, sizeof sum, MPI_BYTE, 0, world);
     free(all);
-    measured_close(&measured);
+    return sum;
+}
+
+bool try_network(struct outcome *sum, struct description *description, int threads, MPI_Comm world,
+                 void (*meddle)(struct schedule *), const json_t *placement_file, struct error *error) {
+    struct placement placement = {0};
+    struct schedule schedule = {0};
+    struct model model = {0};
+    struct measured measured;
+    int ranks;
+    MPI_Comm_size(world, &ranks);
+    bool ready = open_placement(&placement, description, ranks, threads, placement_file, error) &&
+                 schedule_plan(&schedule, description, &placement, error);
+    if (ready && meddle) meddle(&schedule);
+    ready = ready && build(&model, description, &placement, &schedule, world, NULL, error);
+    if (ready) {
+        simulate(&model, NULL, NULL, &(struct progress){NULL, NULL}, &measured);
+        *sum = add_up(&model, &measured, world);
+        measured_close(&measured);
+    }
     build_close(&model);
     schedule_close(&schedule);
     placement_close(&placement);
+    return ready;
+}
+
+struct outcome run_network(struct description *description, int threads, MPI_Comm world,
+                           void (*meddle)(struct schedule *)) {
+    struct error error = {""};
+    struct outcome sum;
+    if (!try_network(&sum, description, threads, world, meddle, NULL, &error)) fail_msg("%s", error.text);
     return sum;
 }
 

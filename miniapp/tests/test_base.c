@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checksum.h"
+#include "base/error.h"
 #include "base/id_set.h"
 #include "base/registry.h"
 #include "base/rng_vector.h"
@@ -34,6 +35,29 @@ static void blocks_lie_apart_and_large_ones_on_huge_pages(void **state) {
         assert_int_equal(zeros[large[i] - 1], 0);
         free(zeros);
     }
+}
+
+static void messages_are_one_line_of_utf8(void **state) {
+    (void)state;
+    static const char *const told[][2] = {
+        {"a\nb\x7f", "a?b?"},
+        {"\xc3\xbc\xe2\x82\xac", "\xc3\xbc\xe2\x82\xac"},
+        {"cut \xc3...", "cut ?..."},
+        {"cut \xe2\x82", "cut ??"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"\xc0\xaf \xed\xa0\x80 \xf5", "?? ??? ?"},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        struct error error = {""};
+        assert_false(error_set(&error, "%s", told[i][0]));
+        assert_string_equal(error.text, told[i][1]);
+    }
+    char name[1200];
+    struct error error = {""};
+    for (size_t i = 0; i < sizeof name - 1; i += 2) memcpy(name + i, "\xc3\xbc", 3);
+    name[sizeof name - 1] = '\0';
+    error_set(&error, "%s", name);
+    assert_string_equal(error.text + strlen(error.text) - 1, "?"); // the last letter is cut
 }
 
 static void philox_gives_the_known_answers(void **state) {
@@ -233,6 +257,7 @@ int main(void) {
         cmocka_unit_test(short_runs_of_an_inbox_are_joined),
         cmocka_unit_test(blocks_lie_apart_and_large_ones_on_huge_pages),
         cmocka_unit_test(a_set_numbers_its_ids_in_order),
+        cmocka_unit_test(messages_are_one_line_of_utf8),
         cmocka_unit_test(philox_gives_the_known_answers),
         cmocka_unit_test(vectors_draw_the_same_words),
         cmocka_unit_test(below_is_the_high_product),

@@ -21,9 +21,9 @@ static void check_failure(const char *text, const struct exchange_backend *backe
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     open_description(&description, text, NULL);
-    assert_true(
-        placement_open(&placement, placement_find("round_robin"), &description.network, ranks, 2, &error) &&
-        schedule_plan(&schedule, &description, &placement, &error));
+    assert_true(placement_open(&placement, placement_find("round_robin"), &description.network, ranks, 2,
+                               NULL, &error) &&
+                schedule_plan(&schedule, &description, &placement, &error));
     if (backend) schedule.lanes[schedule.n_lanes - 1].exchange.backend = backend;
     assert_false(build(&model, &description, &placement, &schedule, MPI_COMM_WORLD, NULL, &error));
     if (!strstr(error.text, message)) fail_msg("the message is '%s', expected '%s'", error.text, message);

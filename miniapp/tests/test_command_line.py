@@ -8,6 +8,8 @@ import numpy as np
 import program
 import pytest
 
+from spikemark.documents.faults.interposed import Fault
+
 pytestmark = pytest.mark.slow
 
 
@@ -60,6 +62,10 @@ BAD = {
     "unknown schedule": (["--set", "schedule=eager"], 'schedule: "eager"; allowed: conventional'),
     "unknown placement": (["--set", "placement=far"], 'placement: "far"; allowed: round_robin'),
     "unknown exchange": (["--set", "exchange=pigeon"], 'exchange: "pigeon"'),
+    "unfit grid": (
+        ["--set", 'exchange.far={"name": "multi_level", "dimensions": [3, 2]}'],
+        "exchange.far.dimensions: [3,2]; allowed: 1 to 8 integers whose product is",
+    ),
     "wrong type": (["--set", "seed=one"], 'seed: "one"; allowed: an integer'),
     "negative size": (["--set", "network.populations.1.size=-3"], "network.populations.1.size: -3"),
     "no sources": (
@@ -260,8 +266,8 @@ def test_progress_counts_the_cycles(tmp_path):
 
 
 def test_progress_on_a_full_disk_is_refused(tmp_path):
-    full = {"LD_PRELOAD": str(program.ROOT / "build" / "libfaulty_files.so"), "SPIKEMARK_FULL": "1"}
     path = tmp_path / "progress"
+    full = Fault("ENOSPC", str(path), calls=("extend",)).environment()
     done = program.start(program.EXAMPLE, "--out", tmp_path / "run", "--progress", path, **full)
     why = "No space left on device; allowed: an ordinary file on a disk with room"
     assert (done.returncode, done.stderr) == (2, f"miniapp: --progress: {path}: {why}\n")

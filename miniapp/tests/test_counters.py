@@ -1,5 +1,6 @@
 """Counters of whole runs: what the record says, here and where they cannot be read."""
 
+import json
 import time
 from pathlib import Path
 
@@ -61,13 +62,33 @@ def test_every_wanted_counter_is_there_or_says_why(counted):
     read = [m for m in totals.values() if m["status"] == "ok"]
     assert bool(read) == (record["timing"]["counter_read_s"] is not None)
     assert any("counters were read" in w for w in record["warnings"]) == bool(read)
-    names = {*record["phases"], "thread_wait"}
+    names = {*record["phases"]}
     for total in read:  # what stands in for hardware has a name of its own
         assert total["name"] not in HARDWARE or "CLOCK" not in total["event"]
         parts = {m["phase"]: m["value"] for m in papi if m["name"] == total["name"] and "phase" in m}
         assert {"deliver", "update", "collocate", "thread_wait"} <= set(parts) <= names
         assert "inject" not in parts  # it did not occur
         assert sum(parts.values()) == total["value"]
+
+
+def test_counters_that_cannot_be_read_are_warned_of_though_not_required(tmp_path):
+    """In the record and on the console; a machine without a PMU is called that."""
+    wanted = [program.EXAMPLE, "--out", tmp_path / "run", *program.sets(record__counters="true")]
+    done = program.start(*wanted)
+    assert done.returncode == 0
+    record = json.loads((tmp_path / "run" / "record.json").read_text())
+    warned = [text for text in record["warnings"] if text.startswith("counters: ")]
+    missing = [m for m in record["meters"] if m["source"] == "papi" and m["status"] != "ok"]
+    for meter in missing:
+        assert any(meter["name"] in text and "cannot be read" in text for text in warned), meter["name"]
+    assert bool(missing) == bool(warned)
+    assert [f"miniapp: warning: {text}" for text in warned] == [
+        line for line in done.stderr.splitlines() if "warning: counters: " in line
+    ]
+    devices = Path("/sys/bus/event_source/devices")
+    if devices.is_dir() and not [d for d in devices.iterdir() if d.name.startswith("cpu") or "pmu" in d.name]:
+        assert all(m["reason"].startswith("no PMU here") for m in missing if m["name"] in HARDWARE)
+        assert warned[-1].startswith("counters: no PMU here")
 
 
 def test_misses_of_the_second_level_are_none_of_the_last(counted):

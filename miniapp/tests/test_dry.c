@@ -20,12 +20,10 @@ struct one {
 
 static void open_one(struct one *one, struct description *description, int threads, struct dry *dry) {
     struct error error = {""};
-    const struct placement_rule *rule;
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     *one = (struct one){0};
-    if (!schedule_placement(description, &rule, &error) ||
-        !placement_open(&one->placement, rule, &description->network, ranks, threads, &error) ||
+    if (!open_placement(&one->placement, description, ranks, threads, NULL, &error) ||
         !schedule_plan(&one->schedule, description, &one->placement, &error) ||
         (dry && !dry_check(dry, description, &error)) ||
         !build(&one->model, description, &one->placement, &one->schedule,
@@ -157,11 +155,11 @@ static void each_rank_alone_does_what_it_does_among_all(void **state) {
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
             for (int x = 0; exchange_backends[x]; x++) {
-                char schedule[80], placement[80], exchange[80], wire[80];
+                char schedule[80], placement[placement_override_bytes], exchange[80], wire[80];
                 if (!serves(exchange_backends[x])) continue;
                 if (!wire_formats[w]) w = 0;
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 snprintf(wire, sizeof wire, "wire=%s", wire_formats[w++]->name);
                 check((const char *const[]){schedule, placement, exchange, wire, "delay_ratio=auto", weight,
@@ -184,8 +182,8 @@ static void each_rank_alone_has_the_same_lanes(void **state) {
     };
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
         for (int p = 0; placement_rules[p]; p++) {
-            char placement[80];
-            snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+            char placement[placement_override_bytes];
+            placement_override(placement, placement_rules[p]);
             check((const char *const[]){lanes[i], placement, weight, "delay_ratio=3", NULL}, p % 3 + 1);
         }
 }

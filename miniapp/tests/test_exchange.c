@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "base/alloc.h"
+#include "transport/exchange_check.h"
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,9 @@ static void bench_open(struct bench *bench, const struct exchange_backend *backe
                        uint32_t key) {
     int ranks, own, targets[ranks_max], sources[ranks_max];
     struct partners partners = {.targets = targets, .sources = sources};
-    struct exchange_spec spec = {.backend = backend};
-    if (backend->composed)
-        spec = (struct exchange_spec){backend, exchange_find("alltoallv"), exchange_find("p2p"), 2};
+    struct exchange_spec spec = exchange_plain(backend);
+    if (backend->composed) spec.levels.part[1] = exchange_find("p2p");
+    if (backend->ragged) spec.levels.size[0] = 2;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     for (int rank = 0; rank < ranks; rank++) {
@@ -39,7 +40,7 @@ static void bench_open(struct bench *bench, const struct exchange_backend *backe
     MPI_Comm_split(MPI_COMM_WORLD, 0, own, &comm);
     bench->exchange = exchange_open(&spec, comm, &partners);
     MPI_Comm_free(&comm);
-    outbox_open(&bench->outbox, exchange_destinations(backend, ranks), 4);
+    outbox_open(&bench->outbox, exchange_destinations(backend, ranks));
 }
 
 /// \return the faults of all ranks. Tests judge these: a rank that stopped alone would leave the others
@@ -87,7 +88,7 @@ static void finish_and_compare(struct bench *bench, pattern *count, uint32_t win
     struct outbox *outbox = &bench->outbox;
     exchange_finish(exchange, outbox);
     // The inbox must not need the outbox any more.
-    memset(outbox->words, 0xA5, (size_t)outbox->ranks * outbox->capacity * sizeof *outbox->words);
+    memset(outbox->words, 0xA5, outbox->capacity * sizeof *outbox->words);
     bench->faults += exchange->inbox.runs != exchange->ranks;
     for (int from = 0; from < exchange->ranks; from++) {
         int to = exchange->spec.backend->broadcast ? 0 : exchange->rank;
@@ -181,10 +182,11 @@ static uint64_t memory_faults(const struct exchange_backend *backend) {
     bench_open(&bench, backend, all_to_all, 0);
     uint32_t window = 0;
     for (; window < settled; window++) check_window(&bench, uneven, window % 100);
-    size_t bytes = backend->bytes(bench.exchange), all = allocated(), capacity = bench.outbox.capacity;
+    const size_t bytes = exchange_bytes(bench.exchange), all = allocated(),
+                 sent = outbox_bytes(&bench.outbox);
     for (; window < windows; window++) check_window(&bench, uneven, window % 100);
-    bench.faults += backend->bytes(bench.exchange) != bytes;
-    bench.faults += bench.outbox.capacity != capacity;
+    bench.faults += exchange_bytes(bench.exchange) != bytes;
+    bench.faults += outbox_bytes(&bench.outbox) != sent;
     bench.faults += allocated() > all + (windows - settled) * bytes_per_window;
     return bench_close(&bench);
 }
@@ -242,7 +244,7 @@ static void repeat_a_word(struct exchange *exchange, const struct outbox *outbox
 
 static void leave_words_in_the_outbox(struct exchange *exchange, const struct outbox *outbox) {
     exchange_find("alltoallv")->finish(exchange, outbox);
-    exchange->inbox.run[exchange->rank].words = outbox->words + (size_t)exchange->rank * outbox->capacity;
+    exchange->inbox.run[exchange->rank].words = outbox_words(outbox, exchange->rank);
 }
 
 static void leak(struct exchange *exchange, const struct outbox *outbox) {

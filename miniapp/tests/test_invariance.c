@@ -2,42 +2,7 @@
 /// The spikes and counts of a network do not depend on how it is run: every placement, schedule, exchange and
 /// number of threads, on the ranks this test is started with, against delivery by brute force.
 
-#include "support.h"
-
-/// Weights without a common unit need wide cells of the ring buffer; for the others, narrow ones will do.
-static const char *const narrow_weight = "network.projections.0.weight=2";
-static const char *const wide_weight = "network.projections.0.weight=1.2345678";
-static const char *const own_weights =
-    "network.projections.0.weight={\"mean\": 2, \"sd\": 0.5, \"classes\": 0}";
-
-static struct outcome expect(const char *weight, bool narrow) {
-    struct description description;
-    open_description(&description, eight_areas, (const char *const[]){weight, NULL});
-    assert_int_equal(description.network.narrow_input, narrow);
-    struct outcome expected = run_brute_force(&description, -1);
-    assert_true(expected.spikes > 100);
-    description_close(&description);
-    return expected;
-}
-
-static void check(const char *const *overrides, int threads, const struct outcome *expected) {
-    struct description description;
-    open_description(&description, eight_areas, overrides);
-    struct outcome outcome = run_network(&description, threads, MPI_COMM_WORLD, NULL);
-    if (outcome.checksum != expected->checksum || outcome.spikes != expected->spikes ||
-        outcome.synaptic_events != expected->synaptic_events || outcome.synapses != expected->synapses ||
-        outcome.external_events != expected->external_events)
-        fail_msg(
-            "%s, %s, %s, %d threads: checksum %llx, %llu spikes, %llu events, %llu from outside; by brute "
-            "force %llx, %llu, %llu, %llu",
-            overrides[0], overrides[1], overrides[2], threads, (unsigned long long)outcome.checksum,
-            (unsigned long long)outcome.spikes, (unsigned long long)outcome.synaptic_events,
-            (unsigned long long)outcome.external_events, (unsigned long long)expected->checksum,
-            (unsigned long long)expected->spikes, (unsigned long long)expected->synaptic_events,
-            (unsigned long long)expected->external_events);
-    assert_true(outcome.first_accesses >= expected->first_accesses);
-    description_close(&description);
-}
+#include "invariance.h"
 
 static bool serves(const struct exchange_backend *backend) {
     int ranks;
@@ -53,10 +18,10 @@ static void every_combination_gives_one_checksum(void **state) {
     for (int s = 0; schedule_rules[s]; s++)
         for (int p = 0; placement_rules[p]; p++)
             for (int x = 0; exchange_backends[x]; x++) {
-                char schedule[80], placement[80], exchange[80];
+                char schedule[80], placement[placement_override_bytes], exchange[80];
                 if (!serves(exchange_backends[x])) continue;
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 const char *overrides[] = {schedule,           placement,     exchange,
                                            "delay_ratio=auto", narrow_weight, NULL};
@@ -128,9 +93,9 @@ static void lanes_between_areas_give_the_same_checksum(void **state) {
     for (int s = 0; s < 3; s++)
         for (int p = 0; placement_rules[p]; p++)
             for (int x = 0; exchange_backends[x]; x++) {
-                char placement[80], exchange[80];
+                char placement[placement_override_bytes], exchange[80];
                 if (!serves(exchange_backends[x]) || x % 3 != (s + p) % 3) continue;
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 snprintf(exchange, sizeof exchange, "exchange=%s", exchange_backends[x]->name);
                 check((const char *const[]){between_areas[s], placement, exchange, narrow_weight, NULL},
                       threads, &expected);
@@ -203,9 +168,9 @@ static void every_neuron_model_gives_one_checksum(void **state) {
         int threads = 1;
         for (int s = 0; schedule_rules[s]; s++)
             for (int p = 0; placement_rules[p]; p++) {
-                char schedule[80], placement[80];
+                char schedule[80], placement[placement_override_bytes];
                 snprintf(schedule, sizeof schedule, "schedule=%s", schedule_rules[s]->name);
-                snprintf(placement, sizeof placement, "placement=%s", placement_rules[p]->name);
+                placement_override(placement, placement_rules[p]);
                 overrides[0] = schedule, overrides[1] = placement, overrides[2] = "delay_ratio=auto";
                 check(overrides, threads, &expected);
                 threads = 3 - threads;

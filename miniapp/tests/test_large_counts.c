@@ -36,29 +36,21 @@ static void assert_ends(void (*function)(void), const char *message) {
     assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 }
 
-/// Returns the place of the words for the last rank in a send buffer of so many words for each rank.
-static int place_of_last(int ranks, uint32_t capacity, uint32_t words) {
-    struct outbox outbox = {
-        .ranks = ranks, .capacity = capacity, .count = ALLOC_ZERO(uint32_t, (size_t)ranks)};
-    struct departures out;
-    outbox.count[ranks - 1] = words;
-    departures_open_all(&out, ranks);
-    departures_collect(&out, &outbox);
-    const int place = out.start[ranks - 1];
-    departures_close(&out);
-    free(outbox.count);
-    return place;
+/// Grows the room of the last of three destinations. The other two have so many words of room.
+static void grow_beside(uint32_t first, uint32_t second) {
+    uint32_t start[] = {0, first, first + second};
+    struct outbox_room room[] = {{0, first}, {first, first + second}, {first + second, first + second}};
+    struct outbox outbox = {.ranks = 3, .room = room, .start = start};
+    outbox_grow(&outbox, 2, 1);
 }
 
-static void collect_too_much(void) {
-    place_of_last(40000, 65536, 1);
+static void grow_beyond_an_int(void) {
+    grow_beside(1u << 30, (1u << 30) - 16);
 }
 
-static void a_send_buffer_beyond_an_int_is_refused(void **state) {
+static void an_outbox_beyond_an_int_is_refused(void **state) {
     (void)state;
-    assert_int_equal(place_of_last(32768, 65536, 1), 2147418112);
-    assert_int_equal(place_of_last(40000, 65536, 0), 0); // nothing lies there
-    assert_ends(collect_too_much, "words of a send buffer; allowed: at most 2147483647");
+    assert_ends(grow_beyond_an_int, "2147483648 words of a window; allowed: at most 2147483647");
 }
 
 static void arrive_too_many(void) {
@@ -78,12 +70,13 @@ static void words_beyond_an_int_do_not_arrive(void **state) {
 }
 
 static void grow_too_far(void) {
-    uint32_t none = 0;
-    struct outbox outbox = {.ranks = 1, .capacity = 1u << 30, .count = &none};
-    outbox_grow(&outbox);
+    uint32_t start = 0;
+    struct outbox_room room = {0, 1u << 30};
+    struct outbox outbox = {.ranks = 1, .room = &room, .start = &start};
+    outbox_grow(&outbox, 0, 1);
 }
 
-static void an_outbox_does_not_grow_beyond_an_int(void **state) {
+static void a_destination_does_not_grow_beyond_an_int(void **state) {
     (void)state;
     assert_ends(grow_too_far, "2147483648 words of a window for one rank; allowed");
 }
@@ -150,7 +143,8 @@ static const char *limits_of(const char *a, const char *b, const char *indegree,
     }
     error = (struct error){""};
     open_description(&d, text, overrides);
-    assert_true(placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, &error));
+    assert_true(
+        placement_open(&placement, placement_find("round_robin"), &d.network, 1, threads, NULL, &error));
     struct model model = {.description = &d, .placement = &placement, .ranks = 1, .threads = threads};
     model.weights = (int32_t *)&weight;
     model.n_classes = 1;
@@ -180,9 +174,9 @@ static void spikes_of_a_cycle_beyond_32_bits_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_send_buffer_beyond_an_int_is_refused),
+        cmocka_unit_test(an_outbox_beyond_an_int_is_refused),
         cmocka_unit_test(words_beyond_an_int_do_not_arrive),
-        cmocka_unit_test(an_outbox_does_not_grow_beyond_an_int),
+        cmocka_unit_test(a_destination_does_not_grow_beyond_an_int),
         cmocka_unit_test(requests_beyond_an_int_are_refused),
         cmocka_unit_test(many_requests_are_made_in_rounds),
         cmocka_unit_test(lists_that_a_word_cannot_name_are_refused),

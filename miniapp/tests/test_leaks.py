@@ -8,6 +8,10 @@ pytestmark = pytest.mark.slow
 
 D_TOO_LONG = program.sets(schedule="structure_aware", delay_ratio=20)
 UNKNOWN_AREA = program.sets(schedule='[{"name": "one", "from": "nowhere"}, {"name": "all"}]')
+FROM_FILE = program.sets(placement=f'{{"name": "from_file", "file": "{program.EXAMPLE}"}}')
+GRID_FILE = program.sets(
+    exchange=f'{{"far": {{"name": "multi_level", "dimensions": [1, 1], "order": "{program.EXAMPLE}"}}}}'
+)
 GROUP_OF_P2P = program.sets(schedule="structure_aware", exchange='{"far": {"name": "p2p", "group": 2}}')
 
 # How far a run comes: arguments, and what the one line of the error holds.
@@ -22,9 +26,11 @@ REFUSED = {
     "delay": (program.sets(network__projections__1__delay__min=0.001), "delay.min"),
     "neuron": (program.sets(network__populations__0__neuron__rate_hz=-1), "rate_hz"),
     "placement": (program.sets(placement="far"), "placement"),
+    "placement file": (FROM_FILE, "placement.file: kind"),
     "schedule": (D_TOO_LONG, "delay_ratio: 20"),
     "lane": (UNKNOWN_AREA, "schedule.0.from"),
     "exchange": (GROUP_OF_P2P, "group"),
+    "exchange file": (GRID_FILE, "order: kind"),
     "counters": (["--require-counters"], "--require-counters"),
     "compute times": (["--compute-times", "times.npy"], "--compute-times"),
     "progress": (["--progress", "there"], "--progress"),

@@ -98,3 +98,22 @@ def test_a_run_with_short_lists_takes_what_is_explained(tmp_path, schedule):
     assert parts["lists"] < 1.1 * synapses
     totals, sent = record["totals"], [lane["spikes_sent"] for lane in record["lanes"]]
     assert totals["first_accesses"] < totals["lookups"] <= 32 * sum(sent)
+
+
+BLOCKS, SPIKE, ROOM = 4096 * 8, 12, 64  # bytes: scratch of a thread, a spike, the first words for a rank
+PLACES = 12 + 16  # bytes that an outbox and an inbox have for a rank
+OF_EACH_RANK = {  # bytes of an exchange
+    **dict.fromkeys(("direct", "p2p", "sparse", "neighbor", "rma_put"), 0),
+    **dict.fromkeys(("alltoallv", "ialltoallv"), 24),
+    "alltoall": 128,
+}
+
+
+@pytest.mark.parametrize("exchange", OF_EACH_RANK)
+def test_buffers_are_explained_for_partners_and_what_an_exchange_holds_for_each_rank(exchange, tmp_path):
+    path, ranks = tmp_path / "run.json", 10_000
+    path.write_text(json.dumps(network(1e9, 6000)))
+    done = explained(path, ranks, 1, "conventional", "--set", f"exchange={exchange}", "--json")
+    told = json.loads(done.stdout)["per_rank"][0]
+    buffers = told["memory_parts"]["buffers"] - BLOCKS - SPIKE * told["neurons"]
+    assert buffers == ranks * (PLACES + ROOM + OF_EACH_RANK[exchange])

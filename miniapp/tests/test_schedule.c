@@ -48,6 +48,48 @@ static void near_lanes_span_the_ranks_of_an_area(void **state) {
     finish(p);
 }
 
+/// Area a lies on ranks 0 and 4, b on 1, d and e on 2, h on 2 and 3, f on 3, g on 5.
+static void lanes_follow_areas_on_ranks_that_are_not_consecutive(void **state) {
+    (void)state;
+    enum { ranks = 6 };
+    struct description d;
+    struct placement placement;
+    struct schedule schedule;
+    struct error error = {""};
+    open_description(&d, eight_areas,
+                     OVERRIDES("schedule=[{\"name\": \"near\", \"group\": \"area\"},"
+                               " {\"name\": \"b-to-a\", \"from\": \"b\", \"to\": \"a\"},"
+                               " {\"name\": \"pair\", \"group\": 2}, {\"name\": \"all\"}]"));
+    json_t *file =
+        json_pack("{ss si si s[iiiiiii] s[iiiiiii] s[iiiiiii] s[iiiiiii]}", "kind", "placement",
+                  "format_version", 1, "ranks", ranks, "first", 0, 37, 57, 89, 98, 114, 130, "end", 37, 57,
+                  89, 98, 114, 130, 146, "rank", 0, 1, 2, 4, 3, 5, 2, "over", 1, 1, 1, 1, 1, 1, 2);
+    assert_true(placement_open(&placement, placement_find("from_file"), &d.network, ranks, 1, file, &error));
+    assert_true(schedule_plan(&schedule, &d, &placement, &error));
+    const struct grouping *near = &schedule.lanes[0].groups, *b_to_a = &schedule.lanes[1].groups;
+    static const int first[2][ranks] = {{0, 1, 2, 2, 0, 5}, {0, 0, 2, 3, 0, 5}};
+    static const int place[2][ranks] = {{0, 0, 0, 1, 1, 0}, {0, 1, 0, 0, 2, 0}};
+    static const int size[2][ranks] = {{2, 1, 2, 2, 2, 1}, {3, 3, 1, 1, 3, 1}};
+    assert_memory_equal(near->first, first[0], sizeof *first);
+    assert_memory_equal(near->place, place[0], sizeof *place);
+    assert_memory_equal(near->size, size[0], sizeof *size);
+    assert_memory_equal(b_to_a->first, first[1], sizeof *first);
+    assert_memory_equal(b_to_a->place, place[1], sizeof *place);
+    assert_memory_equal(b_to_a->size, size[1], sizeof *size);
+    assert_int_equal(near->groups, 4);
+    assert_int_equal(near->largest, 2);
+    const uint32_t a = 0, b = 1, dd = 3, f = 5, g = 6;
+    assert_int_equal(schedule_lane(&schedule, a, a), 0);
+    assert_int_equal(schedule_lane(&schedule, b, a), 1);
+    assert_int_equal(schedule_lane(&schedule, f, dd), 2); // ranks 2 and 3
+    assert_int_equal(schedule_lane(&schedule, g, f), 3);
+    assert_int_equal(schedule_lane(&schedule, a, g), 3); // a lies in two blocks
+    json_decref(file);
+    schedule_close(&schedule);
+    placement_close(&placement);
+    description_close(&d);
+}
+
 static void every_schedule_runs_on_one_rank_without_mpi(void **state) {
     (void)state;
     for (int s = 0; schedule_rules[s]; s++) {
@@ -139,6 +181,64 @@ static void auto_takes_the_largest_exact_ratio(void **state) {
     p = accept(OVERRIDES("delay_ratio=auto"), 2);
     assert_int_equal(p->d.delay_ratio, 1); // conventional uses none
     finish(p);
+    p = accept(OVERRIDES("schedule=overlapped", "delay_ratio=auto", "lag=2", "network.projections=[]",
+                         "time.simulate_ms=1e6"),
+               2);
+    assert_int_equal(p->d.delay_ratio, 999999); // of 5000000 cycles: more than a description may ask for
+    finish(p);
+}
+
+static void composed_exchanges_are_read(void **state) {
+    (void)state;
+    struct planned *p = accept(
+        OVERRIDES(
+            "exchange={\"name\": \"multi_level\", \"dimensions\": [2, 4], \"parts\": [\"p2p\", \"direct\"]}"),
+        8);
+    const struct levels *levels = &p->schedule.lanes[0].exchange.levels;
+    assert_int_equal(levels->n, 2);
+    assert_int_equal(levels->size[0], 2);
+    assert_int_equal(levels->size[1], 4);
+    assert_string_equal(levels->part[0]->name, "p2p");
+    assert_string_equal(levels->part[1]->name, "direct");
+    finish(p);
+    p = accept(OVERRIDES("schedule=structure_aware",
+                         "exchange={\"name\": \"multi_level\", \"dimensions\": [8], \"parts\": \"p2p\"}"),
+               8);
+    assert_string_equal(p->schedule.lanes[0].exchange.backend->name, "self"); // its ranks are alone
+    assert_string_equal(p->schedule.lanes[1].exchange.levels.part[0]->name, "p2p");
+    finish(p);
+    finish(accept(OVERRIDES("exchange=multi_level"), 7));
+}
+
+#define GRID(fields) OVERRIDES("exchange={\"name\": \"multi_level\", " fields "}")
+
+static void unfit_grids_are_refused(void **state) {
+    (void)state;
+    const char *const fits = "exchange.world.dimensions: [2,2]; allowed: 1 to 8 integers whose product is ";
+    char expected[200];
+    for (int ranks = 1; ranks <= 8; ranks++) {
+        if (ranks == 4) continue;
+        snprintf(expected, sizeof expected, "%s%d, the ranks of the group of lane world", fits, ranks);
+        assert_refused(GRID("\"dimensions\": [2, 2]"), ranks, expected);
+    }
+    assert_refused(GRID("\"dimensions\": [4294967298, 2]"), 4, "whose product is 4, the ranks");
+    assert_refused(GRID("\"dimensions\": []"), 4,
+                   "exchange.world.dimensions: []; allowed: a list of 1 to 8 integers");
+    assert_refused(GRID("\"dimensions\": [1,1,1,1,1,1,1,2,2]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": [2.5, 2]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": [4, 0]"), 4, "allowed: a list of 1 to 8 integers >= 1");
+    assert_refused(GRID("\"dimensions\": \"2x2\""), 4, "dimensions: \"2x2\"; allowed: a list of 1 to 8");
+    assert_refused(GRID("\"dimensions\": [2, 2], \"parts\": [\"p2p\"]"), 4,
+                   "exchange.world.parts: [\"p2p\"]; allowed: a name, or a list of 2, one for each level");
+    assert_refused(GRID("\"parts\": [\"p2p\", \"allgather\"]"), 4,
+                   "exchange: part \"allgather\" for lane world on 2 rank(s); allowed: alltoall, alltoallv");
+    assert_refused(GRID("\"parts\": \"two_level\""), 4, "exchange: part \"two_level\" for lane world");
+    assert_refused(GRID("\"parts\": 3"), 4, "exchange.world.parts: 3; allowed: a name, or a list of 2");
+    assert_refused(GRID("\"parts\": [3, \"p2p\"]"), 4, "exchange: part 3 for lane world");
+    assert_refused(GRID("\"side\": \"both\""), 4, "side: \"both\"; allowed: \"sender\" or \"receiver\"");
+    assert_refused(
+        GRID("\"group\": 2"), 4,
+        "exchange.world.group: unknown field; allowed: name, dimensions, parts, side, merge, order, table");
 }
 
 static void unknown_and_unfit_names_are_refused(void **state) {
@@ -146,6 +246,12 @@ static void unknown_and_unfit_names_are_refused(void **state) {
     assert_refused(OVERRIDES("schedule=eager"), 2,
                    "schedule: \"eager\"; allowed: conventional, placement_only, structure_aware");
     assert_refused(OVERRIDES("placement=here"), 2, "placement: \"here\"; allowed: round_robin, area");
+    assert_refused(OVERRIDES("placement=from_file"), 2,
+                   "placement: \"from_file\"; allowed: {\"name\": \"from_file\", \"file\": FILE.json}");
+    assert_refused(OVERRIDES("placement.name=area", "placement.file=p.json"), 2,
+                   "placement.file: \"p.json\"; allowed: with placement from_file only");
+    assert_refused(OVERRIDES("placement.name=here", "placement.file=p.json"), 2,
+                   "allowed: round_robin, area");
     assert_refused(OVERRIDES("exchange=pigeon"), 1,
                    "exchange: \"pigeon\" for lane world on 1 rank(s); allowed: self, alltoall, alltoallv");
     assert_refused(OVERRIDES("exchange=self"), 2,
@@ -165,12 +271,15 @@ int main(void) {
         cmocka_unit_test(structure_aware_has_a_near_and_a_far_lane),
         cmocka_unit_test(round_robin_near_lanes_span_all_ranks),
         cmocka_unit_test(near_lanes_span_the_ranks_of_an_area),
+        cmocka_unit_test(lanes_follow_areas_on_ranks_that_are_not_consecutive),
         cmocka_unit_test(every_schedule_runs_on_one_rank_without_mpi),
         cmocka_unit_test(overlapped_divides_the_ratio_by_the_windows_under_way),
         cmocka_unit_test(hierarchical_has_groups_between_area_and_world),
         cmocka_unit_test(what_is_left_open_is_filled_in),
         cmocka_unit_test(a_longer_window_than_the_shortest_delay_is_refused),
         cmocka_unit_test(auto_takes_the_largest_exact_ratio),
+        cmocka_unit_test(composed_exchanges_are_read),
+        cmocka_unit_test(unfit_grids_are_refused),
         cmocka_unit_test(unknown_and_unfit_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

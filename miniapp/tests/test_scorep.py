@@ -42,13 +42,9 @@ def configure(folder: Path, path: str, **environment: str) -> subprocess.Complet
     )
 
 
-@pytest.fixture(scope="module")
-def instrumented(tmp_path_factory):
-    """The program built with the stand-in, and the command lines that went through it."""
-    folder = tmp_path_factory.mktemp("scorep")
-    path, calls = f"{STAND_IN}{os.pathsep}{os.environ['PATH']}", folder / "calls"
-    done = configure(folder, path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def build(folder: Path) -> list[str]:
+    """Build; all command lines so far that went through the stand-in."""
+    calls = folder / "calls"
     done = subprocess.run(
         ["cmake", "--build", folder],
         env={**os.environ, "SCOREP_CALLS": str(calls)},
@@ -56,7 +52,16 @@ def instrumented(tmp_path_factory):
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "miniapp", calls.read_text().splitlines()
+    return calls.read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def instrumented(tmp_path_factory):
+    """The program built with the stand-in, and the command lines that went through it."""
+    folder = tmp_path_factory.mktemp("scorep")
+    done = configure(folder, f"{STAND_IN}{os.pathsep}{os.environ['PATH']}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "miniapp", build(folder)
 
 
 def events_of(path: Path) -> list[Event]:
@@ -115,6 +120,16 @@ def test_all_is_compiled_and_linked_through_it(instrumented):
     assert all(line.startswith(OPTIONS) for line in calls)
 
 
+def test_a_second_build_compiles_nothing_and_every_object_depends_on_headers(instrumented):
+    """What OPARI2 makes of a source is deleted, so the compiler's word on headers cannot be taken."""
+    folder = instrumented[0].parent
+    assert build(folder) == instrumented[1]
+    header = ROOT / "miniapp" / "src" / "base" / "spike.h"
+    rules = (folder / "build.ninja").read_text()
+    objects = rules.count("build obj/CMakeFiles/spikemark_core.dir/src")
+    assert objects > 50 and rules.count(str(header)) >= objects
+
+
 def test_spikes_are_those_of_the_plain_build(recorded, tmp_path):
     for name, (record, _, _) in recorded.items():
         plain = record_of(tmp_path / name, *RUNS[name], ranks=2, threads=2)
@@ -145,7 +160,8 @@ def test_regions_are_entered_as_often_as_their_phase_is_timed(recorded):
                     for e in events
                     if e.what == "enter" and e.thread == thread and e.inside == ("simulate", *e.inside[1:])
                 )
-                assert (entered["deliver"], entered["update"]) == (cycles + 1, cycles)
+                visits = entered["deliver"], entered["update"], entered["thread_wait"]
+                assert visits == (cycles + 1, cycles, 2 * cycles + 1)
                 assert entered["collocate"] == (cycles if thread == 0 else 0)
                 if thread == 0:
                     for phase in "inject", "synchronise", "overlap_wait":

@@ -61,6 +61,18 @@ def test_every_exchange_brings_the_spikes_of_a_real_run(exchange, real, listed, 
         assert (ranks, record["checksum"]) == (ranks, checksum)
 
 
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize("dimensions", [[8], [2, 4], [2, 2, 2], [2, 1, 2, 2]])
+def test_every_grid_brings_them(dimensions, side, merge, real, tmp_path):
+    description, checksum = real
+    grid = {"name": "multi_level", "parts": "direct", "dimensions": dimensions, "side": side, "merge": merge}
+    chosen = "exchange=" + json.dumps(grid, separators=(",", ":"))  # smpirun divides arguments at spaces
+    record = simulator.record_of(tmp_path, description, "--set", chosen, ranks=8)
+    assert record["checksum"] == checksum
+    assert all(level["words"] > 0 for level in record["lanes"][-1]["levels"] if level["connections"])
+
+
 def test_the_list_says_what_simgrid_lacks(listed):
     assert set(simulator.absent(listed)) == {"persistent", "neighbor", "ineighbor", "shared"}
 
@@ -127,6 +139,21 @@ def test_injected_waits_and_pauses_take_simulated_time_only(real, tmp_path):
             tmp_path, real[0], *asked, "--set", f"inject.wait={wait}", ranks=2, out=wait
         )
         assert record["timing"]["phases"]["inject"]["mean_s"] == pytest.approx(2 * CYCLES, rel=1e-6)
+
+
+PLACES = 12 + 16  # bytes that an outbox and an inbox have for each rank, partner or not
+
+
+@pytest.mark.parametrize("exchange", ["direct", "p2p", "sparse"])
+def test_buffers_follow_the_partners_of_a_rank(exchange, tmp_path):
+    each = {}
+    for ranks in (16, 64):
+        description = simulator.ring_of_areas(tmp_path / f"{ranks}.json", ranks)
+        record = simulator.record_of(
+            tmp_path, description, "--set", f"exchange={exchange}", ranks=ranks, out=str(ranks)
+        )
+        each[ranks] = record["memory"]["parts"]["buffers"] / ranks
+    assert each[64] - each[16] == pytest.approx(PLACES * (64 - 16), rel=0.1)
 
 
 def test_what_ranks_share_is_unknown_not_zero(real, tmp_path):

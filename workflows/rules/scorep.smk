@@ -4,6 +4,8 @@
 import json
 import os
 
+from snakemake.exceptions import WorkflowError
+
 
 def instrumented():
     """Ids of the first repetition of the first seed of each combination."""
@@ -14,6 +16,16 @@ def instrumented():
     return list(chosen.values())
 
 
+def instrumented_program(wildcards):
+    """The program, of which there must be one before anything runs."""
+    path = os.environ.get("SPIKEMARK_MINIAPP_SCOREP", f"{workflow.basedir}/build-scorep/miniapp")
+    if not os.access(path, os.X_OK):
+        raise WorkflowError(
+            f"{path}: no executable file; build it as docs/scorep.md says, or name one in SPIKEMARK_MINIAPP_SCOREP"
+        )
+    return path
+
+
 rule scorep:
     input:
         expand("scorep/{id}/record/record.json", id=instrumented()),
@@ -21,7 +33,7 @@ rule scorep:
 
 rule scorep_run:
     input:
-        ancient(os.environ.get("SPIKEMARK_MINIAPP_SCOREP", f"{workflow.basedir}/build-scorep/miniapp")),
+        ancient(instrumented_program),
         ancient("runs/{id}/record.json"),
     output:
         "scorep/{id}/record/record.json",

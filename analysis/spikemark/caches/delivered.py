@@ -28,7 +28,7 @@ def deliveries(run: Run) -> list[Delivery]:
     populations = description.network.populations
     arrivals = profile(run)
     largest = max(p.size for p in populations)
-    local = placement.neurons(description, run.placement, record.ranks, record.threads).sum(axis=2)
+    local = placement.neurons(description, description.placement, record.ranks, record.threads).sum(axis=2)
     received = _received(description)[:, None] * local  # synapses, [population, rank]
     found = []
     for row in run.ranks.itertuples():
@@ -85,7 +85,7 @@ def profile(run: Run) -> np.ndarray:
     network, steps = description.network, description.time.cycle_steps
     areas = dict(zip(network.numbers, network.area_of, strict=True))
     size = {p.name: p.size for p in network.populations}
-    held = lanes.pairs(description, find(description.schedule), run.placement, run.record.ranks)
+    held = lanes.pairs(description, find(description.schedule), description.placement, run.record.ranks)
     delays = [delay_shares(p.delay, description.time.resolution_ms) for p in network.projections]
     shares = np.zeros(max((len(d) for d in delays), default=1))
     for p, delay in zip(network.projections, delays, strict=True):

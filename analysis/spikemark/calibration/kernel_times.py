@@ -19,6 +19,9 @@ EXTERNAL = f"poisson_mean_{EVENTS}"
 DELIVER = "deliver_drawn"
 LISTS = 16  # lists that share the synapses of a size of DELIVER
 UPDATE = "update_"
+RING, FITS = "deliver_ring", 5  # thousand neurons, whose ring fits into the second cache
+RINGS = {"t_ring_1": (30, "1.3 MB"), "t_ring_8": (200, "8.4 MB"), "t_ring_67": (1600, "67 MB")}
+MANY, ROW = 131_072, f"{UPDATE}ignore_and_fire"
 CLOCK = "clock", 1
 TRIAD = "triad", 64  # MiB
 
@@ -47,8 +50,10 @@ def values(rounds: list[Round], effort: Effort) -> dict[str, Value]:
 
 def pattern(sizes: tuple[int, ...]) -> str:
     """The kernels of a round, for bench_kernels."""
+    rings = "|".join(map(str, (FITS, *(size for size, _ in RINGS.values()))))
     return (
-        f"^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
+        f"^{RING}/size:({rings})$|^{ROW}/size:{MANY}$"
+        f"|^{DELIVER}/size:({'|'.join(map(str, sizes))})$|^{UPDATE}.*/size:{BLOCK}$"
         f"|^collocate/size:{COLLOCATED}$|^{EXTERNAL}/size:{BLOCK}$|^(clock|triad)/"
     )
 
@@ -83,8 +88,13 @@ def of_rounds(rounds: list[Times], sizes: tuple[int, ...], over: str = "") -> di
         "collocate": ([ROUTES * t["collocate", COLLOCATED] for t in rounds], f"each to {ROUTES} ranks"),
         "external": ([t[EXTERNAL, BLOCK] for t in rounds], f"Poisson, {EVENTS} events per step"),
     }
+    for path, (size, ring) in RINGS.items():
+        longer = [max(0.0, t[RING, size] - t[RING, FITS]) for t in rounds]
+        found[path] = longer, f"lists of 512 synapses, a ring of {ring} instead of 0.2 MB"
+    longer = [max(0.0, t[ROW, MANY] - t[ROW, BLOCK]) for t in rounds]
+    found["t_row"] = longer, f"ignore_and_fire, blocks of {MANY} instead of {BLOCK}"
     for kernel, size in rounds[0]:
-        if kernel.startswith(UPDATE):
+        if kernel.startswith(UPDATE) and size == BLOCK:
             each = [t[kernel, size] for t in rounds]
             found[f"update.{kernel.removeprefix(UPDATE)}"] = each, f"blocks of {BLOCK}"
     return {path: repeated(each, "ns", detail + over) for path, (each, detail) in found.items()}

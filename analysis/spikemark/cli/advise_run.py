@@ -1,5 +1,6 @@
 """`spikemark advise DIR`: what would help a run, or a program whose cycle times were imported."""
 
+import shlex
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
@@ -32,5 +33,5 @@ def of_run(folder: Path, html: Path | None, as_json: bool, useless: dict[str, ob
     print_lines([made.sentence, made.waits, made.order.title, *bars(made.ways)])
     print_tables(times_page.untitled(made.order), times_page.untitled(made.causes))
     print_lines(["Measure next, to be surer:", *(f"- {line}" for line in made.next)])
-    page = short(html) if html else f"spikemark advise {folder} --html FILE"
+    page = short(html) if html else f"spikemark advise {shlex.quote(str(folder))} --html FILE"
     print_lines([f"As a page: {page}"])

@@ -1,5 +1,6 @@
 """`spikemark import`: makes what other programs measured readable for our models."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -108,15 +109,30 @@ def cycles(
         return
     warn(made.cautions)
     milliseconds = 1e3 * made.compute.mean(dtype="f8")
+    folder = shlex.quote(str(out))
     print_lines([
         f"{made.about.ranks} x {made.about.cycles} (ranks x cycles), {', '.join(made.about.columns)};"
         f" {milliseconds:.4g} ms of computing per cycle: {out}",
-        f"The answer in short:   spikemark advise {out}",
-        f"Why ranks wait:        spikemark budget {out}",
-        f"What would help:       spikemark whatif {out}",
-        f"Under a schedule:      spikemark predict {out} --schedule structure_aware --delay-ratio 5",
-        f"All of it as a page:   spikemark report {out}",
+        *_stretch(made.compute, skip),
+        f"The answer in short:   spikemark advise {folder}",
+        f"Why ranks wait:        spikemark budget {folder}",
+        f"What would help:       spikemark whatif {folder}",
+        f"Under a schedule:      spikemark predict {folder} --schedule structure_aware --delay-ratio 5",
+        f"All of it as a page:   spikemark report {folder}",
     ])  # fmt: skip
+
+
+def _stretch(compute, skip: int) -> list[str]:
+    """Which cycles to import instead if ranks were interrupted; nothing where none was."""
+    from spikemark.records.imported import stretch
+
+    first, cycles = stretch.quiet(compute)
+    if not 0 < cycles < compute.shape[1]:
+        return []
+    return [
+        f"Quiet stretch:         --skip {skip + first} --cycles {cycles}; no rank computed"
+        f" {stretch.LONG:g} times as long as its median there"
+    ]
 
 
 def _say_sums(found, out: Path, as_json: bool) -> None:
@@ -125,7 +141,7 @@ def _say_sums(found, out: Path, as_json: bool) -> None:
     warn(found.remarks)
     print_lines([
         f"Sums of {len(found.runs)} run{'s' * (len(found.runs) > 1)}, without single cycles: {out}",
-        f"Load balance and efficiencies:   spikemark budget {out}",
+        f"Load balance and efficiencies:   spikemark budget {shlex.quote(str(out))}",
     ])  # fmt: skip
     return None
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from spikemark.core.errors import BadInput, is_bad_input, option_complaint
+from spikemark.core.errors import BadInput, is_bad_input, option_complaint, plain
 
 from . import import_cycles, preset
 from .advise import advise
@@ -135,5 +135,5 @@ def _usage(error: Exception) -> str:
 
 
 def _fail(line: str, status: int) -> None:
-    print("spikemark:", " ".join(line.splitlines()), file=sys.stderr)
+    print("spikemark:", plain(" ".join(line.splitlines())), file=sys.stderr)
     sys.exit(status)

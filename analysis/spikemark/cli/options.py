@@ -186,6 +186,7 @@ def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
     """The description in a file, with settings such as schedule=NAME. Raises BadInput for others."""
     from spikemark.core.fields import assign
     from spikemark.core.yaml_file import read_json_or_yaml
+    from spikemark.network.placement_field import located
 
     content = read_json_or_yaml(path, "a run description is needed")
     if not isinstance(content, dict):
@@ -198,4 +199,4 @@ def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
             assign(content, field, json.loads(value))
         except json.JSONDecodeError:
             assign(content, field, value)
-    return content
+    return located(content, path.parent)

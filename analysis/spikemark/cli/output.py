@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from spikemark.core.errors import plain
+
 ASSUMED = "assumed: "
 SHOWN = 10  # lines of one kind, before the rest is counted
 INTERRUPTED = 130  # exit status
@@ -57,7 +59,7 @@ def waiting_for(what: str | None) -> Iterator[None]:
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines on standard output."""
     for line in lines:
-        typer.echo(line)
+        typer.echo(plain(line))
 
 
 def print_based(lines: Iterable[str], assumptions: bool) -> None:
@@ -73,7 +75,7 @@ def print_based(lines: Iterable[str], assumptions: bool) -> None:
 
 def say(line: str) -> None:
     """Print a line on standard error, such as how far the work has come."""
-    typer.echo(line, err=True)
+    typer.echo(plain(line), err=True)
 
 
 def list_lines(lines: list[str]) -> None:

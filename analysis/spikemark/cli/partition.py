@@ -43,7 +43,8 @@ def partition(
     Without a method, lists the methods.
     """
     from spikemark.core.errors import BadInput
-    from spikemark.prediction.partition import divide, grouping, placement, show
+    from spikemark.network import placement_file
+    from spikemark.prediction.partition import divide, grouping, show
     from spikemark.prediction.partition.graph import load
     from spikemark.prediction.partition.methods import METHODS, find
 
@@ -53,13 +54,14 @@ def partition(
     for name, value in (("ranks", ranks), ("out", out)):
         if value is None:
             raise BadInput(f"--{name}: missing; see `spikemark partition --help`")
-    placement.check_ending(out)
+    placement_file.check_ending(out)
     grouping.check(ranks, group)
     found = load(graph)
     kept = out.with_name(f".{out.name}.state")
     made = divide.divide(found, ranks, chosen, seed, time_limit, kept, _say)
     placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
-    placement.write(out, placed.check(found.neurons, str(out)))
+    placement_file.write(out, placed.check(found.neurons, str(out)))
+    kept.unlink(missing_ok=True)
     _, rows = show.loads(found, placed, show.Asked())
     if as_json:
         about = {"seed": seed, "seconds": made.seconds, "finished": made.finished, "placement": str(out)}
@@ -67,6 +69,24 @@ def partition(
     print_tables(show.table(rows, show.Asked(), method, found))
     ended = "finished" if made.finished else "ended by the time limit"
     print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
+    if found.described is not None:
+        print_lines([f"to run it: {_running(graph, out, ranks)}"])
+
+
+def _running(description: Path, placed: Path, ranks: int) -> str:
+    """The command that runs the mini-app on a placement."""
+    import json
+    import os
+    import shlex
+
+    from spikemark.network.placement_field import FILE, FROM_FILE
+
+    if placed.suffix != FILE:
+        return f"write it as {FILE}, which is what the mini-app reads"
+    file = os.path.relpath(placed.resolve(), description.resolve().parent)
+    field = json.dumps({"name": FROM_FILE, "file": file})
+    words = ["mpirun", "-n", str(ranks), "miniapp", str(description), "--out", "DIR"]
+    return shlex.join([*words, "--set", f"placement={field}"])
 
 
 def _say(line: str) -> None:

@@ -14,7 +14,7 @@ def scorep(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Folder with profile.cubex and traces.otf2 of a run; its record is there or in DIR/record.",
+            help="Folder with profile.cubex, traces.otf2 or both; the run's record is there or in DIR/record",
         ),
     ],
     as_json: AsJson = False,

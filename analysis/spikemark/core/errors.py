@@ -1,6 +1,7 @@
 """The one exception that means 'the input is wrong', as opposed to 'the program is wrong'."""
 
 import errno
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,12 +25,35 @@ OF_THE_FILE = {
 
 
 class BadInput(ValueError):
-    """One line that names the field, its value and what is allowed. The command line exits with status 2."""
+    """One line that names the field, its value and what is allowed. The command line exits with status 2.
+
+    It stays one line where a name in the input holds ends of lines.
+    """
+
+    def __init__(self, line: str):
+        super().__init__(" ".join(line.splitlines()))
 
 
 def is_bad_input(error: OSError) -> bool:
     """Says whether another command line would avoid `error`; a full disk, for example, stays full."""
     return error.filename is not None and error.errno in OF_THE_FILE
+
+
+def plain(text: str) -> str:
+    """Text that a terminal only shows: other control characters than ends of lines and tabs become escapes.
+
+    Names from files may hold sequences that move the cursor, turn the direction of writing, or cannot be
+    encoded.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_shown, text))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t" or unicodedata.category(letter) == "Zs":
+        return letter
+    return letter.encode("unicode_escape").decode()
 
 
 def shown(value: Any) -> str:

@@ -1,8 +1,12 @@
 """Writing files whole or not at all."""
 
+import contextlib
 import ctypes
 import json
 import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 def write_output(path: Path, content: str | bytes) -> None:
     """Write `content` to a temporary name beside `path`, flush it to the disk and rename it.
 
-    A link is followed. A device, a FIFO or an open file of a process is written to and stays what it is.
+    A link is followed. A device, a FIFO or an open file of a process is written to and stays what it is. An
+    ordinary file keeps its permissions, and its owner and group where this process may give them.
     Raises OSError, FileNotFoundError where the folder is missing.
     """
     data = content.encode() if isinstance(content, str) else content
@@ -35,6 +40,7 @@ def write_output(path: Path, content: str | bytes) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as stream:
+            _keep_owner(stream.fileno(), target)
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
@@ -43,6 +49,70 @@ def write_output(path: Path, content: str | bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _keep_owner(file: int, target: Path) -> None:
+    """Gives an open file the owner, group and permissions of `target`, as far as that is there."""
+    try:
+        before = target.stat()
+    except FileNotFoundError:
+        return
+    with contextlib.suppress(PermissionError):
+        os.fchown(file, before.st_uid, before.st_gid)
+    os.fchmod(file, stat.S_IMODE(before.st_mode) & 0o777)
+
+
+@contextlib.contextmanager
+def whole_folder(place: Path) -> Iterator[Path]:
+    """Yields a new folder, which takes the place of the folder `place` when the block has ended well.
+
+    Until then, `place` stays as it is, or absent. A mount point, the working folder, and a folder beside
+    which nothing can be written are yielded themselves. Raises OSError that names files of `place`.
+    """
+    target = Path(os.path.realpath(place))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.ismount(target) or Path.cwd().is_relative_to(target) or not os.access(target.parent, os.W_OK):
+        target.mkdir(exist_ok=True)
+        yield target
+        return
+    folder = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        folder.mkdir()
+        yield folder
+        replace_folder(folder, target)
+    except OSError as error:
+        name = str(error.filename or place).replace(str(folder), str(place))
+        raise OSError(error.errno, error.strerror, name) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def replace_folder(new: Path, place: Path, check: Callable[[Path], None] = lambda old: None) -> None:
+    """Moves the folder `new` to `place`, and removes the folder that is there once the new one is in place.
+
+    `check` is called with the old folder when nobody can put anything into it any more; where it raises,
+    nothing has changed.
+    """
+    if not os.path.lexists(place):
+        os.rename(new, place)
+        return
+    if trade(new, place):
+        try:
+            check(new)
+        except BaseException:
+            trade(new, place)
+            raise
+        shutil.rmtree(new)
+        return
+    old = place.with_name(f".{place.name}.replaced-{os.getpid()}")
+    os.rename(place, old)
+    try:
+        check(old)
+        os.rename(new, place)
+    except BaseException:
+        os.rename(old, place)
+        raise
+    shutil.rmtree(old)
 
 
 def trade(a: Path, b: Path) -> bool:

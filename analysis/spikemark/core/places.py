@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[3]
 ELSEWHERE = {
     "miniapp_scorep": ("build-scorep/miniapp", "as docs/scorep.md says"),
     "miniapp_smpi": ("build-smpi/miniapp", "with `make simulator`"),
+    "replay_smpi": ("build-smpi/replay", "with `make simulator`"),
 }
 
 

@@ -27,7 +27,10 @@ def read_text(path: Path, advice: str = "") -> str:
 
 
 def read_json(path: Path, advice: str = "") -> Any:
-    """The value in a JSON file. Raises BadInput if it is truncated, has a key twice or is nested too deep."""
+    """The value in a JSON file.
+
+    Raises BadInput if it is truncated, has a key twice, is nested too deep, or holds NaN or infinity.
+    """
     text = read_text(path, advice)
     try:
         value = json.loads(text, object_pairs_hook=_unique)
@@ -39,8 +42,8 @@ def read_json(path: Path, advice: str = "") -> Any:
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:
         raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep") from None
-    if _deep(value):
-        raise BadInput(f"{path}: nested more than {MAX_DEPTH} deep")
+    if _odd_within(value):
+        check_plain(value, path)
     return value
 
 
@@ -52,17 +55,21 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [part for at in level for part in _parts(at) if isinstance(part, dict | list)]
-        if not level:
+def _odd_within(value: Any) -> bool:
+    """Whether a value is nested too deep, or holds NaN or infinity, which Python reads and JSON has not."""
+    level = [[value]]
+    for _ in range(MAX_DEPTH + 1):
+        deeper = []
+        for at in level:
+            for part in at.values() if isinstance(at, dict) else at:
+                if isinstance(part, dict | list):
+                    deeper.append(part)
+                elif isinstance(part, float) and not math.isfinite(part):
+                    return True
+        if not deeper:
             return False
+        level = deeper
     return True
-
-
-def _parts(at: Any) -> Any:
-    return at.values() if isinstance(at, dict) else at if isinstance(at, list) else ()
 
 
 def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
@@ -81,7 +88,7 @@ def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
             count += 1
             if count > most:
                 raise BadInput(f"{path}: more than {most} values")
-            if isinstance(at, dict) and not (isinstance(key, str) and _encodable(key)):
+            if isinstance(at, dict) and not (isinstance(key, str) and encodable(key)):
                 raise BadInput(
                     f"{path}: {where or 'top'}: the key {key!r} is not allowed: keys must be text; quote a "
                     "key that looks like anything else"
@@ -95,7 +102,7 @@ def check_plain(value: Any, path: Path, most: float = math.inf) -> None:
 def _odd(leaf: Any) -> str | None:
     if isinstance(leaf, float) and not math.isfinite(leaf):
         return f"{leaf} is not allowed: a finite number is needed"
-    if isinstance(leaf, str) and not _encodable(leaf):
+    if isinstance(leaf, str) and not encodable(leaf):
         return f"{leaf!r} is not allowed: it contains half a character"
     if leaf is None or isinstance(leaf, str | int | float):
         return None
@@ -105,7 +112,8 @@ def _odd(leaf: Any) -> str | None:
     )
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
+    """Whether a text can be written as UTF-8; one with half of a surrogate pair cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

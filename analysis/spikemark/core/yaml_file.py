@@ -16,7 +16,16 @@ YAML = (".yaml", ".yml")
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice; YAML libraries silently take the last one."""
+    """Refuses a key that stands twice; YAML libraries silently take the last one.
+
+    Of a key that merged mappings (`<<`) repeat, only the one that counts is kept, since a short file can
+    repeat it any number of times.
+    """
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        super().flatten_mapping(node)
+        if all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+            node.value = [*{(key.tag, key.value): (key, value) for key, value in node.value}.values()]
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)

@@ -43,8 +43,7 @@ def _compute_times(run: RunSpec) -> str:
     found = phases.phase_times(
         network, profile, run.ranks, threads, ranks_per_node=machine.ranks_per_node, hz=machine.rate_hz
     )
-    times = (found.deliver_s, found.update_s, found.collocate_s)
-    return " ".join(f"{limit(part):.{DIGITS}g}" for part in times for limit in (min, max))
+    return " ".join(f"{limit(part):.{DIGITS}g}" for part in found.of_one_thread for limit in (min, max))
 
 
 def _network(run: RunSpec) -> str:

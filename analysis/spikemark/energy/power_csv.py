@@ -15,6 +15,7 @@ from .power_times import check_increasing, parse
 from .resolution import step_w
 from .trace import Trace
 
+MOST = 1e15  # in any unit of power
 Rows = list[tuple[int, list[str]]]  # line of the file, cells
 
 
@@ -116,6 +117,6 @@ def _watts(text: str, column: Column, where: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise BadInput(f"{where}: {column.name} {shown(text)}; allowed: a number >= 0")
+    if not 0 <= value <= MOST:  # also true for NaN
+        raise BadInput(f"{where}: {column.name} {shown(text)}; allowed: a number >= 0 and <= {MOST:g}")
     return value * column.factor

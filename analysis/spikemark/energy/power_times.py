@@ -1,6 +1,5 @@
 """Times as meters write them: seconds from any zero, seconds since the epoch, or ISO 8601."""
 
-import math
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,6 +8,7 @@ from spikemark.core.errors import BadInput, shown
 
 from .trace import GAP
 
+MOST_S = 1e15
 ALLOWED = "a number, or a time such as 2026-01-31T12:00:00.5+01:00"
 
 
@@ -22,11 +22,11 @@ def parse(text: str, factor: float, where: str) -> tuple[float, bool]:
     except ValueError:
         try:
             when = datetime.fromisoformat(text.strip())
-        except ValueError:
+            open_ = when.tzinfo is None
+            return (when.replace(tzinfo=UTC) if open_ else when).timestamp(), open_
+        except (ValueError, OverflowError):
             raise BadInput(f"{where}: time {shown(text)}; allowed: {ALLOWED}") from None
-        open_ = when.tzinfo is None
-        return (when.replace(tzinfo=UTC) if open_ else when).timestamp(), open_
-    if not math.isfinite(value):
+    if not abs(value) <= MOST_S:  # also true for NaN
         raise BadInput(f"{where}: time {shown(text)}; allowed: {ALLOWED}")
     return value, False
 

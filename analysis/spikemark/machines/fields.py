@@ -30,6 +30,10 @@ KERNELS = (
     ("update", POSITIVE, "update by MODEL, per neuron and step"),
     ("external", POSITIVE, "input from outside, neuron and step"),
     ("cycle", NOT_NEGATIVE, "of a rank in every cycle, beside these"),
+    ("t_ring_1", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 1.3 MB"),
+    ("t_ring_8", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 8.4 MB"),
+    ("t_ring_67", NOT_NEGATIVE, "delivery, per synapse more if the thread's ring of input has 67 MB"),
+    ("t_row", NOT_NEGATIVE, "update, per neuron and step more if the thread has 131 072 neurons"),
 )
 #: Tables of collectives, by how their ranks lie on nodes.
 WITHIN, BETWEEN, FULL = "tables", "tables_between", "tables_full"

@@ -8,6 +8,10 @@ _KERNELS = {
     "update": "time to update a neuron",
     "external": "time of a neuron's input from outside",
     "cycle": "fixed time of a cycle",
+    "t_ring_1": "time that a synapse takes longer with a ring of input of 1.3 MB",
+    "t_ring_8": "time that a synapse takes longer with a ring of input of 8.4 MB",
+    "t_ring_67": "time that a synapse takes longer with a ring of input of 67 MB",
+    "t_row": "time that a neuron takes longer where many are on a thread",
 }
 _BUSY = {"one_core": "one core at work", "full_node": "all cores at work"}
 _NAMES = {

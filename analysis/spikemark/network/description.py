@@ -9,15 +9,17 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from spikemark.core.errors import BadInput
 
+from . import placement_field
 from .complaint import complaint
 from .distributions import most_events
 from .fields import (
     LEAST_EVENTS,
     LEAST_WEIGHT,
+    MOST_DELAY_RATIO,
     MOST_EVENTS,
     Known,
     Lane,
@@ -37,10 +39,10 @@ class Description(Known):
     format_version: Any = None
     seed: Any = None
     time: Time
-    delay_ratio: integer(1, 1_000_000) | Literal["auto"] = 1
+    delay_ratio: integer(1, MOST_DELAY_RATIO) | Literal["auto"] = 1
     lag: integer(1, 1000) = 1
     schedule: str | Annotated[list[Lane], Field(min_length=1, max_length=32)] = "conventional"
-    placement: str | None = None
+    placement: Annotated[str | None, BeforeValidator(placement_field.text_of)] = None
     exchange: str | dict[str, Any] = Field(default_factory=dict)
     wire: Wire | dict[str, Wire] = "compact"
     network: Network

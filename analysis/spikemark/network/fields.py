@@ -14,6 +14,7 @@ from . import distributions
 WHOLE = 1e-6  # how far from whole a number may be that has to be: the rounding of decimal fractions
 MOST_HZ, MOST_MS, MOST, MOST_WEIGHT, LEAST_WEIGHT = 1e9, 1e6, 4_000_000_000, 1e12, 1e-100
 RATE_HZ = 2.5  # of ignore_and_fire
+MOST_DELAY_RATIO = 1_000_000
 MOST_EVENTS, LEAST_EVENTS = 100, 1.2e-7  # from outside, per neuron and step
 MOST_RANDOM, LEAST_RANDOM = 1e6, 1e-4  # mean of a random in-degree
 

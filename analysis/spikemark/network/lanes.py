@@ -10,7 +10,10 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
+from .composed import COMPOSED, DIRECT, Composed
 from .description import Description
+from .fields import MOST_DELAY_RATIO
+from .placement import areas_on_ranks, sharing
 from .placement import spans as spans_of
 from .schedules import LaneRule, Schedule, find, square
 
@@ -28,7 +31,7 @@ class Lane:
     group: np.ndarray  # [rank]
     exchange: str
     word_bytes: int  # of a spike in a message
-    composed: tuple = ("alltoallv", "alltoallv", None)  # of two_level: inner, outer, ranks of a block
+    composed: Composed = DIRECT  # where the exchange is composed of others
     shortest: int | None = None  # delay in steps; None for a lane without synapses
 
     @property
@@ -38,8 +41,8 @@ class Lane:
 
     @property
     def exchanges(self) -> tuple[str, ...]:
-        """The exchange, and those that two_level is composed of."""
-        return (self.exchange, *(self.composed[:2] if self.exchange == "two_level" else ()))
+        """The exchange, and those that it is composed of."""
+        return (self.exchange, *(self.composed.parts if self.exchange in COMPOSED else ()))
 
     @property
     def alone(self) -> bool:
@@ -67,7 +70,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
     lane, periods that are longer than the shortest delay, a D that is not a multiple of lag + 1."""
     held = pairs(description, schedule, placement, ranks)
     shortest = _shortest(description, held)
-    spans = spans_of(description, placement, ranks)
+    where = areas_on_ranks(description, placement, ranks)
     for field in ("exchange", "wire"):
         if find(description.schedule) == schedule:
             _check_names(field, getattr(description, field), list(held))
@@ -78,7 +81,7 @@ def read(description: Description, ranks: int, schedule: Schedule, placement: st
         period = _period(description, schedule, rule, lag, ratio, shortest)
         exchange, composed = _exchange(description.exchange, rule.name, lag)
         found.append(Lane(
-            rule.name, period, lag, held[rule.name], _group(description, rule, spans, ranks), exchange,
+            rule.name, period, lag, held[rule.name], _group(description, rule, where, ranks), exchange,
             _bytes(description.wire, rule.name), composed, shortest[rule.name],
         ))  # fmt: skip
     return found
@@ -201,7 +204,7 @@ def largest_between_areas(description: Description, lag: int = 0) -> int | None:
     between = description.shortest[~np.eye(len(description.network.areas), dtype=bool)]
     if not np.isfinite(between).any():
         return None
-    most = _cycles(description, int(between.min()))
+    most = min(_cycles(description, int(between.min())), MOST_DELAY_RATIO)
     if most < lag + 1:
         raise BadInput(f"lag={lag}: delays between areas allow windows of {most} cycles; at most {most - 1}")
     return most - most % (lag + 1)
@@ -225,7 +228,7 @@ def _largest(description: Description, schedule: Schedule, shortest: dict[str, i
     found = []
     for rule in schedule.lanes:
         if rule.period == "D":
-            most = _cycles(description, shortest[rule.name])
+            most = min(_cycles(description, shortest[rule.name]), MOST_DELAY_RATIO)
             found.append(most - most % (_lag(description, rule) + 1))
     return min(found, default=1)
 
@@ -253,13 +256,10 @@ def _period(
     return period
 
 
-def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]], ranks: int) -> np.ndarray:
-    """The number of each rank's group, [rank]."""
+def _group(description: Description, rule: LaneRule, where: np.ndarray, ranks: int) -> np.ndarray:
+    """The number of each rank's group, [rank]; `where` as from `areas_on_ranks`."""
     if rule.group == "area":
-        group = np.arange(ranks)
-        for first, n in spans:
-            group[first : first + n] = np.minimum(group[first : first + n], first)
-        return np.unique(group, return_inverse=True)[1]
+        return sharing(where, ranks)
     if rule.group != "world":
         return np.arange(ranks) // _block(rule, ranks)
     if not rule.bound:
@@ -267,8 +267,8 @@ def _group(description: Description, rule: LaneRule, spans: list[tuple[int, int]
     names = description.network.areas
     ends = {*(rule.source or names), *(rule.target or names)}
     joined = np.zeros(ranks, dtype=bool)
-    for name, (first, n) in zip(names, spans, strict=True):
-        joined[first : first + n] |= name in ends
+    for number, first, n in where:
+        joined[first : first + n] |= names[number] in ends
     return np.where(joined, 0, np.arange(ranks) + 1)
 
 
@@ -280,13 +280,13 @@ def _check_names(field: str, given: object, lanes: list[str]) -> None:
                 raise BadInput(f"{field}: no lane {lane!r}; there are {', '.join(lanes)}")
 
 
-def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, tuple]:
+def _exchange(given: str | dict, lane: str, lag: int) -> tuple[str, Composed]:
     if isinstance(given, dict) and "name" not in given:
         given = given.get(lane, {})
     if not isinstance(given, dict):
         given = {"name": given}
-    inner, outer = given.get("inner", "alltoallv"), given.get("outer", "alltoallv")
-    return given.get("name") or ("ialltoallv" if lag else "alltoallv"), (inner, outer, given.get("group"))
+    name = given.get("name") or ("ialltoallv" if lag else "alltoallv")
+    return name, Composed.of(name, given)
 
 
 def _bytes(wire: str | dict, lane: str) -> int:

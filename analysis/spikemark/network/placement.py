@@ -1,12 +1,14 @@
 """Where neurons are: how many of each population every virtual process (rank, thread) has.
 
-These are the rules of the mini-app's placements (miniapp/src/description/placement). A placement gives
-every area its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons
-of an area are dealt to its virtual processes in turn.
+These are the rules of the mini-app's placements (miniapp/src/description/placement). A rule gives every area
+its consecutive ranks, (first, number). Each is one function, listed in PLACEMENTS. The neurons of an area are
+dealt to its virtual processes in turn. A placement is named by its rule or by the path of a placement file
+(placement_file.py).
 """
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -15,12 +17,8 @@ from spikemark.core.fields import check_whole
 
 from .description import Description
 from .fields import Network
-
-
-def residues(start: int, size: int, modulus: int) -> np.ndarray:
-    """How many of the numbers start ... start + size - 1 leave each remainder modulo `modulus`, [modulus]."""
-    whole, rest = divmod(size, modulus)
-    return whole + ((np.arange(modulus) - start) % modulus < rest)
+from .placement_field import FILE
+from .placement_file import Placement, read, residues
 
 
 def round_robin(network: Network, ranks: int) -> list[tuple[int, int]]:
@@ -92,26 +90,84 @@ def _spend_rank(sizes: np.ndarray, bins: list[list]) -> None:
         bins.append([[filled[0]], 1])
 
 
-Placement = Callable[[Network, int], list[tuple[int, int]]]
-PLACEMENTS: dict[str, Placement] = {"round_robin": round_robin, "area": area, "area_group": area_group}
+Rule = Callable[[Network, int], list[tuple[int, int]]]
+PLACEMENTS: dict[str, Rule] = {"round_robin": round_robin, "area": area, "area_group": area_group}
+
+
+def check_name(placement: str) -> None:
+    """Raises BadInput for a placement that is neither a rule nor a file."""
+    if placement not in PLACEMENTS and not placement.endswith(FILE):
+        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}, or a file ({FILE})")
 
 
 def spans(description: Description, placement: str, ranks: int) -> list[tuple[int, int]]:
-    """The ranks of each area, (first, number). Raises BadInput as `neurons`."""
-    if placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}: known are {', '.join(PLACEMENTS)}")
+    """The ranks of each area, (first, number). Where a file places areas on ranks that do not follow each
+    other, others lie between them. Raises BadInput as `neurons`."""
+    check_name(placement)
     check_whole("ranks", ranks)
-    return PLACEMENTS[placement](description.network, ranks)
+    if placement in PLACEMENTS:
+        return PLACEMENTS[placement](description.network, ranks)
+    held = areas_on_ranks(description, placement, ranks)
+    found = [held[held[:, 0] == number, 1:] for number in range(len(description.network.areas))]
+    return [
+        (int(r[:, 0].min()), int(r.sum(axis=1).max() - r[:, 0].min())) if len(r) else (0, 1) for r in found
+    ]
+
+
+def areas_on_ranks(description: Description, placement: str, ranks: int) -> np.ndarray:
+    """Which consecutive ranks hold neurons of an area: rows (area, first rank, number of ranks), ascending.
+
+    Raises BadInput as `neurons`.
+    """
+    if placement in PLACEMENTS:
+        found = spans(description, placement, ranks)
+        return np.c_[np.arange(len(found)), np.array(found).reshape(-1, 2)]
+    placed, (which, unit, _, _) = _of_file(description.network, placement, ranks)
+    area_of = np.array(description.network.area_of)
+    return np.unique(np.c_[area_of[unit], placed.rank[which], placed.over[which]], axis=0)
+
+
+def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
+    """The number of the group of each rank, [rank], where ranks that share an area are in one.
+
+    `where` as from `areas_on_ranks`.
+    """
+    lowest = list(range(ranks))  # a rank of the same group, at most as high
+
+    def join(a: int, b: int) -> None:
+        ends = []
+        for rank in (a, b):
+            while lowest[rank] != rank:
+                lowest[rank] = rank = lowest[lowest[rank]]
+            ends.append(rank)
+        lowest[max(ends)] = min(ends)
+
+    reach, begins = list(range(ranks)), {}
+    for number, first, n in where.tolist():
+        reach[first] = max(reach[first], first + n - 1)
+        join(begins.setdefault(number, first), first)
+    last = 0
+    for rank in range(ranks):
+        if rank and rank <= last:
+            join(rank - 1, rank)
+        last = max(last, reach[rank])
+    for rank in range(ranks):
+        lowest[rank] = lowest[lowest[rank]]
+    return np.unique(lowest, return_inverse=True)[1]
 
 
 def neurons(description: Description, placement: str, ranks: int, threads: int) -> np.ndarray:
     """Neurons of each population on each virtual process, [population, rank, thread].
 
-    Raises BadInput for an unknown placement, fewer than one rank or thread, and more ranks than it can serve.
+    Raises BadInput for an unknown placement, fewer than one rank or thread, more ranks than it can serve, and
+    a file that is for other ranks or another network.
     """
     check_whole("threads", threads)
-    places = spans(description, placement, ranks)
     network = description.network
+    if placement not in PLACEMENTS:
+        check_name(placement)
+        return _neurons_of_file(network, placement, ranks, threads)
+    places = spans(description, placement, ranks)
     counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
     start, begins = 0, {}  # gid of the first neuron of a population, and of each area
     for p, (population, area_number) in enumerate(zip(network.populations, network.area_of, strict=True)):
@@ -121,3 +177,33 @@ def neurons(description: Description, placement: str, ranks: int, threads: int) 
         counts[p, first : first + n] = dealt.reshape(threads, n).T
         start += population.size
     return counts
+
+
+def _neurons_of_file(network: Network, path: str, ranks: int, threads: int) -> np.ndarray:
+    """As `neurons`. The threads of a rank take turns from one range to the next."""
+    placed, pieces = _of_file(network, path, ranks)
+    counts = np.zeros((len(network.populations), ranks, threads), dtype=np.int64)
+    dealt = np.zeros(ranks, dtype=np.int64)  # neurons on each rank so far
+    for which, unit, start, count in zip(*pieces, strict=True):
+        rank, over = int(placed.rank[which]), int(placed.over[which])
+        at_first = int(start - placed.origin[which]) % over
+        turn = int(dealt[rank + at_first]) % threads
+        found = residues(at_first + turn * over, int(count), over * threads).reshape(threads, over).T
+        counts[unit, rank : rank + over] += found
+        dealt[rank : rank + over] += found.sum(axis=1)
+    return counts
+
+
+def _of_file(network: Network, path: str, ranks: int) -> tuple[Placement, tuple[np.ndarray, ...]]:
+    """What a file says, and its ranges, cut where populations end (`Placement.cut`)."""
+    sizes = np.array([p.size for p in network.populations], dtype=np.int64)
+    file = Path(path)
+    changed = (file.stat().st_mtime_ns, file.stat().st_size) if file.is_file() else None
+    placed = _read(file, int(sizes.sum()), changed).on(ranks, path)
+    return placed, placed.cut(np.cumsum(sizes) - sizes, sizes)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, neurons: int, changed: tuple[int, int] | None) -> Placement:
+    """As `read`; a file that has not `changed` is read once."""
+    return read(path, neurons)

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import LANES
 
 from . import simulators
@@ -63,7 +64,7 @@ def on_fewer_cores(made: Advice) -> str:
 def _started(p: Prediction, mapping: list[str], path: str) -> str:
     """How mpirun starts the mini-app; `mapping` says on which cores."""
     words = ["mpirun", "-n", p.ranks, *mapping, "-x", "OMP_NUM_THREADS", "miniapp", path, "--out", OUT]
-    for field, value in _way(p).items():
+    for field, value in (_way(p) | {"placement": field_of(p.placement)}).items():
         text = json.dumps(value) if isinstance(value, dict) else value
         words += ["--set", f"{field}={text}"]
     return shlex.join(map(str, words))

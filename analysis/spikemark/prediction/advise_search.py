@@ -15,6 +15,7 @@ from spikemark.machines.profile import UnknownValue
 from spikemark.network.description import read
 from spikemark.network.lanes import chosen
 from spikemark.network.placement import PLACEMENTS, spans
+from spikemark.network.placement_field import text_of
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 
 from . import simulators, validated
@@ -42,7 +43,7 @@ class Search:
     def __init__(self, network: Network, profile, target: float | None, simulator: simulators.Simulator):
         self.profile, self.target, self.simulator = profile, target, simulator
         self.network = network
-        simulator.check(*(network.description[n] if n in network.fixed else None for n in TAKEN))
+        simulator.check(*(text_of(network.description[n]) if n in network.fixed else None for n in TAKEN))
         description = {n: v for n, v in network.description.items() if n not in simulator.unused}
         self.counting = Counting(description, network.rates.hz)
         self.described = read(network.description | network.own)
@@ -80,7 +81,8 @@ class Search:
         """Those to try with a schedule."""
         each = list(PLACEMENTS) if "schedule" in self.network.fixed else placements(schedule)
         given = self.counting.description.placement
-        each = [name for name in each if "placement" not in self.network.fixed or name == given]
+        if "placement" in self.network.fixed:
+            each = [name for name in each if name == given] if given in PLACEMENTS else [given]
         return [name for name in each if self.simulator.version(schedule.name, name)]
 
     def of_schedule(self, schedule: Schedule) -> Option | None:
@@ -238,7 +240,7 @@ class Search:
         """What the description states, on the nodes of the best option; if that cannot be run, where, and
         why."""
         own = {name: value for name, value in self.network.own.items() if name not in self.simulator.unused}
-        schedule, placement = chosen(self.described, None, own.get("placement"))
+        schedule, placement = chosen(self.described, None, text_of(own.get("placement")))
         changed = {name: own[name] for name in ("delay_ratio", "lag", "exchange") if name in own}
         if self.simulator.version(schedule.name, placement) is None:
             how = f"the {schedule.label} schedule with placement {placement}"

@@ -84,7 +84,7 @@ def explained(made: Advice) -> list[str]:
                 line += f"; an exchange may take {counted(lane.lag, 'such window')} (the lag)"
                 line += f", so D = {lane.period} × {lane.lag + 1} = {lane.period * (lane.lag + 1)}"
             found.append(f"{line}.")
-    found.append(f"Placement {p.placement} {PLACED[p.placement]}.")
+    found.append(f"Placement {p.placement} {PLACED.get(p.placement, 'puts neurons where its file says')}.")
     if not made.released:
         found.append(f"Only {made.best.version} runs {made.label} this way, not released {made.label}.")
     how = advise_commands.how_to(made)

@@ -8,7 +8,9 @@ from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import lanes
 from spikemark.network.description import read
-from spikemark.network.placement import PLACEMENTS
+from spikemark.network.exchanges import EXCHANGES
+from spikemark.network.placement import check_name
+from spikemark.network.placement_field import field_of, located
 from spikemark.network.schedules import SCHEDULES, Schedule, find
 from spikemark.presets import PRESETS
 from spikemark.records import dry_run
@@ -16,7 +18,6 @@ from spikemark.records.dry_run import DryRun
 
 from . import rates
 from .cycles import AUTO
-from .exchange import ALONE, EXCHANGES, TWO_LEVEL
 from .rates import Rates
 from .simulators import MINI_APP, Simulator
 
@@ -111,20 +112,20 @@ def for_all_schedules(
     sources = dict.fromkeys(fixed, GIVEN)
     if fixed.get("delay_ratio", AUTO) == AUTO:
         sources["delay_ratio"] = LARGEST
+    used = fixed if placement is None else fixed | {"placement": field_of(placement)}
     return replace(
-        network, description=stated | free | fixed, sources=sources, own=own, fixed=frozenset(fixed)
+        network, description=stated | free | used, sources=sources, own=own, fixed=frozenset(fixed)
     )
 
 
 def _check_names(placement: str | None, exchange: str | dict | None) -> None:
     """Raises BadInput for unknown placements and exchanges."""
-    if placement is not None and placement not in PLACEMENTS:
-        raise BadInput(f"placement={placement!r}; allowed: {', '.join(PLACEMENTS)}")
-    known = [*EXCHANGES, TWO_LEVEL, ALONE]
+    if placement is not None:
+        check_name(placement)
     of_lanes = isinstance(exchange, dict) and "name" not in exchange
     for name in exchange.values() if of_lanes else [exchange]:
-        if isinstance(name, str) and name not in known:
-            raise BadInput(f"exchange={name!r}; allowed: {', '.join(known)}")
+        if isinstance(name, str) and name not in EXCHANGES:
+            raise BadInput(f"exchange={name!r}; allowed: {', '.join(EXCHANGES)}")
 
 
 def taken_by(network: Network, simulator: Simulator) -> Network:
@@ -163,11 +164,11 @@ def of_preset(
 
 def of_file(path: Path, rate: float | None = None) -> Network:
     """The run description in a file. Raises BadInput for a file without one, and for unknown names."""
-    description = read_json_or_yaml(path)
+    description = located(read_json_or_yaml(path), path.parent)
     known = read(description, f"{path}: ")
     try:
         find(known.schedule)
-        _check_names(description.get("placement"), description.get("exchange"))
+        _check_names(known.placement, description.get("exchange"))
     except BadInput as reason:
         raise BadInput(f"{path}: {reason}") from None
     return Network(

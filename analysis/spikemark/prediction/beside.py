@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted
+from spikemark.records.phases import COMPUTE, HELD, NOT_TIMED, PARTS
 from spikemark.records.rates import rates_hz
-from spikemark.records.record import NOT_TIMED, PARTS, Run
+from spikemark.records.record import Run
 
 from . import rates, show
 from .predict import Prediction, predict
@@ -51,7 +52,7 @@ def beside(run: Run, profile) -> Beside:
     )  # fmt: skip
     model_s, kind = record.timing.model_s, record.kind
     took = {
-        part: missing(NOT_TIMED, mark="not timed")
+        part: missing(HELD if part in COMPUTE else NOT_TIMED, mark="not timed")
         if (spent := run.spent_s(part)) is None
         else Quantity(spent / model_s, kind=kind)
         for part in PARTS

@@ -1,12 +1,19 @@
-"""How much longer a synapse takes if the ring of input does not fit into the caches.
+"""How much longer synapses and neurons take if the ring of input does not fit into the caches.
 
 `t_next` of a profile was measured with a ring that fits into the second cache (miniapp/bench/kernels_drawn.c:
-5000 neurons, 21 slots of two bytes, 0.2 MB). With a larger ring, a cache of C bytes misses 1 - C / ring of
+5000 neurons, 21 slots of two bytes, 0.2 MB). What a synapse takes longer with rings of 1.3, 8.4 and 67 MB are
+`t_ring_1`, `t_ring_8` and `t_ring_67`; in between, the time is linear in the logarithm of the ring's size.
+`t_row` is what a neuron's step takes longer with 131 072 neurons on a thread, if the second cache does not
+hold them; their ring has 5.5 MB. Beyond the largest ring, times stay what they are there.
+
+Profiles without these times get those of one machine. There, a cache of C bytes misses 1 - C / ring of
 the accesses (models/cache.py, one region at random; less where delays are alike). On a quiet virtual machine
 with 1 MiB of second cache per core, 16 MiB of the last one and 3.65 GHz, lists of 1000 synapses took 0.97,
 1.48, 6.13 and 7.26 ns per synapse with rings of 0.8, 8.0, 40 and 80 MB (`bench_kernels`, the kernel `deliver`
 with 2000, 20 000, 100 000 and 200 000 neurons, one thread, medians of 3, 2026-11-22): `MISS` and `FAR`.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,6 +28,10 @@ FAR = CLOCK_HZ * np.mean([
     (ns * 1e-9 - 0.97e-9 - MISS / CLOCK_HZ * (1 - 2**20 / ring)) / (1 - 2**24 / ring)
     for ns, ring in ((6.13, 40.2e6), (7.26, 80.4e6))
 ])  # fmt: skip
+#: Bytes of the rings with which times of profiles were measured.
+FITS = 5000 * 42
+RINGS = {"t_ring_1": 30_000 * 42, "t_ring_8": 200_000 * 42, "t_ring_67": 1_600_000 * 42}
+ROW, ROW_RING = "t_row", 131_072 * 42
 ASSUMED = (
     f"a synapse whose cell of the ring of input is not in the second cache takes {MISS:.0f} clock cycles"
     f" more, {MISS + FAR:.0f} where it is not in the core's share of the last one either, as measured on one"
@@ -28,13 +39,45 @@ ASSUMED = (
 )
 
 
-def miss_s(loads: Loads, inputs: Inputs) -> np.ndarray:
-    """Additional seconds per synapse for the threads of each column, [column]; 0 where no cache is known."""
-    ring = loads.ring.neuron_bytes * np.maximum(loads.neurons.sum(axis=0), 1.0)
+Kernel = Callable[[str], float]
+
+
+def no_kernel(name: str) -> float:
+    """The time of a kernel of a profile that has none for large rings, NaN."""
+    return np.nan
+
+
+def miss_s(loads: Loads, inputs: Inputs, kernel: Kernel = no_kernel) -> np.ndarray:
+    """Additional seconds per synapse for the threads of each column, [column]; 0 where no cache is known.
+
+    `kernel`: seconds of a kernel by its name, NaN where the profile does not have it.
+    """
+    ring = _ring(loads)
+    times = [kernel(name) for name in RINGS]
+    if is_measured(kernel):
+        return np.interp(np.log(ring), np.log([FITS, *RINGS.values()]), [0.0, *times])
     last, sharing = inputs.get("node.l3", 0.0), inputs.get("node.l3_cores", 0.0)
     share = last / sharing if sharing else 0.0
     clocks = MISS * _missed(inputs.get("node.l2", 0.0) or share, ring) + FAR * _missed(share, ring)
     return clocks / inputs.get("node.clock", CLOCK_HZ)
+
+
+def row_s(loads: Loads, inputs: Inputs, kernel: Kernel) -> np.ndarray:
+    """Additional seconds per neuron and step for the threads of each column, [column]; 0 if not known."""
+    time, second = kernel(ROW), inputs.get("node.l2", 0.0)
+    if np.isnan(time) or not second:
+        return np.zeros(loads.neurons.shape[1])
+    return np.interp(np.log(_ring(loads)), np.log([second, max(ROW_RING, second * 1.01)]), [0.0, time])
+
+
+def is_measured(kernel: Kernel) -> bool:
+    """Whether a profile says what large rings cost."""
+    return not any(np.isnan(kernel(name)) for name in RINGS)
+
+
+def _ring(loads: Loads) -> np.ndarray:
+    """Bytes of the ring of a thread, [column]."""
+    return loads.ring.neuron_bytes * np.maximum(loads.neurons.sum(axis=0), 1.0)
 
 
 def _missed(size: float, ring: np.ndarray) -> np.ndarray:

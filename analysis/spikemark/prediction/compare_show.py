@@ -28,6 +28,7 @@ BEYOND = (
 )
 LIMITS = {
     "deliver": "memory access in delivery", "update": "updating neurons and the fixed time of a cycle",
+    "thread_wait": "waiting for the slowest thread of a rank",
     "collocate": "collocation by one thread of each rank", "waiting": "waiting for the slowest rank",
     "exchange": "the interconnect", None: "unknown",
 }  # fmt: skip

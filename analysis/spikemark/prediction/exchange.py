@@ -1,30 +1,31 @@
 """How long the exchanges of a lane take: what ranks send each other in a window, on an interconnect.
 
-One function per back-end of the mini-app, listed in EXCHANGES, except for `two_level`, which combines two of
-them; sizes travel ahead if the back-end sends them ahead (miniapp/src/transport/exchange). A put is a
-message, and MPI_Win_fence the end of it and a barrier (Gerstenberger, Besta, Hoefler 2013, doi
+One function per back-end of the mini-app, listed in EXCHANGES, except for those that are composed of others
+(partition/routed.py); sizes travel ahead if the back-end sends them ahead (miniapp/src/transport/exchange). A
+put is a message, and MPI_Win_fence the end of it and a barrier (Gerstenberger, Besta, Hoefler 2013, doi
 10.1145/2503210.2503286); in shared memory (Hoefler et al. 2013, doi 10.1007/s00607-013-0324-2) reading what
 another rank has written is a message within the node.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.algorithms import LINEAR
+from spikemark.network.composed import COMPOSED
+from spikemark.network.exchanges import ALONE
 from spikemark.network.lanes import Lane
 
 from .collectives import Collectives
 from .loads import Loads
+from .partition import routed
 from .traffic import Traffic
 
 KEPT = 8  # lanes of which the traffic is kept: those of the ways that are looked at
 COUNT_BYTES = 4.0  # a size that is sent ahead
-FRAME_BYTES = 8.0
 LINE_WORDS, WORD_BYTES = 16, 4  # what a fixed buffer begins with; the words that it consists of
-TWO_LEVEL, ALONE = "two_level", "self"
 #: Exchanges that go on while ranks compute (`overlaps` in `miniapp --list --json`); a lag needs one.
 OVERLAPPING = ("ialltoallv", "ineighbor", "p2p", "direct", "sparse", "rma_put", "shared")
 BROADCASTS = ("allgather", "allgatherv", "rma_doubling")  # `broadcast` in `miniapp --list --json`
@@ -140,20 +141,22 @@ def groups(loads: Loads, number: int, ranks_per_node: int) -> list[Traffic]:
             if sent.tobytes() in known:
                 continue
             known.add(sent.tobytes())
-        found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), node))
+        onto = partial(_onto, loads, number, members)
+        found.append(Traffic(sent * lane.word_bytes, -np.expm1(-sent), node, onto, lane.word_bytes))
     return found
+
+
+def _onto(loads: Loads, number: int, members: np.ndarray, sets: np.ndarray) -> np.ndarray:
+    return loads.lanes[number].period * loads.onto(number, members, sets)
 
 
 def check(lane: Lane) -> None:
     """Raises BadInput for a back-end that does not exist, or that cannot serve so many ranks."""
-    inner, outer, group = lane.composed
     asked, most = {"": lane.exchange}, int(lane.sizes.max())
-    if lane.exchange == TWO_LEVEL:
-        asked = {"inner ": inner, "outer ": outer}
-        if group is not None and (type(group) is not int or not 1 <= group <= most):
-            raise BadInput(f"exchange: group={group!r} for lane {lane.name}; allowed: 1 to {most} ranks")
+    if lane.exchange in COMPOSED:
+        asked = routed.check(lane)
     for role, name in asked.items():
-        allowed = [n for n in EXCHANGES if not (role and n in BROADCASTS)] + [TWO_LEVEL] * (not role)
+        allowed = [n for n in EXCHANGES if not (role and n in BROADCASTS)] + [*COMPOSED] * (not role)
         allowed += [ALONE] * (most == 1)
         if name not in allowed:
             raise BadInput(f"exchange: {role}{name!r} for lane {lane.name}; allowed: {', '.join(allowed)}")
@@ -161,51 +164,9 @@ def check(lane: Lane) -> None:
 
 def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     """Seconds of an exchange of the slowest group; 0 for a lane without groups."""
-    if lane.exchange == TWO_LEVEL:
-        return max((_two_level(net, lane, t) for t in traffic), default=0.0)
+    if lane.exchange in COMPOSED:
+        return max((routed.seconds(net, lane.composed, t, EXCHANGES) for t in traffic), default=0.0)
     return max((EXCHANGES[lane.exchange](net, t) for t in traffic), default=0.0)
-
-
-def _two_level(net: Collectives, lane: Lane, traffic: Traffic) -> float:
-    """Seconds of an exchange within blocks of ranks and then between them.
-
-    The first step brings words to the member of the block that has the number of the receiver in its own
-    block; the second step brings them there, along a column of members with this number. A smaller last block
-    does not count in the first step. Its members sit in several columns, one after another, and all ranks
-    meet them before the next window. Every run of words has a frame of two.
-    """
-    ranks, (inner, outer, size) = traffic.ranks, lane.composed
-    size = size or round(np.sqrt(ranks))
-    framed = traffic.bytes + FRAME_BYTES * traffic.messages
-    member, block = np.arange(ranks) % size, np.arange(ranks) // size
-    last = np.flatnonzero(block == block[-1])
-    inside = [
-        _moved(framed[block == b] @ _ones(member), traffic.node[block == b]) for b in range(block[-1] + 1)
-    ]
-    through = _ones(block).T @ framed  # what each block sends each rank, by the rank's own member
-    across = []
-    for column in range(size):
-        full = np.flatnonzero((member == column) & (block < block[-1]))
-        seated = np.append(full, last[column % len(last)])
-        to = through[:, full], through[:, last[column]] if column < len(last) else np.zeros(len(through))
-        across.append(_moved(np.column_stack(to), traffic.node[seated]))
-    first, second = (
-        max((EXCHANGES[name](net, t) for t in parts if t.ranks > 1), default=0.0)
-        for name, parts in ((inner, inside), (outer, across))
-    )
-    return first + -(-size // len(last)) * second
-
-
-def _ones(number: np.ndarray) -> np.ndarray:
-    """1 where a rank has a number and else 0, [rank, number]."""
-    return (number[:, None] == np.arange(number.max() + 1)).astype(float)
-
-
-def _moved(sent: np.ndarray, node: np.ndarray) -> Traffic:
-    """The traffic of members that send each other these bytes; what a member keeps does not travel."""
-    square = np.array(sent[: len(node), : len(node)], dtype=float)
-    np.fill_diagonal(square, 0.0)
-    return Traffic(square, -np.expm1(-square / COUNT_BYTES), node)
 
 
 def barrier(net: Collectives, traffic: list[Traffic]) -> float:

@@ -38,6 +38,8 @@ class Loads:
     stored: np.ndarray  # [lane, rank], lists that the rank holds, by source (not by thread)
     held: np.ndarray  # [lane, rank], synapses
     words: np.ndarray  # [lane, sender, receiver], spikes sent
+    sending: np.ndarray  # [population, rank], spikes fired
+    unmet: np.ndarray  # [lane, population, rank], log of the probability that a neuron has no list there
     spikes: np.ndarray  # [rank], spikes fired
     external: float  # events from outside in the whole network
     schedule: Schedule
@@ -64,6 +66,14 @@ class Loads:
     def of_rank(self, of_column: np.ndarray) -> np.ndarray:
         """Sums over the threads of each rank, [..., rank]."""
         return of_column[..., self.column].sum(axis=-1)
+
+    def onto(self, lane: int, members: np.ndarray, sets: np.ndarray) -> np.ndarray:
+        """Spikes of each of these ranks that any rank of a set needs, [member, set].
+
+        `members` are ranks, and `sets` [member] is the number of the set that each is in.
+        """
+        inside = (sets[:, None] == np.arange(sets.max() + 1)).astype(float)
+        return self.sending[:, members].T @ -np.expm1(self.unmet[lane][:, members] @ inside)
 
     @property
     def synapses(self) -> np.ndarray:
@@ -131,11 +141,12 @@ class Counting:
         fired = self.sizes * self.per_neuron  # spikes of each population per cycle
         visits = self.drawn.hits.T @ fired  # synapses visited per target neuron
         counts = [self._lane(lane, placed, (placement, ranks, threads)) for lane in used]
-        lists, stored, words, held = (np.array(each) for each in zip(*counts, strict=True))
+        sending = self.per_neuron[:, None] * placed.on_rank
+        lists, stored, words, held, unmet = (np.array(each) for each in zip(*counts, strict=True))
         return Loads(
             ranks, threads, description.time.cycle_steps, 1e-3 * description.time.cycle_ms, used,
             placed.column, lists, visits @ placed.neurons, placed.neurons, stored, held,
-            words, self.per_neuron @ placed.on_rank,
+            words, sending, unmet, sending.sum(axis=0),
             self.external, schedule, placement, description, self.ring,
         )  # fmt: skip
 
@@ -145,16 +156,18 @@ class Counting:
 
     def _lane(self, lane: Lane, placed: "_Placed", where: tuple) -> tuple:
         """Of a lane: lists entered [column], lists held [rank], spikes sent [sender, receiver], synapses held
-        [rank]."""
+        [rank], `unmet` [population, rank]."""
         key = (*where, lane.held.tobytes())
         if key not in self.counted:
             misses = _inside(self.drawn.misses, lane.held, self.areas)
-            has = -np.expm1(misses @ placed.on_rank)  # [population, rank]: how probably a rank has a list
+            unmet = misses @ placed.on_rank
+            has = -np.expm1(unmet)  # [population, rank]: how probably a rank has a list
             self.counted[key] = (
                 (self.sizes * self.per_neuron) @ -np.expm1(misses @ placed.neurons),
                 self.sizes @ has,
                 (self.per_neuron[:, None] * placed.on_rank).T @ has,
                 (_inside(self.drawn.hits, lane.held, self.areas).T @ self.sizes) @ placed.on_rank,
+                unmet,
             )
         return self.counted[key]
 

@@ -1,8 +1,8 @@
 """Bytes that the mini-app's structures take on every rank, before anything is built.
 
 These are the sizes of the mini-app (docs/miniapp.md, Synapses; miniapp/src/app/estimate.c): synapses, what
-finds their lists on each thread, routes, neurons and a ring of input. The program and the MPI library come on
-top.
+finds their lists on each thread, routes, neurons, a ring of input, and the buffers of exchanges before any
+word is sent. The program and the MPI library come on top.
 """
 
 import math
@@ -13,8 +13,12 @@ import numpy as np
 from scipy import stats
 
 from spikemark.machines.inputs import WITHIN
+from spikemark.network.composed import COMPOSED
+from spikemark.network.exchanges import ALONE
+from spikemark.network.lanes import Lane
 from spikemark.network.ring import synapse_bytes
 
+from .exchange import BROADCASTS
 from .loads import Loads
 
 NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
@@ -29,6 +33,13 @@ FILTER_BITS = 8  # for each synapse, at most
 FEWEST_SPARE, MOST_GROUP_BITS, GROUP_SYNAPSES = 5, 14, 16384
 MANY = 32  # lists of a line
 MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
+#: Of an exchange, for each rank, partner or not (`rank_bytes` of its file in miniapp/src/transport/exchange);
+#: 0 for the others.
+PLACE = {
+    "alltoallv": 24, "ialltoallv": 24, "allgatherv": 12, "alltoall": 128, "persistent": 128, "allgather": 80,
+    "rma_doubling": 128, "shared": 16,
+}  # fmt: skip
+RUN, ROOM, FIRST_ROOM = 16, 12, 64  # of the inbox for a rank; of the outbox, and for its first words
 ROUNDED = 1e-3  # by which an expectation may fall short of a whole number
 
 
@@ -51,7 +62,30 @@ def bytes_of_ranks(loads: Loads) -> np.ndarray:
         + loads.ring.neuron_bytes * neurons
         + SPIKE * loads.steps * neurons
         + loads.threads * BLOCK * BLOCK_BYTES
+        + sum(_windows(lane, lists) for lane, lists in zip(loads.lanes, loads.stored, strict=True))
     )
+
+
+def _windows(lane: Lane, lists: np.ndarray) -> np.ndarray:
+    """Bytes of the windows of a lane before any word is sent, on ranks that hold `lists`, [rank]."""
+    meets = np.array([_window(lane, int(ranks), held) for ranks, held in zip(lane.sizes, lists, strict=True)])
+    return (lane.lag + 1) * meets
+
+
+def _window(lane: Lane, ranks: int, lists: float) -> float:
+    if ranks == 1:
+        return _places(ALONE, 1)
+    rooms = 1 if lane.exchange in BROADCASTS else min(ranks, lists)
+    found = _places(lane.exchange, ranks) + FIRST_ROOM * rooms
+    if lane.exchange in COMPOSED:
+        levels = zip(lane.composed.parts, lane.composed.dimensions(ranks), strict=True)
+        found += sum(_places(part, along) for part, along in levels)
+    return found
+
+
+def _places(exchange: str, ranks: int) -> float:
+    """Bytes that an exchange and its outbox have for all ranks, partners or not."""
+    return ranks * (RUN + PLACE.get(exchange, 0)) + ROOM * (1 if exchange in BROADCASTS else ranks)
 
 
 def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 A thread takes t_first per list entered, t_next per synapse visited, t_spike per spike it goes through
 (models/delivery_time.py), and t_update per neuron and step; the master thread alone writes spikes into send
-buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; the
-waiting of the other threads counts into update, as in the mini-app's records. Kernel times depend on how many
+buffers. The fixed time of every cycle counts into update. The slowest thread of a rank sets its time; how
+long a mean thread waits for it is `thread_wait`, as in the mini-app. Kernel times depend on how many
 cores of the node are busy: those of the profile are for one core and for all; in between, they are
 interpolated linearly in the number of busy cores.
 """
@@ -37,13 +37,24 @@ class PhaseTimes:
 
     deliver_s: np.ndarray
     update_s: np.ndarray
+    thread_wait_s: np.ndarray
     collocate_s: np.ndarray
     assumptions: list[str]
 
     @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """[rank] of each part of records.phases.COMPUTE."""
+        return self.deliver_s, self.update_s, self.thread_wait_s, self.collocate_s
+
+    @property
+    def of_one_thread(self) -> tuple[np.ndarray, ...]:
+        """Deliver, update and collocate, [rank] each, of one thread that stands for all of its rank."""
+        return self.deliver_s, self.update_s + self.thread_wait_s, self.collocate_s
+
+    @property
     def compute_s(self) -> np.ndarray:
-        """All three phases together, [rank]."""
-        return self.deliver_s + self.update_s + self.collocate_s
+        """All parts together, [rank]."""
+        return sum(self.parts)
 
 
 def phase_times(
@@ -69,7 +80,8 @@ def phase_times(
 
 def assumptions(inputs: Inputs, node: Node) -> list[str]:
     """What the times assume: assumed values of the profile, then assumptions of the model."""
-    found = [*assumed(inputs), cache.ASSUMED]
+    rings = cache.is_measured(lambda name: _known(inputs, name, node))
+    found = [*assumed(inputs), *([] if rings else [cache.ASSUMED])]
     if 1 < node.busy < node.cores:
         found.append(INTERPOLATED)
     if any(inputs.profile.get(f"{group}.{CYCLE}") is None for group in _groups(node)):
@@ -90,22 +102,27 @@ def assumed(inputs: Inputs) -> list[str]:
     ]
 
 
-def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean seconds per cycle in deliver, update and collocate, [rank] each."""
+def seconds(loads: Loads, inputs: Inputs, node: Node) -> tuple[np.ndarray, ...]:
+    """Mean seconds per cycle in each part of records.phases.COMPUTE, [rank]."""
 
     def kernel(name: str) -> float:
         return _kernel(inputs, name, node)
 
-    visit = kernel("t_next") + cache.miss_s(loads, inputs)
+    def known(name: str) -> float:
+        return _known(inputs, name, node)
+
+    visit = kernel("t_next") + cache.miss_s(loads, inputs, known)
     delivery = loads.lists.sum(axis=0) * kernel("t_first") + loads.events * visit
     going_through = loads.arriving * kernel("t_spike")
-    advancing = _update(loads.description.network.populations, kernel) * loads.steps @ loads.neurons
+    each = _update(loads.description.network.populations, kernel)[:, None] + cache.row_s(loads, inputs, known)
+    advancing = loads.steps * (each * loads.neurons).sum(axis=0)
     of_thread = (delivery + advancing)[loads.column]
     deliver = delivery[loads.column].mean(axis=1) + going_through
-    beside = _kernel(inputs, CYCLE, node, Inputs.get, 0.0) + _barriers(inputs, node)
-    update = of_thread.max(axis=1) + going_through - deliver + beside
+    update = advancing[loads.column].mean(axis=1) + _kernel(inputs, CYCLE, node, Inputs.get, 0.0)
+    waited = np.maximum(of_thread.max(axis=1) - of_thread.mean(axis=1), 0.0)  # rounding aside, >= 0
     alone = Node(node.cores, node.ranks, 1, node.nodes)  # the master threads, while the others wait
-    return deliver, update, loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
+    collocate = loads.collocated / ROUTES * _kernel(inputs, "collocate", alone)
+    return deliver, update, waited + _barriers(inputs, node), collocate
 
 
 def _update(populations: list[Population], kernel) -> np.ndarray:
@@ -122,6 +139,11 @@ def _kernel(inputs: Inputs, name: str, node: Node, ask: Callable = Inputs.need, 
     why = other or (f"{node.busy} of {node.cores} busy cores",)
     times = {group: ask(inputs, f"{group}.{name}", *why) for group in _groups(node)}
     return (1 - share) * times.get(ONE, 0.0) + share * times.get(FULL, 0.0)
+
+
+def _known(inputs: Inputs, name: str, node: Node) -> float:
+    """Seconds of a kernel, NaN where the profile does not have it."""
+    return _kernel(inputs, name, node, Inputs.get, np.nan)
 
 
 def _share(node: Node) -> float:

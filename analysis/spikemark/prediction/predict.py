@@ -16,7 +16,7 @@ from spikemark.machines.profile import UnknownValue
 from spikemark.network.description import read
 from spikemark.quantities.quantity import Quantity, missing, worst
 from spikemark.records.dry_run import DryRun
-from spikemark.records.record import COMPUTE
+from spikemark.records.phases import COMPUTE, THREADS
 
 from . import calls, choices, energy, exchange, memory, phases, rates, simulators, validated
 from .calls import Call
@@ -31,6 +31,7 @@ from .times import PARTS, meeting, network_of, of_parts
 FIGURES = {
     "deliver": ("delivery", "s per simulated s"),
     "update": ("update", "s per simulated s"),
+    THREADS: ("waiting for threads", "s per simulated s"),
     "collocate": ("collocation", "s per simulated s"),
     "waiting": ("waiting for the slowest rank", "s per simulated s"),
     "exchange": ("exchange", "s per simulated s"),

@@ -7,6 +7,7 @@ from spikemark.machines.jitter import Jitter
 from spikemark.machines.node import Node
 from spikemark.models import recursion
 from spikemark.network.lanes import Lane
+from spikemark.records.phases import COMPUTE
 
 from . import choices, exchange, phases, waiting
 from .collectives import Collectives
@@ -14,7 +15,7 @@ from .loads import Loads
 from .measured import Measured
 from .traffic import Traffic
 
-PARTS = ("deliver", "update", "collocate", "waiting", "exchange")
+PARTS = (*COMPUTE, "waiting", "exchange")
 
 
 def of_parts(loads: Loads, inputs: Inputs, node: Node, measured: Measured | None = None) -> dict[str, float]:

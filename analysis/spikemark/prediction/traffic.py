@@ -1,6 +1,7 @@
 """What the ranks of a group send each other in an exchange, and the sums that collective calls need of it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,10 @@ class Traffic:
     bytes: np.ndarray
     messages: np.ndarray  # expected numbers of messages that are not empty
     node: np.ndarray  # [member]
+    #: Words of each member onto sets of members, [member, set], given the set of each; for merging.
+    onto: Callable[[np.ndarray], np.ndarray] | None = None
+    word_bytes: int = 4
+    kept: dict = field(default_factory=dict, repr=False)  # what follows from it alone
 
     @property
     def ranks(self) -> int:
@@ -64,13 +69,9 @@ class Traffic:
         most = max(self.bytes.sum(axis=0).max(), self.bytes.sum(axis=1).max())
         return float(most / max(1, self.ranks - 1))
 
-    @cached_property
-    def _dense(self) -> dict[float, "Traffic"]:
-        return {}
-
     def dense(self, size: float) -> "Traffic":
         """The same ranks, with `size` bytes from everyone to everyone."""
-        if size not in self._dense:
+        if size not in self.kept:
             other = 1.0 - np.eye(self.ranks)
-            self._dense[size] = Traffic(size * other, other, self.node)
-        return self._dense[size]
+            self.kept[size] = Traffic(size * other, other, self.node)
+        return self.kept[size]

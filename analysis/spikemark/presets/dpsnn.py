@@ -18,6 +18,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from spikemark.core.errors import shown
+from spikemark.network.description import Wire
 
 from . import dpsnn_cells, dpsnn_columns
 from .options import choose
@@ -84,7 +85,7 @@ class Options(RunOptions):
         float, Field(gt=0, le=1, description="step h, ms, a fraction of the 1 ms between exchanges")
     ] = 1.0
     warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 3000.0
-    wire: Annotated[str, Field(description="how a spike is written in a message")] = "aer12"
+    wire: Annotated[Wire, Field(description="how a spike is written in a message")] = "aer12"
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":

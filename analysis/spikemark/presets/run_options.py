@@ -6,7 +6,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from spikemark.core.errors import shown
 from spikemark.network.description import read_time
-from spikemark.network.placement import PLACEMENTS
+from spikemark.network.exchanges import EXCHANGES
+from spikemark.network.placement import check_name
+from spikemark.network.placement_field import field_of
 from spikemark.network.schedules import SCHEDULES
 
 from .options import Strict, choose
@@ -18,7 +20,10 @@ class RunOptions(Strict):
     seed: Annotated[int, Field(ge=0, le=2**53, description="seed of the network")] = 1
     schedule: Annotated[str, Field(description="a schedule of the mini-app")] = "conventional"
     placement: Annotated[
-        str | None, Field(description="a placement of the mini-app; default: what the schedule implies")
+        str | None,
+        Field(
+            description="a placement of the mini-app, or a placement file; default: what the schedule implies"
+        ),
     ] = None
     exchange: Annotated[
         str | None, Field(description="an exchange of the mini-app; by default it chooses for each lane")
@@ -26,12 +31,19 @@ class RunOptions(Strict):
     simulate_ms: Annotated[float, Field(gt=0, description="measured time, ms")] = 1000.0
     warmup_ms: Annotated[float, Field(ge=0, description="simulated time before the measurement, ms")] = 500.0
 
-    @field_validator("schedule", "placement")
+    @field_validator("schedule", "exchange")
     @classmethod
     def _known(cls, name: str | None, about: ValidationInfo) -> str | None:
-        allowed = SCHEDULES if about.field_name == "schedule" else PLACEMENTS
+        allowed = SCHEDULES if about.field_name == "schedule" else EXCHANGES
         if name is not None and name not in allowed:
             raise ValueError(f"{about.field_name}={shown(name)}: allowed are {', '.join(allowed)}")
+        return name
+
+    @field_validator("placement")
+    @classmethod
+    def _placed(cls, name: str | None) -> str | None:
+        if name is not None:
+            check_name(name)
         return name
 
     def described(
@@ -57,7 +69,7 @@ class RunOptions(Strict):
             },
             **({} if delay_ratio is None else {"delay_ratio": delay_ratio}),
             "schedule": self.schedule,
-            **({} if self.placement is None else {"placement": self.placement}),
+            **({} if self.placement is None else {"placement": field_of(self.placement)}),
             **({} if self.exchange is None else {"exchange": self.exchange}),
             "network": {"populations": populations, "projections": projections},
         }

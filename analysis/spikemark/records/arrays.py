@@ -45,7 +45,8 @@ def check_times(path: Path, times: np.ndarray, phases: dict[str, PhaseTime]) -> 
     throughout; every other time is a number >= 0, and their sums are those of the record. Raises BadInput
     with the first time that is not.
     """
-    sums = np.array([rank.sum(axis=0, dtype=np.float64) for rank in times])  # [rank, phase]
+    with np.errstate(invalid="ignore"):  # infinite times, which are refused below
+        sums = np.array([rank.sum(axis=0, dtype=np.float64) for rank in times])  # [rank, phase]
     for number, (name, summary) in enumerate(phases.items()):
         if summary.mean_s is None:
             _not_timed(path, name, times[:, :, number])

@@ -15,10 +15,12 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
+from spikemark.network import placement_field
 
 from . import run_files
 from .arrays import check_times, map_array
-from .record_fields import FORMAT_VERSION, Count, Fields, OfProcesses, Positive, Seconds, Timing
+from .field_types import Count, Fields, Positive, Seconds
+from .record_fields import FORMAT_VERSIONS, READABLE, OfProcesses, Timing
 
 
 class Alone(Fields):
@@ -81,12 +83,15 @@ def load(folder: Path) -> DryRank:
     """The record of one rank. Raises BadInput naming the file and what is wrong."""
     path = Path(folder)
     content = read_json(path / run_files.RECORD, "a dry run of a rank holds it")
-    if not isinstance(content, dict) or content.get("format_version") != FORMAT_VERSION:
-        raise BadInput(f"{path / run_files.RECORD}: not a run record of format_version {FORMAT_VERSION}")
+    if not isinstance(content, dict) or content.get("format_version") not in FORMAT_VERSIONS:
+        raise BadInput(f"{path / run_files.RECORD}: not a run record of format_version {READABLE}")
+    of_copy = placement_field.copied(content.get("description"), path / run_files.PLACEMENT)
+    content = content | {"description": of_copy}
     record = checked(DryRecord, content, path / run_files.RECORD, "a dry run of a rank")
     shape = (1, record.timing.cycles, len(record.phases))
     cycles = map_array(path / run_files.CYCLES, np.float32, shape, run_files.RECORD)
-    check_times(path / run_files.CYCLES, cycles, record.timing.phases)
+    phases = {name: record.timing.phases[name] for name in record.phases}
+    check_times(path / run_files.CYCLES, cycles, phases)
     found = DryRank(path, record, _row(path / run_files.RANKS, record), cycles[0])
     if record.ranks != record.dry_run.of or record.dry_run.rank >= record.ranks:
         raise BadInput(
@@ -104,4 +109,8 @@ def _row(path: Path, record: DryRecord) -> dict[str, Any]:
         raise BadInput(f"{path}: not a table: {' '.join(str(error).split())}") from None
     if "rank" not in table or table["rank"].tolist() != [record.dry_run.rank]:
         raise BadInput(f"{path}: one line of rank {record.dry_run.rank} is needed")
-    return {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    row = {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    for name, value in row.items():
+        if isinstance(value, int | float | np.number) and not 0 <= value < np.inf:
+            raise BadInput(f"{path}: {name}={value}: allowed is a number >= 0")
+    return row

@@ -4,7 +4,7 @@ dryrun.json     what was run, which ranks, what was measured, and why the rest i
 cycles.npy      float32 [row, cycle, phase] in s, one row for each sampled rank; NaN for what others cause
 ranks.csv       one line for each row, with the columns of a run
 work.csv        what every rank of the machine has to do in a cycle, as expected counts, one line per rank
-run.json        the description, as it was given
+run.json        the description, as it was given, and placement.json, the placement file that it names
 ranks/NUMBER/   the record of that rank, as the mini-app wrote it
 failed.log      what a rank said that failed, until the same command succeeds
 """
@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
@@ -27,60 +26,27 @@ from spikemark.core.reading import read_json, read_text
 from spikemark.models import resampling
 from spikemark.network import lanes
 from spikemark.network.description import read
+from spikemark.network.placement_field import located
 
 from .arrays import map_array, npy_bytes
 from .dry_rank import DryRank
-from .record import COMPUTE, DRY_RUN, PARTS
-from .run_files import CYCLES, RANKS
+from .dry_run_fields import About
+from .phases import COMPUTE, HELD, PARTS, THREADS
+from .record import DRY_RUN
+from .run_files import CYCLES, PLACEMENT, RANKS
 
 ABOUT, WORK, RUN, EACH, FAILED = "dryrun.json", "work.csv", "run.json", "ranks", "failed.log"
 PAGE = "report.html"  # written by `spikemark report`
-FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS
-#: Columns of work.csv, by the part of a cycle that they determine.
-WORK_OF = {"deliver": "synaptic_events", "update": "neurons", "collocate": "spikes_sent"}
+FILES = ABOUT, WORK, RUN, EACH, FAILED, PAGE, CYCLES, RANKS, PLACEMENT
+#: Columns of work.csv, by the part of a cycle that they determine; threads wait longer the more is delivered.
+WORK_OF = {
+    "deliver": "synaptic_events", "update": "neurons", THREADS: "synaptic_events", "collocate": "spikes_sent",
+}  # fmt: skip
 ALONE = "each rank ran alone, so nobody waited for it and no message was sent"
+QUIET = 0.1  # cores that other programs may keep busy; the mini-app warns beyond it
 LEAST_BESIDE = 0.8  # share of the time with all neighbours below which a rank is warned of
 MOST_TIMES = 200_000_000  # of ranks and cycles, of three phases of four bytes
 DRAWS = 40  # bootstrap samples; their extremes are the ends of a 95 % interval
-
-
-class Sampled(BaseModel):
-    """One rank that ran. `beside`: share of its measured part in which each of its neighbours was measured,
-    too, the least of them; None where it ran by itself."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-
-    rank: Annotated[int, Field(ge=0)]
-    why: str
-    beside: Annotated[float, Field(ge=0, le=1)] | None
-
-
-class About(BaseModel):
-    """dryrun.json."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-
-    format_version: Literal[1]
-    kind: Literal["dry_run"]
-    ranks: Annotated[int, Field(ge=1)]  #: R, of the machine
-    threads: Annotated[int, Field(ge=1)]
-    ranks_here: Annotated[int, Field(ge=1)]  #: that ran side by side
-    cores: Annotated[int, Field(ge=1)]  #: of this node, that could be used
-    bound: bool  #: whether every thread had a core of its own
-    sampled: Annotated[list[Sampled], Field(min_length=1)]
-    seed: Annotated[int, Field(ge=0)]
-    spikes: Literal["exact", "drawn"]
-    routes: Literal["exact", "drawn"]  #: which ranks a rank's own spikes go to, which collocation depends on
-    rates: str  #: where the rates come from
-    rate_hz: Annotated[float, Field(ge=0)] | None
-    cycles: Annotated[int, Field(ge=1)]
-    phases: Annotated[list[str], Field(min_length=1)]
-    description: dict[str, Any]
-    host: dict[str, Any]
-    provenance: dict[str, Any]
-    kinds: dict[str, str]
-    null: dict[str, str]  #: what is not known, and why
-    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -102,9 +68,20 @@ class DryRun:
         return self.about.ranks
 
     @property
+    def mixed(self) -> bool:
+        """Whether times of delivery and update hold the waiting of threads, as before format 2 of records."""
+        return self.about.threads > 1 and THREADS not in self.about.phases
+
+    @property
     def title(self) -> str:
         """The name of its network, for tables."""
         return f"the network of {self.path}"
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs ran beside the ranks, or may have."""
+        load = self.about.foreign_load
+        return load is None or load > QUIET
 
     @cached_property
     def timed(self) -> np.ndarray:
@@ -235,6 +212,8 @@ class DryRun:
                 f"the other {self.ranks - rows} ranks take whole rows of those that ran, turned in time"
                 " and scaled by their expected synaptic events, neurons and spikes"
             )
+        if self.mixed:
+            found.append(f"waiting of threads was {HELD}")
         if about.spikes == "drawn":
             found.append(f"the spikes of other ranks were drawn; rates: {about.rates}")
         return [*found, *self.warnings]
@@ -249,6 +228,8 @@ def load(folder: Path) -> DryRun:
     """The dry run in a folder. Raises BadInput naming the file and what is wrong."""
     path = Path(folder)
     content = read_json(path / ABOUT, "`spikemark dryrun` writes it once all of its ranks have run")
+    if isinstance(content, dict):
+        content = content | {"description": located(content.get("description"), path)}
     about = checked(About, content, path / ABOUT, "a dry run")
     numbers = [one.rank for one in about.sampled]
     if numbers != sorted(set(numbers)) or numbers[-1] >= about.ranks:
@@ -261,7 +242,7 @@ def load(folder: Path) -> DryRun:
     work = _table(path / WORK, ["rank", *WORK_OF.values()])
     if work["rank"].tolist() != list(range(about.ranks)):
         raise BadInput(f"{path / WORK}: {len(work)} lines; needed are ranks 0 to {about.ranks - 1}")
-    counts = work[[WORK_OF[part] for part in COMPUTE]].to_numpy(dtype=np.float64)
+    counts = work[[*map(WORK_OF.get, COMPUTE)]].apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
     if not np.all((counts >= 0) & np.isfinite(counts)):
         raise BadInput(f"{path / WORK}: a count is missing or negative; allowed is >= 0")
     return DryRun(path, about, cycles, table, counts)
@@ -271,7 +252,7 @@ def save(out: Path, about: dict[str, Any], ranks: list[DryRank], work: np.ndarra
     """Writes the folder `out` from the ranks that ran, ascending; ABOUT comes last and tells it is whole."""
     write_atomically(out / CYCLES, npy_bytes(np.stack([rank.cycles for rank in ranks])))
     write_atomically(out / RANKS, pd.DataFrame([rank.row for rank in ranks]).to_csv(index=False))
-    table = pd.DataFrame(work, columns=[WORK_OF[part] for part in COMPUTE])
+    table = pd.DataFrame({WORK_OF[part]: counts for part, counts in zip(COMPUTE, work.T, strict=True)})
     table.insert(0, "rank", np.arange(len(work)))
     write_atomically(out / WORK, table.to_csv(index=False))
     write_json(out / ABOUT, {"format_version": 1, "kind": DRY_RUN, **about})

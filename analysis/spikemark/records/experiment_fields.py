@@ -159,7 +159,8 @@ def one_line(error: ValidationError) -> str:
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         kinds = {"preset": Source, "machine": SimulatedOn}
-        allowed = kinds[where.split(".")[0]].model_fields if "." in where else Experiment.model_fields
+        within = kinds[first["loc"][0]] if len(first["loc"]) > 1 else Experiment  # names may hold dots
+        allowed = within.model_fields
         text = f"unknown field {where!r}: allowed are {', '.join(allowed)}"
     elif first["type"] == "missing":
         text = f"field {where!r} is missing"

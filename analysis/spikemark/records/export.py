@@ -27,7 +27,7 @@ def extra_p(sweep: Sweep, only: tuple[str, ...] = ()) -> tuple[str, list[str]]:
     Parameters are `ranks`, `threads`, `D`, `neurons` and `indegree` (synapses per neuron, as described), and
     other numbers of the grid that do not follow from these two, as far as they vary (`ranks` where nothing
     does); other fields of the grid stand in the call path, before `simulate`. Metrics: `time` (s, mean over
-    ranks) and `time_max` (s, slowest rank) of each phase; `time_max` and `real_time_factor` of the whole run.
+    ranks) and `time_max` (s, slowest rank) of the whole run and of each phase; `real_time_factor` of the run.
     A phase that was not measured at every point has no line.
 
     `only`: conditions `NAME=VALUE` on what the grid varies; other runs are left out. Raises BadInput if there
@@ -70,7 +70,8 @@ def chosen(runs: list[Measured], only: tuple[str, ...]) -> tuple[list, list[dict
 def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> tuple[list, list, list]:
     """The runs whose NAME is VALUE, and their descriptions."""
     name, _, value = wanted.partition("=")
-    values = [str({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
+    values = [_said({**number, **word}.get(name)) for number, word in zip(numbers, words, strict=True)]
+    value = _said(value)
     if value not in values or name not in {**numbers[0], **words[0]}:
         known = f"{name}={' or '.join(dict.fromkeys(values))}" if values[0] != "None" else ""
         allowed = known or f"NAME=VALUE, with one of {', '.join({**numbers[0], **words[0]})}"
@@ -79,6 +80,14 @@ def _chosen(wanted: str, runs: list, numbers: list[dict], words: list[dict]) -> 
         row for row, own in zip(zip(runs, numbers, words, strict=True), values, strict=True) if own == value
     ]
     return tuple(map(list, zip(*rows, strict=True)))
+
+
+def _said(value: Any) -> str:
+    """A value as a condition has it; numbers in one way, since 20 and 20.0 are the same."""
+    try:
+        return f"{float(value):.15g}"
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def _check_points(points: dict[tuple[str, str], set], every: set) -> None:
@@ -145,9 +154,10 @@ def _varying(described: list[dict[str, Any]]) -> list[str]:
 def _values(run: Run, root: str) -> Iterator[tuple[str, str, float]]:
     """Yields call path, metric and value."""
     timing = run.record.timing
+    yield root, "time", float(run.ranks["simulate_s"].mean())
     yield root, "time_max", timing.simulate_s
     yield root, "real_time_factor", timing.real_time_factor
-    for name in run.record.phases:
+    for name in timing.phases:
         phase = timing.phases[name]
         if phase.mean_s is not None:
             yield f"{root}->{name}", "time", phase.mean_s

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from spikemark.core.errors import BadInput, shown
+from spikemark.network.placement_field import with_content
 
 from .plan import Planned
 from .record import Run, load
@@ -30,7 +31,10 @@ def load_planned(results: Results, planned: Planned) -> Run:
         if run.record.kind != kind:  # a page never mixes the two kinds
             raise BadInput(f"{run.path}: record.kind={run.record.kind!r}; the plan says {kind!r}")
         for what, value in wanted.items():
-            if complaint := difference(value, getattr(run.record, what), what):
+            found = getattr(run.record, what)
+            if what == "description":
+                value, found = with_content(value), with_content(found)
+            if complaint := difference(value, found, what):
                 raise BadInput(f"{run.path}: {complaint}")
     except BadInput as error:
         raise BadInput(f"{error}; delete the folder of the run to measure it again") from None

@@ -42,6 +42,9 @@ class Follower:
     def leave(self, thread: Thread, name: str, since: int, time: int) -> None:
         """Is called after a thread left a region, which is no longer in its stack."""
 
+    def flush(self, thread: Thread, since: int, time: int) -> None:
+        """Is called where a thread wrote its full buffer out in between, from `since` on."""
+
     def count(self, thread: Thread, metric, values: list) -> None:
         """Is called for values of a metric."""
 
@@ -117,6 +120,8 @@ def _hand_over(path: Path, trace, threads: dict, follower: Follower) -> None:
             follower.leave(thread, name, since, event.time)
         elif isinstance(event, events.Metric):
             follower.count(thread, event.metric, event.values)
+        elif isinstance(event, events.BufferFlush):
+            follower.flush(thread, event.time, event.stop_time)
         elif isinstance(event, events.MpiCollectiveEnd):
             thread.communicator = event.communicator
     for location, thread in threads.items():

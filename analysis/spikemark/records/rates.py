@@ -20,9 +20,9 @@ def rates_hz(run: Run) -> dict[str, float] | None:
         return None
     if run.spikes is not None:
         return {p.name: 0.0 for p in populations} | recording.rates_hz(recording.of(run))
-    held = placement.neurons(run.record.described, run.placement, run.record.ranks, run.record.threads).sum(
-        axis=2
-    )
+    held = placement.neurons(
+        run.record.described, run.record.described.placement, run.record.ranks, run.record.threads
+    ).sum(axis=2)
     if (np.count_nonzero(held, axis=0) > 1).any() or run.ranks["spikes"].isna().any():
         raise BadInput("rates of the neurons are not known: run again with record.spikes=true")
     fired = (held > 0) @ run.ranks["spikes"].to_numpy(np.int64)  # [population]

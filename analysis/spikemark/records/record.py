@@ -1,4 +1,4 @@
-"""Reads run records (miniapp/FORMAT.md, version 1) and refuses those that are not whole and consistent."""
+"""Reads run records (miniapp/FORMAT.md) and refuses those that are not whole and consistent."""
 
 import functools
 import io
@@ -14,24 +14,14 @@ from pandera.errors import SchemaErrors
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
+from spikemark.network import placement_field
 
 from . import run_files
 from .arrays import check_times, map_array
 from .launched import Launched, read_launched
-from .record_fields import FORMAT_VERSION, Record
+from .phases import BARRIER, COMPUTE_PHASES, LATER, OVERLAP, PARTS, THREADS
+from .record_fields import FORMAT_VERSIONS, READABLE, Record
 
-BARRIER, OVERLAP = "synchronise", "overlap_wait"  # the phases that hold waiting, see Run.waiting_phases
-NOT_TIMED = "not timed on its own (record.barrier is false)"  # why waiting is not known
-#: The parts of a cycle that pages tell apart, and the phases of each; older records have no inject.
-PARTS = {
-    "deliver": ("deliver",),
-    "update": ("update", "inject"),
-    "collocate": ("collocate",),
-    "waiting": (BARRIER, OVERLAP),
-    "exchange": ("exchange",),
-}
-COMPUTE = ("deliver", "update", "collocate")  # keys of PARTS
-COMPUTE_PHASES = tuple(phase for part in COMPUTE for phase in PARTS[part])
 COUNT_COLUMNS = (
     "neurons",
     "synapses",
@@ -43,6 +33,7 @@ COUNT_COLUMNS = (
     "bytes_sent",
 )
 SECONDS_COLUMNS = ("build_s", "simulate_s")
+THREADS_COLUMN = f"{THREADS}_s"  # records of format 1 lack it
 DRY_RUN = "dry_run"  # kind of the record of one rank that ran alone (dry_rank.py)
 WHOLE = f"a finished run holds {run_files.RECORD} and {run_files.RANKS}"
 
@@ -92,7 +83,11 @@ class Run:
 
     @property
     def placement(self) -> str:
-        return self.record.description["placement"]
+        """The placement in words: its name, and the name of its file. Record.described has its path."""
+        known = self.record.placement
+        if known is not None and known.file is not None:
+            return placement_field.name_of({"name": known.name, "file": known.file})
+        return placement_field.name_of(self.record.description["placement"])
 
     @property
     def delay_ratio(self) -> int:
@@ -110,7 +105,7 @@ class Run:
         return min(shared) if shared else max(lane.period for lane in self.record.lanes)
 
     def phase(self, name: str) -> np.ndarray:
-        """Times of one phase, a float32 view [rank, cycle]; NaN throughout where it was not measured.
+        """Times of one phase, float32 [rank, cycle] not to be written to; NaN throughout where not measured.
 
         Raises BadInput for an unknown name or a run without cycles.npy.
         """
@@ -118,6 +113,9 @@ class Run:
             raise BadInput(
                 f"{self.path}: no cycles.npy (record.cycles was false); run again with record.cycles=true"
             )
+        if name == THREADS and name not in self.record.phases:
+            untold = np.float32(0 if self.record.threads == 1 else np.nan)
+            return np.broadcast_to(untold, self.cycles.shape[:2])
         if name not in self.record.phases:
             raise BadInput(f"phase={name!r}: {self.path} has {', '.join(self.record.phases)}")
         return self.cycles[:, :, self.record.phases.index(name)]
@@ -142,10 +140,14 @@ class Run:
     def spent_s(self, *parts: str) -> float | None:
         """Time in `parts`, keys of PARTS, of the measured part in s, mean over ranks.
 
-        None where a phase of it was not timed, such as waiting without a barrier.
+        None where a phase of it was not timed, such as waiting without a barrier, or is not known apart from
+        others (Record.mixed).
         """
+        mixed = {*self.record.mixed, THREADS} if self.record.mixed else set()
+        if mixed & {*parts} and not mixed <= {*parts}:
+            return None
         phases, found = self.record.timing.phases, []
-        for part in parts:
+        for part in (part for part in parts if not (mixed and part == THREADS)):
             names = self.waiting_phases if part == "waiting" else PARTS[part]
             found += [phases[name].mean_s for name in names if name in phases] or [None]
         return None if None in found else sum(found)
@@ -159,13 +161,14 @@ class Run:
         return None if np.isnan(waiting).any() else waiting
 
     def compute(self) -> np.ndarray:
-        """Compute time c[m, s]: deliver + update + collocate, float64 [rank, cycle] (L26, 2.2).
+        """Compute time c[m, s]: deliver + update + thread_wait + collocate, float64 [rank, cycle] (L26, 2.2).
 
-        Waits that the description injects count as compute time.
+        So long computes the slowest thread of a rank. Waits that the description injects count, too.
 
         Raises BadInput for a run without cycles.npy or with a time that is not a number or is negative.
         """
-        present = [name for name in COMPUTE_PHASES if name != "inject" or name in self.record.phases]
+        told = self.record.phases
+        present = [name for name in COMPUTE_PHASES if name in told or name not in LATER]
         total = sum(self.phase(name).astype(np.float64) for name in present)
         if not np.all(total >= 0):  # also false for NaN
             rank, cycle = np.argwhere(~(total >= 0))[0]
@@ -214,10 +217,8 @@ def _read_record(path: Path) -> Record:
     # These two come first: with another version or an unfinished run, complaints about other fields would
     # mislead.
     version, status = content.get("format_version"), content.get("status")
-    if version != FORMAT_VERSION or isinstance(version, bool):
-        raise BadInput(
-            f"{path}: format_version={version!r}; this version of Spikemark reads {FORMAT_VERSION}"
-        )
+    if version not in FORMAT_VERSIONS or isinstance(version, bool):
+        raise BadInput(f"{path}: format_version={version!r}; this version of Spikemark reads {READABLE}")
     if content.get("kind") == DRY_RUN:
         raise BadInput(
             f"{path}: kind='dry_run': one rank that ran alone; allowed: a run of all ranks, or the folder"
@@ -225,7 +226,8 @@ def _read_record(path: Path) -> Record:
         )
     if status != "complete":
         raise BadInput(f"{path}: status={status!r}; only a run with status 'complete' can be used")
-    return checked(Record, content, path, "record")
+    of_copy = placement_field.copied(content.get("description"), path.parent / run_files.PLACEMENT)
+    return checked(Record, content | {"description": of_copy}, path, "record")
 
 
 @functools.cache
@@ -235,8 +237,11 @@ def ranks_contract():
     columns = {"rank": pa.Column("int64", not_negative)}
     columns |= dict.fromkeys((*COUNT_COLUMNS, "peak_bytes"), pa.Column("Int64", not_negative, nullable=True))
     columns |= dict.fromkeys(SECONDS_COLUMNS, pa.Column("float64", seconds, nullable=True))
+    columns[THREADS_COLUMN] = pa.Column("float64", seconds, nullable=True, required=False)
     for name in ("node", "lookups"):  # records from before them lack them
         columns[name] = pa.Column("int64", not_negative, required=False)
+    levels = pa.Column("Int64", not_negative, nullable=True, required=False, regex=True)
+    columns[r"^(messages|words|bytes)_level_[1-8]$"] = levels
     return pa.DataFrameSchema(columns, coerce=True, strict=False)
 
 
@@ -276,5 +281,5 @@ def _contract_complaint(error: Any) -> str:
     if len(missing):
         return f"missing column {', '.join(missing['failure_case'].astype(str))}"
     first = cases.iloc[0]
-    kind = "a number" if first["column"] in SECONDS_COLUMNS else "a whole number"
+    kind = "a number" if first["column"].endswith("_s") else "a whole number"
     return f"{first['column']}={first['failure_case']}: allowed is {kind} >= 0"

@@ -1,25 +1,19 @@
-"""The fields of record.json (miniapp/FORMAT.md, version 1) that Spikemark relies on; others are kept."""
+"""The fields of record.json (miniapp/FORMAT.md) that Spikemark relies on; others are kept."""
 
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from spikemark.network.description import Description, read
 
-FORMAT_VERSION = 1
+from .field_types import Checksum, Count, Fields, Positive, Seconds, Span
+from .kernel_fields import Kernel
+from .phases import HOLD_THREADS, THREADS, with_threads
+from .placed import Placed
 
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(ge=0)]
-Span = Annotated[list[Seconds], Field(min_length=2, max_length=2)]
-Checksum = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
-
-
-class Fields(BaseModel):
-    """What all parts of a record share: strict types (no '3' for 3), and fields added later are kept."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+FORMAT_VERSIONS = (1, 2)
+READABLE = " and ".join(map(str, FORMAT_VERSIONS))
 
 
 class Provenance(Fields):
@@ -152,6 +146,7 @@ class Lane(Fields):
     messages: Count
     bytes_sent: Count
     spikes_sent: Count
+    levels: list[dict[str, Count | None]] | None = None  #: None unless composed, and before the field
 
 
 class Meter(Fields):
@@ -201,55 +196,40 @@ class Energy(Fields):
         return self
 
 
-class Process(Fields):
-    """A process that ran beside the ranks: processor time, and the hardware thread it was last seen on."""
-
-    name: str = "?"
-    core: int
-    used_s: Seconds
-
-
-class NodeKernel(Fields):
-    """How the counts of the kernel of one node were read; `node` is the lowest rank there."""
-
-    node: Count
-    hardware_threads: Count
-    interval_s: Annotated[float, Field(gt=0)]  #: between readings; longer than asked for on large nodes
-    readings: Count
-    events: Count
-    sampling_cost: Seconds
-    read_s: Seconds
-    looked_s: float  #: time of the last reading, from the begin of the measured part on
-    full: bool
-    may_trace: bool
-    tracers: str  #: that the user may use, or why none
-    missing: str | None
-    processes: list[Process]
-
-
-class Kernel(Fields):
-    """How the counts of the kernel were read (kernel.csv, kernel.npy)."""
-
-    interval_s: Annotated[float, Field(gt=0)]
-    cycle_read_s: Seconds
-    fields: Annotated[list[str], Field(min_length=1)]
-    nodes: Annotated[list[NodeKernel], Field(min_length=1)]
-    node_of_rank: list[Count]
-
-
 class OfProcesses(Fields):
     """What the record of a run and that of one rank alone (dry_rank.py) share."""
 
-    format_version: Literal[1]
+    format_version: Literal[1, 2]
     status: Literal["complete"]
-    description: dict[str, Any]
+    description: dict[str, Any]  #: its placement file is the copy in the folder of the record
+    placement: Placed | None = None  #: records from before the field lack it
     provenance: Provenance
     host: Host
     warnings: list[str]
     ranks: Positive
     threads: Positive
     memory: Memory
-    phases: Annotated[list[str], Field(min_length=1)]
+    timing: Timing
+    phases: Annotated[list[str], Field(min_length=1)]  #: of cycles.npy; `timing.phases` also have THREADS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_now(cls, content: Any) -> Any:
+        return with_threads(content)
+
+    @model_validator(mode="after")
+    def _all_timed(self) -> "OfProcesses":
+        untold = {THREADS} if self.format_version == 1 else set()
+        if len(set(self.phases)) != len(self.phases) or {*self.phases} | untold != {*self.timing.phases}:
+            raise ValueError(
+                f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
+            )
+        return self
+
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """The parts of a cycle that hold the waiting of threads, which is a part of its own in format 2."""
+        return HOLD_THREADS if self.format_version == 1 and self.threads > 1 else ()
 
 
 class Record(OfProcesses):
@@ -259,7 +239,6 @@ class Record(OfProcesses):
     checksum: Checksum
     spike_checksum: Checksum
     totals: Totals
-    timing: Timing
     lanes: Annotated[list[Lane], Field(min_length=1)]
     meters: list[Meter]
     energy: Energy | None
@@ -278,17 +257,11 @@ class Record(OfProcesses):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Record":
-        kinds = {"schedule": (str, list), "placement": str, "delay_ratio": (int, str), "record": dict}
-        kinds |= {"exchange": (str, dict)}
-        for name, kind in kinds.items():
-            if not isinstance(self.description.get(name), kind):
-                raise ValueError(
-                    f"description.{name}={self.description.get(name)!r} is missing or of the wrong type"
-                )
-        if len(set(self.phases)) != len(self.phases) or set(self.phases) != set(self.timing.phases):
-            raise ValueError(
-                f"phases {self.phases} are not those of timing.phases {list(self.timing.phases)}"
-            )
+        kinds = {"schedule": (str, list), "placement": (str, dict), "delay_ratio": (int, str), "record": dict}
+        for name, kind in (kinds | {"exchange": (str, dict)}).items():
+            found = self.description.get(name)
+            if not isinstance(found, kind):
+                raise ValueError(f"description.{name}={found!r} is missing or of the wrong type")
         expected = self.timing.simulate_s / self.timing.model_s
         if abs(self.timing.real_time_factor - expected) > 1e-3 * expected:
             raise ValueError(

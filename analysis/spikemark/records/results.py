@@ -8,6 +8,7 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
+from spikemark.network.placement_field import located
 
 from . import run_files
 from .plan import PLAN_VERSION, Plan, Planned
@@ -97,7 +98,11 @@ class Results:
             raise BadInput(f"{error}; a sweep writes it anew") from None
         if not isinstance(description, dict):
             raise BadInput(f"{self.description(run)}: not a run description; a sweep writes it anew")
-        return description
+        return located(description, self.description(run).parent)
+
+    def placement(self, name: str) -> Path:
+        """The copy of a placement file that runs use."""
+        return self.path / "placements" / name
 
     def read_plan(self) -> Plan:
         """The plan; raises BadInput if it is missing or is not one."""

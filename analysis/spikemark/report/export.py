@@ -15,7 +15,7 @@ from spikemark.quantities.quantity import Quantity, mean, missing
 from spikemark.records.agreement import agreements, complaints
 from spikemark.records.export import chosen, extra_p
 from spikemark.records.gather import Measured, Sweep
-from spikemark.records.record import NOT_TIMED
+from spikemark.records.phases import NOT_TIMED
 
 NO_RANK = "one rank waits for nobody"
 NO_EVENT = "no synaptic event occurred"

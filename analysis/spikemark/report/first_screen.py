@@ -9,7 +9,7 @@ from spikemark.quantities.words import change, counted, geometric_mean, number
 from spikemark.records.agreement import agreements, broken
 from spikemark.records.cases import Ratio, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.records.record import NOT_TIMED, PARTS
+from spikemark.records.phases import NOT_TIMED, PARTS
 
 from .columns import LABEL, RUNS
 from .sections import phases

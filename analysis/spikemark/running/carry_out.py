@@ -18,6 +18,7 @@ from typing import Any
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically, write_json
 from spikemark.core.layout import Spread
+from spikemark.core.process import naming
 from spikemark.records import run_files
 from spikemark.records.plan import Plan, Planned
 from spikemark.records.results import Results
@@ -54,12 +55,26 @@ def carry_out(
 
     The folder above `unchecked` is created before and removed afterwards. `work` returns the content of
     launch.json and raises RunFailed. A failure leaves the file `failure` behind, whose first line is the
-    reason, and passes on; so does a bug in the program, with its trace. Raises BadInput while another command
-    carries out the run.
+    reason, and passes on; so does a bug in the program, with its trace. Raises BadInput while another
+    command, or a program that a killed command left behind, carries out the run.
     """
     workspace = unchecked.parent
     with _alone(workspace, planned.id):
+        if left := still_running(workspace):
+            raise BadInput(f"{planned.id}: the run {left}")
         return _carry_out(planned, unchecked, place, failure, work)
+
+
+def still_running(folder: Path) -> str:
+    """Says that programs of this host still write below `folder`, and what stops them; empty if none does.
+
+    The ranks of a run whose command and mpirun were killed hold no lock, since mpirun closes it for them.
+    """
+    left = naming(f"--out\0{folder.resolve()}/")  # arguments of a command are separated by zeros
+    if not left:
+        return ""
+    kill = f"kill {' '.join(map(str, left))}"
+    return f"still runs here, without the command that started it; stop it with `{kill}`"
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import hashlib
 import itertools
 import json
 import math
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.fields import assign
 from spikemark.core.reading import check_plain
 from spikemark.core.yaml_file import YAML, read_json_or_yaml, read_yaml
+from spikemark.network.placement_field import located, name_of, with_content
 from spikemark.records.experiment_fields import (
     LAYOUT,
     MACHINE,
@@ -87,7 +87,17 @@ def load(name: str | Path) -> Experiment:
         if not description.is_file():
             raise BadInput(f"{path}: description: {description} is not a file")
         experiment = experiment.model_copy(update={"description": description.resolve()})
-    return experiment
+    grid = [_located(entry, path.parent) for entry in experiment.grid]
+    return experiment.model_copy(update={"set": _located(experiment.set, path.parent), "grid": grid})
+
+
+def _located(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Fields of a description, whose placement files can be found from anywhere."""
+    values = fields.get("placement")
+    if isinstance(values, list):
+        found = [located({"placement": value}, folder)["placement"] for value in values]
+        return fields | {"placement": found}
+    return located(fields, folder)
 
 
 def expand(experiment: Experiment) -> list[RunSpec]:
@@ -142,14 +152,15 @@ def _runs(
     runs = []
     for seed in experiment.seeds:
         description = _describe(experiment, fields, seed)
-        simulated = {}
+        simulated, of = {}, None
         if machine is not None:
             of = _describe(experiment, {**fields, **machine.compute_of}, seed) if machine.compute_of else None
+            named = None if of is None else with_content(of)
             profile = profile_digest(machine.profile)
-            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": of}}
+            simulated = {"machine": {**machine.model_dump(), "profile": profile, "compute_of": named}}
         for repetition in range(1, experiment.repetitions + 1):
             identity = {
-                "description": description,
+                "description": with_content(description),
                 "ranks": ranks,
                 "threads": threads,
                 "repetition": repetition,
@@ -168,7 +179,7 @@ def _runs(
                     **layout,
                     description=description,
                     machine=machine,
-                    compute_of=simulated["machine"]["compute_of"] if simulated else None,
+                    compute_of=of,
                 )
             )
     return runs
@@ -192,7 +203,7 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
         name = options.pop("name", source.name)
         given = source.options if name == source.name else {}
         _preset(name)
-        description = pickle.loads(_described(name, pickle.dumps({**given, **options, "seed": seed})))
+        description = json.loads(_described(name, json.dumps({**given, **options, "seed": seed})))
     else:
         description = _read_description(experiment.description)
         description["seed"] = seed
@@ -203,9 +214,9 @@ def _describe(experiment: Experiment, fields: dict[str, Any], seed: int) -> dict
 
 
 @functools.lru_cache(maxsize=4)  # most runs of a plan differ only in how they are run
-def _described(name: str, options: bytes) -> bytes:
-    """Pickled: that copies the large multi-area model ten times as fast as `copy.deepcopy`."""
-    return pickle.dumps(_preset(name).describe(**pickle.loads(options)))
+def _described(name: str, options: str) -> str:
+    """As JSON, which every preset survives unchanged and which is copied faster than by `copy.deepcopy`."""
+    return json.dumps(_preset(name).describe(**json.loads(options)))
 
 
 def _preset(name: str) -> Any:
@@ -219,14 +230,14 @@ def _read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict):
         raise BadInput(f"{path}: not a run description: one object is needed")
     check_plain(description, path)
-    return description
+    return located(description, path.parent)
 
 
 def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
     alone = [field for field in (PRESET_NAME, "schedule") if field in fields]  # the value says what it is
     words = [str(fields[field]) for field in alone]
     words += [
-        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={v}"
+        f"{SHORT.get(f, f.removeprefix(PRESET).removeprefix(MACHINE).split('.')[-1])}={_shown(f, v)}"
         for f, v in fields.items()
         if f not in alone
     ]
@@ -238,6 +249,11 @@ def _label(experiment, fields, layout, seed, ranks, threads, repetition) -> str:
     if experiment.repetitions > 1:
         words.append(f"repetition={repetition}")
     return " ".join(words)
+
+
+def _shown(field: str, value: Any) -> str:
+    """A value in a label; of a placement file, its name."""
+    return name_of(value) if field == "placement" and isinstance(value, dict) else str(value)
 
 
 def digest(value: Any) -> str:

@@ -4,19 +4,21 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.lock import locked
-from spikemark.core.process import naming
+from spikemark.network.placement_field import digest as content_of
+from spikemark.network.placement_field import file_of, stored
 from spikemark.quantities.words import counted
 from spikemark.records.gather import Sweep
 from spikemark.records.plan import PLAN_VERSION
 from spikemark.records.results import Results
 
 from . import durations, jobs, simulate, simulated_on
+from .carry_out import still_running
 from .durations import Durations, minutes
 from .experiments import Experiment, RunSpec, digest
 from .progress import Progress
@@ -61,7 +63,7 @@ def folder(experiment: Experiment, machine: str | None, root: Path | None) -> Re
 def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
     """Writes plan.json and the run descriptions; files that already hold the right content stay untouched."""
     for run in runs:
-        write_json(results.description(run.id), run.description)
+        write_json(results.description(run.id), _kept(run.description, results, results.description(run.id)))
         if run.compute_of is not None:
             write_json(results.compute_of(run.id), run.compute_of)
     content = {
@@ -72,6 +74,15 @@ def plan(experiment: Experiment, runs: list[RunSpec], results: Results) -> None:
         "runs": [run.without_description() for run in runs],
     }
     write_json(results.plan, content)
+
+
+def _kept(description: dict[str, Any], results: Results, path: Path) -> dict[str, Any]:
+    """The description as it stands at `path`, with a copy of its placement file in the results folder."""
+    file = file_of(description)
+    if file is None:
+        return description
+    name = f"{Path(file).stem}-{content_of(Path(file))}.json"
+    return stored(description, results.placement(name), path.parent)
 
 
 def dry_run(runs: list[RunSpec], results: Results, way: Way) -> str:
@@ -146,13 +157,8 @@ def _under_way(results: Results) -> str:
 
 def _check_alone(results: Results) -> None:
     """Raises BadInput if a run that is no sweep's any more still writes into the results."""
-    # arguments of a command are separated by zeros
-    if left := naming(f"--out\0{results.unchecked('').parent}/"):
-        kill = f"kill {' '.join(map(str, left))}"
-        raise BadInput(
-            f"{results.path}: {_under_way(results) or 'a run'} still runs here, without the command that"
-            f" started it; stop it with `{kill}`"
-        )
+    if left := still_running(results.unchecked("").parent):
+        raise BadInput(f"{results.path}: {_under_way(results) or 'a run'} {left}")
 
 
 def with_guesses(runs: list[RunSpec]) -> list[RunSpec]:

@@ -7,24 +7,42 @@ from pathlib import Path
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import counted
 from spikemark.records import record
+from spikemark.records.phases import HELD, NOT_TIMED
 
-from . import profile, trace
-from .seen import BARRIER, COUNTS, Seen
+from . import files, profile, trace
+from .seen import BARRIER, COUNTS, Flushes, Seen
 
-#: A region may differ from its phase by a share, and by what Score-P takes to note its begin and end.
+#: A region may differ from its phase by a share, and by what lies between its ends and the readings of the
+#: clock. With Score-P 8.4, the latter was measured as 0.2 to 0.3 us for each visit.
 SHARE = 0.05
-PER_VISIT_S = 1e-6
+PER_VISIT_S = 0.4e-6
+#: Of a phase, what the visits may make out at most if a comparison is to tell anything.
+TELLING = 0.5
+AGREES, DIFFERS, SHORT = "agrees", "DIFFERS", "too short to check"
+UNTIMED, UNSEEN = "not timed by the run", "not recorded by Score-P"
+#: Warnings of a record, by how they begin, of hosts on which times differ for other reasons.
+BUSY = ("oversubscribed", "bound too tightly", "shared cores", "foreign load", "stolen time")
 
 
 @dataclass(frozen=True)
 class Time:
-    """The time of a phase on one rank over the measured cycles, s; `log_s` is None where it was not timed."""
+    """The time of a phase on one rank over the measured cycles, s.
+
+    `log_s` is None where it was not timed, for the `reason`; the other two where Score-P recorded none.
+    """
 
     log_s: float | None
-    profile_s: float
-    trace_s: float
+    profile_s: float | None
+    trace_s: float | None
     visits: int
+    reason: str | None = None
+
+    @property
+    def seen_s(self) -> float | None:
+        """The time by the profile, or else by the trace."""
+        return self.trace_s if self.profile_s is None else self.profile_s
 
     @property
     def allowed_s(self) -> float:
@@ -36,11 +54,18 @@ class Time:
         """The larger one of the two differences from the log, with its sign; 0 where there is no log."""
         if self.log_s is None:
             return 0.0
-        return max(self.profile_s - self.log_s, self.trace_s - self.log_s, key=abs)
+        return max((s - self.log_s for s in (self.profile_s, self.trace_s) if s is not None), key=abs)
 
     @property
-    def agrees(self) -> bool:
-        return abs(self.difference_s) <= self.allowed_s
+    def verdict(self) -> str:
+        """AGREES, or why not."""
+        if self.log_s is None:
+            return UNTIMED
+        if not self.visits and self.log_s > 0:
+            return UNSEEN
+        if abs(self.difference_s) > self.allowed_s:
+            return DIFFERS
+        return SHORT if PER_VISIT_S * self.visits > TELLING * self.log_s else AGREES
 
 
 @dataclass(frozen=True)
@@ -58,12 +83,16 @@ class Count:
 
 @dataclass(frozen=True)
 class Rank:
-    """One rank. `barrier` is its time in MPI_Barrier, `waited_s` the part until the last rank arrived."""
+    """One rank. `barrier` is its time in MPI_Barrier, `waited_s` the part until the last rank arrived.
+
+    `waited_s` and `flushes` are None without a trace, `waited_s` also where it has no barriers.
+    """
 
     rank: int
     phases: dict[str, Time]
     barrier: Time
-    waited_s: float
+    waited_s: float | None
+    flushes: Flushes | None
     counts: dict[str, Count]
 
 
@@ -73,6 +102,9 @@ class Check:
 
     path: Path
     ranks: list[Rank]
+    about: str  # which run it is
+    found: tuple[str, ...]  # the files of Score-P, of files.NAMES
+    warnings: list[str]
 
     @property
     def complaints(self) -> list[str]:
@@ -80,7 +112,7 @@ class Check:
         lines = []
         for one in self.ranks:
             for name, time in one.phases.items():
-                if not time.agrees:
+                if time.verdict == DIFFERS:
                     lines.append(
                         f"rank {one.rank}, {name}: Score-P differs from the cycle log by"
                         f" {time.difference_s:.3g} s of {time.log_s:.3g} s; allowed {time.allowed_s:.3g} s"
@@ -97,31 +129,48 @@ class Check:
 def check(directory: Path) -> Check:
     """Compare the measurement of Score-P in `directory` with the record in `directory`/record, or beside it.
 
-    Raises BadInput naming a file that is missing, truncated, or of another number of ranks than the run.
+    Raises BadInput naming a file that is missing, truncated, or of another number of ranks than the run. One
+    of profile and trace is enough, unless Score-P was told to write both.
     """
     inside = directory / "record"
     run = record.load(inside if inside.is_dir() else directory)
     if run.cycles is None:
         raise BadInput(f"{run.path}: no cycles.npy to compare with; run again with record.cycles=true")
-    profiled = profile.read(directory / "profile.cubex", run.record.ranks)
-    traced, waited = trace.read(directory / "traces.otf2", run.record.ranks)
-    ranks = [
-        _rank(run, rank, profiled[rank], traced[rank], float(waited[rank]))
-        for rank in range(run.record.ranks)
-    ]
-    return Check(directory, ranks)
+    number, found = run.record.ranks, files.found(directory)
+    profiled = profile.read(directory / files.PROFILE, number) if files.PROFILE in found else [None] * number
+    traced = trace.read(directory / files.TRACE, number) if files.TRACE in found else [None] * number
+    ranks = [_rank(run, *each) for each in zip(range(number), profiled, traced, strict=True)]
+    busy = [text for text in run.record.warnings if text.startswith(BUSY)]
+    return Check(directory, ranks, _about(run), found, busy)
 
 
-def _rank(run: record.Run, rank: int, profiled: Seen, traced: Seen, waited_s: float) -> Rank:
-    def time(name: str, log_s: float | None) -> Time:
-        return Time(log_s, profiled.seconds[name], traced.seconds[name], profiled.visits[name])
+def _about(run: record.Run) -> str:
+    """What tells a run from others of a plan."""
+    layout = f"{counted(run.record.ranks, 'rank')} with {counted(run.record.threads, 'thread')}"
+    ratio, seed = run.delay_ratio, run.record.description.get("seed")
+    return f"{run.schedule}, placement {run.placement}, D = {ratio}, {layout}, seed {seed}"
+
+
+def _rank(run: record.Run, rank: int, profiled: Seen | None, traced: Seen | None) -> Rank:
+    first = profiled or traced
+
+    def time(name: str, log_s: float | None = None, reason: str | None = None) -> Time:
+        seconds = [seen and seen.time(name) for seen in (profiled, traced)]
+        return Time(log_s, *seconds, first.visits[name], reason)
 
     phases = {}
     for name in run.record.phases:
         log_s = float(np.sum(run.phase(name)[rank], dtype=np.float64))
-        phases[name] = time(name, None if math.isnan(log_s) else log_s)
+        held = name in run.record.mixed
+        untimed = held or math.isnan(log_s)
+        reason = (HELD if held else NOT_TIMED) if untimed else None
+        phases[name] = time(name, None if untimed else log_s, reason)
     counts = {
-        name: Count(int(run.ranks[name][rank]), profiled.counts.get(name), traced.counts.get(name))
+        name: Count(
+            int(run.ranks[name][rank]),
+            *(None if seen is None else seen.counts.get(name) for seen in (profiled, traced)),
+        )
         for name in COUNTS
     }
-    return Rank(rank, phases, time(BARRIER, None), waited_s, counts)
+    waited = None if traced is None or traced.time(BARRIER) is None else traced.waited_s
+    return Rank(rank, phases, time(BARRIER), waited, traced and traced.flushes, counts)

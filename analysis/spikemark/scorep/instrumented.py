@@ -14,6 +14,8 @@ from spikemark.records.run_files import whole
 from spikemark.running.carry_out import RunFailed, carry_out
 from spikemark.running.measure import log_text, run_to_record
 
+from . import files
+
 #: Taken where the environment does not say otherwise. The memory, of each process, is that of a long run: a
 #: Score-P that has to write events out in between disturbs what it measures.
 SETTINGS = {
@@ -21,14 +23,14 @@ SETTINGS = {
     "SCOREP_ENABLE_TRACING": "true",
     "SCOREP_TOTAL_MEMORY": "400M",
 }
-FILES = ("profile.cubex", "traces.otf2")
 
 
 def measure(results: Results, run: str, launcher: str | None = None) -> Path:
     """Carries out run id `run` of the plan under Score-P and returns the directory for `scorep.check`.
 
     A failure leaves `failed/ID.scorep.log` behind and raises RunFailed. Raises BadInput if the plan
-    lacks the run, the result exists already, or the instrumented mini-app is missing.
+    lacks the run, the result exists already, the instrumented mini-app is missing, or Score-P is to write
+    nothing.
     """
     (plan, planned), target = results.planned(run), results.scorep(run)
     if whole(target / "record"):
@@ -43,7 +45,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
         str(record.resolve()),
     ]
     start = launch(launcher, program, planned.layout)
-    settings = {name: os.environ.get(name, value) for name, value in SETTINGS.items()}
+    settings = files.environment(SETTINGS)
     settings["SCOREP_EXPERIMENT_DIRECTORY"] = str(measurement.resolve())
     start = replace(start, environment={**start.environment, **settings})
     for empty in (target / "record", target):  # made by Snakemake; anything else is an error here
@@ -52,7 +54,7 @@ def measure(results: Results, run: str, launcher: str | None = None) -> Path:
 
     def work() -> dict[str, Any]:
         finished = run_to_record(start, plan.experiment.time_limit_s, record, planned)
-        for name in FILES:
+        for name in files.asked(settings):
             if not (measurement / name).is_file():
                 reason = f"exit status 0, but Score-P wrote no {name}: is {program[0]} instrumented?"
                 raise RunFailed(reason, log_text(start, finished))

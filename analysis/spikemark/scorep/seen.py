@@ -8,18 +8,34 @@ from spikemark.core.errors import BadInput
 
 #: The region around the measured cycles; nothing outside it counts.
 MEASURED = "simulate"
-BARRIER = "MPI_Barrier"
+BARRIER, SYNCHRONISE = "MPI_Barrier", "synchronise"  # the call, and the region that makes it
 #: User metrics, each also a column of ranks.csv.
 COUNTS = ("spikes", "synaptic_events")
 
 
 @dataclass
+class Flushes:
+    """How often a trace buffer was full and written out in the measured part, on any thread, and how long."""
+
+    number: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
 class Seen:
-    """What Score-P saw on one rank during the measured part."""
+    """What Score-P saw on one rank during the measured part. `waited_s` and `flushes` are of traces."""
 
     seconds: Counter = field(default_factory=Counter)  # of the first thread, by region with what it calls
     visits: Counter = field(default_factory=Counter)  # of the first thread, by region
     counts: Counter = field(default_factory=Counter)  # of all threads, by user metric
+    waited_s: float = 0.0  # at barriers for the last rank
+    flushes: Flushes = field(default_factory=Flushes)
+
+    def time(self, name: str) -> float | None:
+        """Seconds in a region; None for barriers where the ranks met at some and none was recorded."""
+        if name == BARRIER and self.visits[SYNCHRONISE] and not self.visits[BARRIER]:
+            return None
+        return self.seconds[name]
 
 
 def check_ranks(path: Path, found: list[int], ranks: int) -> None:
@@ -34,5 +50,6 @@ def check_measured(path: Path, seen: list[Seen]) -> None:
     for rank, one in enumerate(seen):
         if not one.visits[MEASURED]:
             raise BadInput(
-                f"{path}: rank {rank} has no region {MEASURED!r}: it was not built with SPIKEMARK_SCOREP"
+                f"{path}: rank {rank} has no region {MEASURED!r}: the program was not built with"
+                " SPIKEMARK_SCOREP, or a filter (SCOREP_FILTERING_FILE) excludes the region"
             )

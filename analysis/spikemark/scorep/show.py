@@ -3,68 +3,104 @@
 from dataclasses import asdict
 from typing import Any
 
+from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import number, percent
+from spikemark.quantities.words import counted, number, percent
 
-from .check import PER_VISIT_S, SHARE, Check
+from . import files
+from .check import AGREES, DIFFERS, PER_VISIT_S, SHARE, SHORT, Check, Time
 
 #: Said wherever the figures are shown.
 ALLOWED = f"{percent(SHARE)} of the log and {number(1e6 * PER_VISIT_S)} µs for each visit"
+WITHOUT = {
+    files.PROFILE: f"no {files.PROFILE}: times are those of the trace",
+    files.TRACE: f"no {files.TRACE}: the wait for the last rank and flushes of trace buffers are not known",
+}
+NO_TRACE = missing(f"no {files.TRACE}", mark="no trace")
+NOT_RECORDED = missing("no call of MPI_Barrier was recorded (SCOREP_MPI_ENABLE_GROUPS)", mark="not recorded")
+FLUSHED = (
+    "rank {rank}: trace buffers were full and written out {times} in the measured part, for {seconds} s, so"
+    " times are disturbed. Raise SCOREP_TOTAL_MEMORY, or cut time.simulate_ms"
+)
 
 
 def regions(found: Check) -> Table:
     """A row for each rank: seconds in each region, at barriers, and there until the last rank arrived."""
     names = list(found.ranks[0].phases)
     heads = {**{name: name for name in names}, "barrier": "MPI_Barrier", "waited": "of it waiting"}
+    untraced = NO_TRACE if files.TRACE not in found.found else NOT_RECORDED
     rows = [
         {
             "rank": one.rank,
-            **{name: one.phases[name].profile_s for name in names},
-            "barrier": one.barrier.profile_s,
-            "waited": one.waited_s,
+            **{name: one.phases[name].seen_s for name in names},
+            "barrier": NOT_RECORDED if one.barrier.seen_s is None else one.barrier.seen_s,
+            "waited": untraced if one.waited_s is None else one.waited_s,
         }
         for one in found.ranks
     ]
     columns = [Column("rank", "rank"), *(Column(name, head, "measured") for name, head in heads.items())]
-    return Table(columns, rows, f"{found.path}: seconds by Score-P")
+    return Table(columns, rows, f"{found.path} ({found.about}): seconds by Score-P")
 
 
 def agreement(found: Check) -> list[str]:
-    """A line for each phase and count, with the rank that differs most."""
+    """A line for each phase and count, with the rank that differs most, and what disturbed the run."""
     lines = [f"Score-P beside the run's own cycle log; allowed: {ALLOWED}"]
     for name in found.ranks[0].phases:
-        worst = max(found.ranks, key=lambda one: abs(one.phases[name].difference_s))
-        time = worst.phases[name]
-        if time.log_s is None:
-            lines.append(f"  {name}: not timed by the run")
-            continue
-        lines.append(
-            f"  {name}: {'agrees' if time.agrees else 'DIFFERS'}, by {number(time.difference_s)} s at most"
-            f" of {number(time.log_s)} s, rank {worst.rank}"
-        )
+        lines.append(f"  {name}: {_of_phase({one.rank: one.phases[name] for one in found.ranks})}")
     for name in found.ranks[0].counts:
         agrees = all(one.counts[name].agrees for one in found.ranks)
-        missing = all(one.counts[name].profile is None for one in found.ranks)
         total = sum(one.counts[name].record for one in found.ranks)
-        said = "agrees" if agrees else "DIFFERS"
-        lines.append(f"  {name}: {said}, {total} in the record" + (", not in the profile" if missing else ""))
-    return lines
+        lacking = [
+            f", not in the {file}"
+            for file, of_all in (
+                ("profile", [one.counts[name].profile for one in found.ranks]),
+                ("trace", [one.counts[name].trace for one in found.ranks]),
+            )
+            if not any(value is not None for value in of_all)
+        ]
+        lines.append(f"  {name}: {AGREES if agrees else DIFFERS}, {total} in the record{''.join(lacking)}")
+    return [*lines, *(f"warning: {line}" for line in warnings(found))]
+
+
+def _of_phase(times: dict[int, Time]) -> str:
+    """The verdict on a phase, by the times of all ranks."""
+    rank = max(times, key=lambda one: (times[one].verdict == DIFFERS, abs(times[one].difference_s)))
+    time = times[rank]
+    if time.verdict not in (AGREES, DIFFERS, SHORT):
+        return f"{time.verdict}{f': {time.reason}' if time.reason else ''}"
+    if time.verdict == SHORT:
+        return f"{SHORT}, {number(1e6 * time.log_s / time.visits)} µs a visit, rank {rank}"
+    return f"{time.verdict}, by {number(time.difference_s)} s at most of {number(time.log_s)} s, rank {rank}"
+
+
+def warnings(found: Check) -> list[str]:
+    """What is missing, and what makes times differ for other reasons than those that are looked for."""
+    lines = [line for file, line in WITHOUT.items() if file not in found.found]
+    for one in found.ranks:
+        if one.flushes and one.flushes.number:
+            times, seconds = counted(one.flushes.number, "time"), number(one.flushes.seconds)
+            lines.append(FLUSHED.format(rank=one.rank, times=times, seconds=seconds))
+    return lines + [f"busy host, so times may differ for that reason: {text}" for text in found.warnings]
 
 
 def content(found: Check) -> dict[str, Any]:
-    """The comparison for JSON; times in seconds."""
+    """The comparison for JSON; times in seconds, null where there is none."""
     ranks = []
     for one in found.ranks:
         entry = asdict(one)
         for name, time in one.phases.items():
-            entry["phases"][name] |= {"allowed_s": time.allowed_s, "agrees": time.agrees}
+            agrees = {AGREES: True, DIFFERS: False}.get(time.verdict)
+            entry["phases"][name] |= {"allowed_s": time.allowed_s, "verdict": time.verdict, "agrees": agrees}
         for name, count in one.counts.items():
             entry["counts"][name]["agrees"] = count.agrees
-        del entry["barrier"]["log_s"]
+        del entry["barrier"]["log_s"], entry["barrier"]["reason"]
         ranks.append(entry)
     return {
         "tolerance": {"share": SHARE, "per_visit_s": PER_VISIT_S},
+        "run": found.about,
+        "files": list(found.found),
         "agrees": not found.complaints,
         "complaints": found.complaints,
+        "warnings": warnings(found),
         "ranks": ranks,
     }

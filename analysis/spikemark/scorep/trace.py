@@ -34,6 +34,12 @@ class _Reading(Follower):
             if name == BARRIER:
                 self.barriers[thread.communicator][thread.rank].append((since, time))
 
+    def flush(self, thread: Thread, since: int, time: int) -> None:
+        if self.measured[thread.rank]:
+            flushes = self.seen[thread.rank].flushes
+            flushes.number += 1
+            flushes.seconds += time - since
+
     def count(self, thread: Thread, metric, values: list) -> None:
         if self.measured[thread.rank]:
             for member, value in zip(getattr(metric, "metric_class", metric).members, values, strict=True):
@@ -41,8 +47,8 @@ class _Reading(Follower):
                     self.seen[thread.rank].counts[member.name] += value
 
 
-def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
-    """What the trace says about each of the `ranks` ranks, and how long each waits at barriers, s.
+def read(path: Path, ranks: int) -> list[Seen]:
+    """What the trace says about each of the `ranks` ranks.
 
     The wait of a rank at a barrier lasts from its own entry to that of the last rank of the communicator.
     Raises BadInput if a file is missing or truncated, or of another number of ranks, or without the regions
@@ -51,10 +57,12 @@ def read(path: Path, ranks: int) -> tuple[list[Seen], np.ndarray]:
     reading = _Reading(ranks)
     tick_s = follow(path, reading)
     check_measured(path, reading.seen)
-    for seen in reading.seen:
+    for seen, waited in zip(reading.seen, _waits(path, reading), strict=True):
+        seen.waited_s = float(waited * tick_s)
+        seen.flushes.seconds *= tick_s
         for name in seen.seconds:
             seen.seconds[name] *= tick_s
-    return reading.seen, _waits(path, reading) * tick_s
+    return reading.seen
 
 
 def _waits(path: Path, reading: _Reading) -> np.ndarray:

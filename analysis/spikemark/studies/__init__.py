@@ -11,6 +11,7 @@ from . import (
     networks,
     overlap,
     partition_du,
+    routing,
     schedules,
     simulation_check,
     weak_scaling,
@@ -33,5 +34,6 @@ STUDIES: dict[str, Study] = {
         interconnect.STUDY,
         mam.STUDY,
         partition_du.STUDY,
+        routing.STUDY,
     )
 }

@@ -6,7 +6,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number, span
 from spikemark.records.gather import Measured, Sweep
-from spikemark.records.record import COMPUTE
+from spikemark.records.phases import COMPUTE
 
 from .runs import (
     NOT_RUN,

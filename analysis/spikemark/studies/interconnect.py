@@ -7,7 +7,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records.gather import Sweep
-from spikemark.records.record import COMPUTE
+from spikemark.records.phases import COMPUTE
 
 from . import lines_figure
 from .lines_figure import Axis, Line

@@ -8,7 +8,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import number
 from spikemark.records.gather import SIMULATED, Configuration, Measured
-from spikemark.records.record import PARTS
+from spikemark.records.phases import PARTS, THREADS
 from spikemark.report.columns import WAITS
 
 from . import lines_figure, runs
@@ -71,15 +71,18 @@ def reduction_percent(base: Place, other: Place, *names: str) -> Quantity:
     return runs.NO_BARRIER if untimed else missing("no time was spent there")
 
 
+SHOWN = tuple(part for part in PARTS if part != THREADS)  # a simulated rank has one thread
+
+
 def phase_columns() -> list[Column]:
     """Real-time factor and its parts, and where the ranks wait."""
     columns = [Column("real_time_factor", "real-time factor", SIMULATED)]
-    return [*columns, *(Column(f"{name}_s", name, SIMULATED) for name in PARTS), WAITS]
+    return [*columns, *(Column(f"{name}_s", name, SIMULATED) for name in SHOWN), WAITS]
 
 
 def phase_cells(p: Place) -> dict[str, Cell]:
     """The cells of `phase_columns`."""
-    parts = {f"{name}_s": p.time(name) for name in PARTS}
+    parts = {f"{name}_s": p.time(name) for name in SHOWN}
     return {"real_time_factor": p.real_time_factor, **parts, WAITS.name: p.runs[0].run.waits}
 
 

@@ -7,7 +7,7 @@ from spikemark.quantities import quantity
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.records.cases import ratio
 from spikemark.records.gather import Measured
-from spikemark.records.record import NOT_TIMED
+from spikemark.records.phases import NOT_TIMED
 
 CROWDED = missing("more ranks than cores: counts are valid, times are not", mark="not shown")
 NOT_RUN = missing("no such run is complete")
@@ -84,7 +84,7 @@ def simulated_ms(m: Measured) -> int:
 
 
 def share_percent(m: Measured, *parts: str) -> float | None:
-    """Time in parts of a cycle (record.PARTS) over that of all phases, in per cent, mean over ranks.
+    """Time in parts of a cycle (records.phases.PARTS) over that of all phases, in per cent, mean over ranks.
 
     None where a phase of these parts was not timed.
     """

@@ -17,6 +17,7 @@ from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number, percent
 from spikemark.records import record
 from spikemark.records.gather import Measured, Sweep
+from spikemark.records.phases import COMPUTE, THREADS
 from spikemark.records.results import Results
 from spikemark.running import simulation
 from spikemark.running.simulate import check
@@ -31,10 +32,12 @@ MODES = {
     "execute": "the kernels, run one rank after another",
     "model": "drawn from the profile",
 }
-#: Rows of the table, each a sum of parts of a cycle (record.PARTS).
+#: Rows of the table, each a sum of parts of a cycle (records.phases.PARTS). A simulated rank has one thread.
 QUANTITIES = {
-    **{part: (part,) for part in record.COMPUTE},
-    "compute": record.COMPUTE,
+    "deliver": ("deliver",),
+    "update": ("update", THREADS),
+    "collocate": ("collocate",),
+    "compute": COMPUTE,
     "waiting": ("waiting",),
     "exchange": ("exchange",),
 }

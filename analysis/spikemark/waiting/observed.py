@@ -8,7 +8,8 @@ from spikemark.core.errors import BadInput
 from spikemark.models.statistics import lump
 from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
-from spikemark.records.record import BARRIER, Run
+from spikemark.records.phases import BARRIER
+from spikemark.records.record import Run
 
 from .usable import cautions, check_range, check_unit, check_waiting, compute_times
 

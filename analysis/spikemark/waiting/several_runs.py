@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network.placement_field import with_content
 from spikemark.records.record import Run
 
 from .components import Components
@@ -42,7 +43,7 @@ def check_together(runs: Sequence[Run]) -> None:
 
 def _asked(run: Run, field: str) -> Any:
     """What the description of a run says of a field; None where it does not."""
-    found = run.record.description
+    found = with_content(run.record.description)
     for name in field.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     return found

@@ -109,6 +109,8 @@ def fitted_content(source: Source, found: Estimates) -> dict[str, Any]:
     content = {"ranks": source.ranks, "cycles": source.cycles, "correlation_time": found.correlation_time}
     for name in ("mean_s", "own_sd_s", "common_sd_s", "rho_1", "minor_share", "minor_factor"):
         content[name] = getattr(found, name).content()
+    content["waiting_per_cycle_s"] = source.waited.content()
+    content["exchange_per_cycle_s"] = source.exchanged.content()
     content["nodes"] = None if source.nodes is None else nodes_content(source.nodes)
     content["warnings"] = list(source.warnings)
     return content | {"rank_effects_s": [a.content() for a in _effects(source, found)]}

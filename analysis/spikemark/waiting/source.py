@@ -11,7 +11,8 @@ from spikemark.network.meetings import Plan
 from spikemark.quantities.quantity import Quantity
 from spikemark.records import run_files
 from spikemark.records.imported import WAIT, CycleTimes
-from spikemark.records.record import BARRIER, Run
+from spikemark.records.phases import BARRIER
+from spikemark.records.record import Run
 
 from .nodes import Nodes
 from .several_runs import check_together, nodes_of, on_nodes_of_first

@@ -4,7 +4,8 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.words import number
-from spikemark.records.record import BARRIER, COMPUTE_PHASES, Run
+from spikemark.records.phases import BARRIER, COMPUTE_PHASES
+from spikemark.records.record import Run
 
 FEWEST_WINDOWS = 20
 UNEVEN = 3.0  # mean over median of exchanges from which they are disturbed

@@ -29,6 +29,10 @@ def times(first: float, following: float, spike: float) -> dict:
     """Of a round, ns per item, as the times of delivery make them."""
     found = {("collocate", 8): 5.0, (kernel_times.EXTERNAL, 4096): 1.5}
     found |= {(f"update_{model}", 4096): 0.5 + i for i, model in enumerate(UPDATED)}
+    found |= {
+        ("deliver_ring", size): following + more for size, more in ((5, 0), (30, 0.5), (200, 1.25), (1600, 7))
+    }
+    found["update_ignore_and_fire", 131_072] = 0.75
     for size in SIZES:
         mean = size / 16
         found["deliver_drawn", size] = (first * (1 - np.exp(-mean)) + following * mean + spike) / mean
@@ -46,6 +50,9 @@ def test_kernels_give_the_times_of_delivery_that_were_planted():
     assert found["t_next"].reference == "mean list lengths 0.25 to 512, fitted within 0 %"
     assert found["collocate"].value == 20  # a spike goes to four ranks
     assert found["external"].value == 1.5
+    assert found["t_ring_1"].value == 0.5
+    assert (found["t_ring_8"].value, found["t_ring_67"].value) == (1.25, 7)
+    assert found["t_row"].value == 0.25
     assert [found[f"update.{model}"].value for model in UPDATED] == [0.5, 1.5]
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from synthetic import job, write_run
 
@@ -71,3 +72,20 @@ def test_many_ranks_are_summed_up(spikemark, tmp_path):
     _, output, _ = spikemark("fit", run, "--all-ranks")
     assert len(re.findall(r"rank \d+ on n\d+ above the mean", output)) == 128
     assert "--all-ranks" not in output
+
+
+def test_waiting_that_was_not_timed_has_limits(spikemark, tmp_path):
+    """It lies between what the slowest rank implies and all communication; timed waiting has no doubt."""
+    times = np.random.default_rng(1).uniform(0.9e-3, 1.1e-3, (2, 300))
+    np.savez(tmp_path / "times.npz", compute=times, communicate=times.max(axis=0) - times + 1e-4)
+    status, _, errors = spikemark(
+        "import", "cycles", tmp_path / "times.npz", "--unit", "s", "--out", tmp_path / "out"
+    )
+    assert status == 0, errors
+    found = json.loads(spikemark("fit", tmp_path / "out", "--json")[1])
+    waiting = found["waiting_per_cycle_s"]
+    low, high = waiting["interval"]
+    assert waiting["kind"] == "modelled"
+    assert low < waiting["value"] <= high <= waiting["value"] + 1.01e-4
+    timed = json.loads(spikemark("fit", write_run(tmp_path / "run", ranks=4, cycles=500), "--json")[1])
+    assert timed["waiting_per_cycle_s"].get("interval") is None

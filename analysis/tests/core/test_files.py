@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
+from spikemark.core import files
 from spikemark.core.errors import BadInput
-from spikemark.core.files import output_file, write_atomically, write_json, write_output
+from spikemark.core.files import output_file, whole_folder, write_atomically, write_json, write_output
 
 WRITERS = [write_atomically, write_output, lambda path, text: write_json(path, text)]
 
@@ -90,3 +91,59 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, write, monkeyp
     with pytest.raises(OSError, match=r"page\.html"):
         write(path, "after")
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_a_file_keeps_its_permissions_owner_and_group(tmp_path, write, mode):
+    path, new = tmp_path / "table.csv", tmp_path / "new.csv"
+    path.write_text("before")
+    path.chmod(mode)
+    if os.geteuid() == 0:
+        os.chown(path, 12, 34)
+    before = path.stat()
+    write(path, "after")
+    after = path.stat()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert "after" in path.read_text()
+    write(new, "new")
+    (tmp_path / "plain").touch()
+    assert new.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def _folder(path, text):
+    path.mkdir(parents=True)
+    (path / "times.npy").write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("trades", [True, False])
+@pytest.mark.parametrize("there", [None, "empty", "full"])
+def test_a_folder_is_replaced_as_a_whole(tmp_path, monkeypatch, trades, there):
+    if not trades:
+        monkeypatch.setattr(files, "trade", lambda *_: False)
+    place = tmp_path / "deep" / "out"
+    if there:
+        _folder(place, "before")
+    if there == "empty":
+        (place / "times.npy").unlink()
+    before = {path.name: path.read_text() for path in place.rglob("*")} if there else None
+    with pytest.raises(OSError, match="out/more") as failed, whole_folder(place) as folder:
+        (folder / "times.npy").write_text("half")
+        raise OSError(28, "No space left on device", str(folder / "more"))
+    assert failed.value.filename == str(place / "more")
+    assert before == ({path.name: path.read_text() for path in place.rglob("*")} if place.exists() else None)
+    with whole_folder(place) as folder:
+        (folder / "times.npy").write_text("after")
+        if there == "full":
+            assert (place / "times.npy").read_text() == "before"
+    assert {path.name: path.read_text() for path in place.rglob("*")} == {"times.npy": "after"}
+    assert [path.name for path in place.parent.iterdir()] == ["out"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_filled(tmp_path, monkeypatch):
+    """Somebody works in it, so that another folder in its place would not be theirs."""
+    monkeypatch.chdir(_folder(tmp_path / "out", "before"))
+    with whole_folder(type(tmp_path)()) as folder:
+        assert folder == tmp_path / "out"
+        (folder / "times.npy").write_text("after")
+    assert (tmp_path / "out" / "times.npy").read_text() == "after"

@@ -12,7 +12,11 @@ from spikemark.core.reading import MAX_DEPTH, check_plain, read_json
 from spikemark.core.yaml_file import read_yaml
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
 )
 
@@ -42,6 +46,9 @@ BAD_JSON = {
     "endless": ("[" * 100_000, "nested more than 100"),
     "deep": ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested more than 100"),
     "long number": ("1" * 5000, "4300"),
+    "not a number": ('{"a": [1, NaN]}', "a.1: nan is not allowed: a finite number is needed"),
+    "infinite": ('{"a": {"b": -Infinity}}', "a.b: -inf is not allowed"),
+    "too large": ("1e400", "top: inf is not allowed"),
 }
 
 
@@ -111,6 +118,10 @@ def test_yaml_that_repeats_itself_on_purpose(tmp_path):
 def test_not_plain(tmp_path, value):
     with pytest.raises(BadInput, match="is not allowed"):
         check_plain(value, tmp_path)
+
+
+def test_a_complaint_stays_one_line_whatever_a_name_holds():
+    assert str(BadInput("a\n: unknown\u2028field\r")) == "a : unknown field"
 
 
 def test_values_are_shown_in_one_short_line():

@@ -12,10 +12,11 @@ from spikemark.models.recursion import Lane
 from spikemark.prediction import phases, waiting
 from spikemark.prediction.predict import predict
 from spikemark.presets import mam_benchmark
+from spikemark.records.phases import COMPUTE
 from spikemark.running.simulation import compute_times
 
 NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=6000, indegree=400)
-PARTS = ("deliver", "update", "collocate")
+
 JITTERS = {
     "plain": Jitter(0.1),
     "correlated": Jitter(0.1, 9.0),
@@ -37,9 +38,9 @@ def test_prediction_and_simulation_compute_for_as_long():
     machine = Machine().with_(jitter__minor_share=0.006, jitter__minor_factor=8.8)
     found = predict(NETWORK, machine, 4, 4)
     means = phases.phase_times(NETWORK, machine, 4, 4)
-    stacked = np.stack([means.deliver_s, means.update_s, means.collocate_s], axis=-1)
+    stacked = np.stack(means.of_one_thread, axis=-1)
     drawn = compute_times.draw(stacked, 100_000, Jitter.of(Inputs(machine), "a test"), seed=1)
-    predicted = sum(found.figures[part].value for part in PARTS)
+    predicted = sum(found.figures[part].value for part in COMPUTE)
     assert predicted == pytest.approx(drawn.sum(axis=2, dtype=float).mean() / 1e-4, rel=0.01)
 
 

@@ -243,7 +243,7 @@ def test_without_spikes_there_is_no_ratio():
         ({}, {"schedule": "sideways"}, "schedule='sideways': known are conventional"),
         ({}, {"schedule": [{"name": "all", "group": 4}]}, "schedule.0.group: 4; allowed: a divisor of the 2"),
         ({}, {"schedule": [{"name": "near", "group": "area"}]}, "no lane for synapses from population"),
-        ({}, {"placement": "random"}, "placement='random': known are round_robin, area"),
+        ({}, {"placement": "random"}, "placement='random'; allowed: round_robin, area"),
         ({}, {"ranks": 0}, "ranks=0"),
         ({}, {"threads": 0}, "threads=0"),
         ({}, {"ranks": 4, "placement": "area"}, "ranks=4: placement 'area' has 3 areas"),

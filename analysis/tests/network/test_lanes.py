@@ -38,6 +38,12 @@ def test_a_lane_without_synapses_keeps_no_delay():
     assert periods(description, 1) == {"near": 1, "far": 1000}  # the cycles of the run
 
 
+def test_no_automatic_delay_ratio_is_beyond_what_a_description_may_have():
+    description = describe(areas=1) | {"schedule": "overlapped", "delay_ratio": "auto", "lag": 2}
+    description["time"]["simulate_ms"] = 1e6
+    assert periods(description, 1) == {"near": 1, "far": 333_333}
+
+
 def test_projections_without_synapses_have_no_say():
     description = describe(delay_ratio=10) | {"schedule": "structure_aware"}
     description["network"]["projections"].append(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from contextlib import suppress
 
 import pytest
@@ -12,13 +13,16 @@ from small_network import describe
 
 from spikemark.cli.output import print_json
 from spikemark.core.errors import BadInput
+from spikemark.network import placement_file
+from spikemark.network.description import read
 from spikemark.network.placement import PLACEMENTS
 from spikemark.network.schedules import SCHEDULES
-from spikemark.prediction import advise_search, advise_show, asked, exchange, rates, show
+from spikemark.prediction import advise_commands, advise_search, advise_show, asked, exchange, rates, show
 from spikemark.prediction.advise import advise
 from spikemark.prediction.advise_option import layouts, placements
 from spikemark.prediction.compare import compare
 from spikemark.prediction.loads import Loads
+from spikemark.prediction.partition.placement import of_rule
 from spikemark.prediction.predict import numbers
 from spikemark.report import advice_page
 
@@ -141,6 +145,19 @@ def test_the_target_on_the_fewest_nodes():
         if nodes:
             assert made.best.prediction.nodes == nodes
         assert len(advise_show.sentence(made).split()) <= 30
+
+
+def test_a_placement_file_is_kept_and_takes_as_many_ranks_as_it_is_for(tmp_path):
+    path = tmp_path / "p.json"
+    placement_file.write(path, of_rule(read(benchmark(areas=4)), "area", 4))
+    made = advise(network(benchmark(areas=4), placement=str(path)), MACHINE)
+    assert {(r.prediction.placement, r.prediction.ranks) for r in made.ranked} == {(str(path), 4)}
+    assert f"Placement {path} puts neurons where its file says." in advise_show.explained(made)
+    said = shlex.split(advise_commands.running(made)[-1])
+    assert f'placement={{"name": "from_file", "file": "{path}"}}' in said
+    stated = benchmark(areas=4) | {"placement": {"name": "from_file", "file": str(path)}}
+    line = advise_show.described(advise(network(stated), MACHINE))
+    assert f"placement {path}, 4 ranks" in line
 
 
 @pytest.mark.parametrize("how", [{}, {"schedule": "structure_aware"}, {"placement": "area_group"}])

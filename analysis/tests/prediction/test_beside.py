@@ -10,7 +10,7 @@ from synthetic import write_run
 from spikemark.prediction import beside
 from spikemark.prediction.predict import predict
 from spikemark.records import imported, record
-from spikemark.records.record import PARTS
+from spikemark.records.phases import PARTS
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Loads and compute times of ranks: against the access model, closed forms, and what must not matter."""
 
+import math
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -105,6 +106,25 @@ def test_a_cycle_takes_its_time_whatever_is_in_it():
     assert phases.NO_CYCLE in phases.phase_times(NETWORK, half, 4, 1).assumptions
 
 
+def test_threads_wait_for_the_slowest_and_a_rank_computes_as_long_as_it():
+    """Waiting of threads is neither delivery nor update, which are those of a mean thread."""
+    network = mam_benchmark.describe(areas=3, neurons_per_area=5, indegree=40)
+    loads = count(network, 1, 8)  # 15 neurons: one thread has one less than the others
+    machine = Machine().with_(interconnect__latency_node=Value(0, "us"))
+    found = phases.phase_times(network, machine, 1, 8)
+    neurons = loads.neurons.sum(axis=0)[loads.column[0]]
+    assert sorted(neurons) == [1, *[2] * 7]
+    each = loads.neurons.sum(axis=0)[loads.column[0]].mean()
+    one = phases.phase_times(network, machine, 1, 1)
+    assert (one.thread_wait_s == 0).all() and found.thread_wait_s[0] > 0
+    assert found.update_s[0] / each < one.update_s[0] / 15 * 2  # the node is busy, up to twice as slow
+    with_barriers = phases.phase_times(network, Machine(), 1, 8)
+    assert with_barriers.thread_wait_s[0] > found.thread_wait_s[0]
+    assert with_barriers.update_s == pytest.approx(found.update_s)
+    assert found.compute_s == pytest.approx(sum(found.parts))
+    assert sum(found.of_one_thread) == pytest.approx(found.compute_s)
+
+
 def test_times_scale_with_the_kernels():
     one = phases.phase_times(NETWORK, Machine(), 8, 1)
     doubled = {p: replace(v, value=2 * v.value) for p, v in Machine().values.items() if "kernels" in p}
@@ -153,6 +173,37 @@ def test_rings_that_were_measured_take_as_long_as_then(neurons, ns, within):
     machine = Machine().with_(node__l2=1024, node__l3=32768, node__l3_cores=2)
     more = cache.miss_s(count(network, 1, 1), inputs.Inputs(machine))[0]
     assert 0.97e-9 + more == pytest.approx(ns * 1e-9, rel=within)
+
+
+def test_measured_times_of_large_rings_count_instead_of_those_of_one_machine():
+    """0 up to 0.2 MB, the measured times at 1.3, 8.4 and 67 MB, in between by the logarithm."""
+    times = {"t_ring_1": 1.0, "t_ring_8": 2.0, "t_ring_67": 8.0, "t_row": 0.5}
+    paths = {
+        f"kernels__{group}__{name}": Value(ns, "ns")
+        for group in ("one_core", "full_node")
+        for name, ns in times.items()
+    }
+    machine = Machine().with_(node__cores=1, **paths)
+
+    def one(machine, neurons):
+        network = mam_benchmark.describe(areas=1, neurons_per_area=neurons, indegree=400)
+        return phases.phase_times(network, machine, 1, 1)
+
+    bare = Machine().with_(node__cores=1, node__l2=1e6, node__l3=None)
+    second = 2**19  # bytes of the second cache, from which on rows take longer
+    row_30 = 0.5 * math.log(30_000 * 42 / second) / math.log(131_072 * 42 / second)
+    for neurons, more, row in (
+        (5000, 0, 0),
+        (30_000, 1.0, row_30),
+        (200_000, 2.0, 0.5),
+        (565_685, 5.0, 0.5),
+        (1_600_000, 8.0, 0.5),
+    ):
+        with_times, without = one(machine, neurons), one(bare, neurons)
+        visits = neurons * 400 * 2.5e-4
+        assert with_times.deliver_s[0] - without.deliver_s[0] == pytest.approx(visits * more * 1e-9, abs=1e-9)
+        assert with_times.update_s[0] - without.update_s[0] == pytest.approx(neurons * row * 1e-9, abs=1e-9)
+        assert cache.ASSUMED in without.assumptions and cache.ASSUMED not in with_times.assumptions
 
 
 def test_published_rates_and_rates_as_asked():

@@ -245,3 +245,12 @@ def test_bad_options(name, options, message):
 def test_one_area_does_not_care_for_the_delay_between_areas():
     description = mam_benchmark.describe(areas=1, delay_ratio=30)
     assert len(description["network"]["projections"]) == 1
+
+
+@pytest.mark.parametrize("field", ["schedule", "placement", "exchange", "wire"])
+def test_no_preset_takes_a_name_that_the_mini_app_does_not_know(field):
+    with_field = [p for p in PRESETS.values() if field in p.options.model_fields]
+    assert with_field
+    for preset in with_field:
+        with pytest.raises(BadInput, match=f"^{field}.*(allowed|should be)"):
+            preset.describe(**{field: "no such thing"})

@@ -6,6 +6,7 @@ import json
 import pandas as pd
 import pytest
 from swept import planned, write
+from synthetic_record import PHASES
 
 from spikemark.core.errors import BadInput
 from spikemark.records import collect
@@ -45,7 +46,7 @@ def test_one_row_per_run_and_phase(measured):
     results, runs = measured
     collect.collect(gather(results.path))
     table = pd.read_parquet(results.phases)
-    assert len(table) == len(runs) * 5
+    assert len(table) == len(runs) * len(PHASES)
     assert table["reason"].isna().all()
 
 

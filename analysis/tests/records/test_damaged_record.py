@@ -102,15 +102,15 @@ def test_missing_directory(tmp_path):
 @pytest.mark.parametrize(
     ("array", "found"),
     [
-        (np.zeros((3, 99, 5), np.float32), "float32 [3, 99, 5]"),
-        (np.zeros((100, 3, 5), np.float32), "float32 [100, 3, 5]"),
-        (np.zeros((3, 100, 5), np.float64), "float64 [3, 100, 5]"),
+        (np.zeros((3, 99, 6), np.float32), "float32 [3, 99, 6]"),
+        (np.zeros((100, 3, 6), np.float32), "float32 [100, 3, 6]"),
+        (np.zeros((3, 100, 6), np.float64), "float64 [3, 100, 6]"),
         (np.zeros((3, 100, 4), np.float32), "float32 [3, 100, 4]"),
     ],
 )
 def test_cycles_of_another_shape_or_type(run_dir, array, found):
     np.save(run_dir / "cycles.npy", array)
-    assert f"cycles.npy: holds {found}; record.json asks for float32 [3, 100, 5]" in refused(run_dir)
+    assert f"cycles.npy: holds {found}; record.json asks for float32 [3, 100, 6]" in refused(run_dir)
 
 
 @pytest.mark.parametrize("column", [c for c in RANK_COLUMNS if c != "external_events"])
@@ -149,8 +149,8 @@ def test_broken_rank_tables(run_dir, change, complaint):
 
 
 UNREADABLE = [
-    *(({"format_version": v}, f"format_version={v!r}; this version of Spikemark reads 1")
-      for v in (0, 2, "1", None, True)),
+    *(({"format_version": v}, f"format_version={v!r}; this version of Spikemark reads 1 and 2")
+      for v in (0, 3, "1", None, True)),
     *(({"status": v}, f"status={v!r}; only a run with status 'complete'")
       for v in ("running", "failed", None, 1)),
 ]  # fmt: skip
@@ -180,7 +180,7 @@ def test_unknown_versions_and_unfinished_runs(tmp_path, fields, complaint):
         ({"warnings": "none"}, "warnings='none'"),
         ({"description": {}}, "description.schedule=None"),
         ({"timing__cycles": 999}, "cycles.npy: holds float32"),
-        ({"timing__simulate_s": float("nan")}, "timing.simulate_s=nan"),
+        ({"timing__simulate_s": float("nan")}, "timing.simulate_s: nan is not allowed"),
     ],
 )
 def test_impossible_fields(run_dir, overrides, complaint):
@@ -195,7 +195,7 @@ def test_impossible_fields(run_dir, overrides, complaint):
     assert complaint in refused(run_dir)
 
 
-ADDED_LATER = ("energy_reason", "kernel", "kind")  # records from before lack them
+ADDED_LATER = ("energy_reason", "kernel", "kind", "placement")  # records from before lack them
 
 
 def test_every_field_of_the_format_is_needed(run_dir):

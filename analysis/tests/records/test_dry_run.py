@@ -11,6 +11,7 @@ import pytest
 from spikemark.core.errors import BadInput
 from spikemark.records import dry_rank, dry_run, record
 from spikemark.records.imported import run_or_times
+from spikemark.records.phases import COMPUTE
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +24,10 @@ def test_rows_are_those_of_the_ranks_that_ran(folder):
     found = dry_run.load(folder)
     for row, rank in enumerate(found.timed):
         own = dry_rank.load(folder / dry_run.EACH / str(rank))
-        parts = [own.phase(name) for name in ("deliver", "update", "collocate")]
+        parts = [own.phase(name) for name in COMPUTE]
         assert np.array_equal(found.rows[row], np.stack(parts, axis=1))
     times = found.times()
-    assert times.shape == (dry_folder.AREAS, dry_folder.CYCLES, 3)
+    assert times.shape == (dry_folder.AREAS, dry_folder.CYCLES, len(COMPUTE))
     assert np.array_equal(times[found.timed], found.rows)
     assert found.means() == pytest.approx(times.mean(axis=1, dtype=float), rel=1e-5)
     assert np.array_equal(found.times(cycles=50)[found.timed], found.rows[:, :50])
@@ -84,7 +85,7 @@ DAMAGES = {
         "missing column synaptic_events",
     ),
     "a time that is none": (
-        lambda f: np.save(f / "cycles.npy", np.full((3, dry_folder.CYCLES, 5), np.nan, np.float32)),
+        lambda f: np.save(f / "cycles.npy", np.full((3, dry_folder.CYCLES, 6), np.nan, np.float32)),
         "a compute time is missing or negative",
     ),
     "other ranks in the table": (
@@ -111,7 +112,7 @@ def test_damaged_folders_are_refused(folder, tmp_path, name):
         ({"kind": "measured"}, "kind='measured'"),
         ({"status": "running"}, "status='running'"),
         ({"ranks": 9}, "dry_run.of=8; allowed are ranks below ranks=9"),
-        ({"format_version": 2}, "not a run record of format_version 1"),
+        ({"format_version": 3}, "not a run record of format_version 1 and 2"),
         ({"dry_run": None}, "dry_run"),
     ],
 )

@@ -1,6 +1,7 @@
 """`spikemark export`: what Extra-P would read of a results folder."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from spikemark.records.export import extra_p
 from spikemark.records.gather import gather
 from spikemark.records.matching import load_planned
 from spikemark.records.results import Results
+from spikemark.running.experiments import expand, load
 
 
 def exported(results, only=()):
@@ -56,8 +58,10 @@ def test_every_measurement_is_found_again(tmp_path):
     plan = results.read_plan()
     expected = {}
     for planned in plan.runs:
-        timing = load_planned(results, planned).record.timing
+        run = load_planned(results, planned)
+        timing, mean_s = run.record.timing, run.ranks["simulate_s"].mean()
         values = {
+            ("simulate", "time"): mean_s,
             ("simulate", "time_max"): timing.simulate_s,
             ("simulate", "real_time_factor"): timing.real_time_factor,
         }
@@ -102,6 +106,15 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
     ):
         with pytest.raises(BadInput, match=f"--only: '{only}'; allowed: {allowed}"):
             exported(results, (only,))
+
+
+@pytest.mark.parametrize("value", ["20", "20.0", "2e1"])
+def test_a_number_may_be_written_in_any_way(tmp_path, value):
+    results = results_of(tmp_path, [{"preset.indegree": [10, 20], "ranks": [1, 2]}])
+    parameters, found = read(exported(results, (f"indegree={value}",))[0])
+    assert parameters == ["ranks"] and len(found["simulate", "time"]) == 2
+    with pytest.raises(BadInput, match=r"--only: 'indegree=30'; allowed: indegree=(10 or 20|20 or 10)"):
+        exported(results, ("indegree=30",))
 
 
 def test_a_phase_that_lacks_a_point_is_left_out(tmp_path):
@@ -172,3 +185,9 @@ def test_folder_without_runs_gets_one_line(tmp_path):
     (results.run(results.read_plan().runs[0].id) / "record.json").unlink()
     with pytest.raises(BadInput, match="no record that can be exported"):
         exported(results)
+
+
+def test_an_experiment_has_the_five_values_that_extra_p_asks_for():
+    runs = expand(load("scaling"))
+    points = Counter((run.ranks, run.threads, *sorted(run.fields.items())) for run in runs)
+    assert len(points) >= 5 and len({*points.values()}) == 1

@@ -182,7 +182,7 @@ def test_ranks_that_differ_lastingly_are_named(tmp_path):
 
     def slow(times):
         times[0, :, 0] += 1e-4  # one rank of sixteen, always
-        times[1:, :, 3] = 1e-4
+        times[1:, :, PHASES.index("synchronise")] = 1e-4
 
     runs = pairs([({"cv": 0.01}, {"cv": 0.01})] * 2, ranks=16, description=description)
     view = with_waiting(tmp_path, [dict(m, cycles=100) for m in runs], slow)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spikemark.network.schedules import SCHEDULES
-from spikemark.records.record import COMPUTE_PHASES, PARTS
+from spikemark.records.phases import COMPUTE_PHASES, PARTS
 from spikemark.report import first_screen, style
 from spikemark.report.sections import budget, exchanges
 from spikemark.report.sections.speed.drawing import PARTS as MEMORY

@@ -5,7 +5,7 @@ from planned import view_of
 
 from spikemark.network.schedules import SCHEDULES
 from spikemark.quantities.quantity import KINDS
-from spikemark.records.record import PARTS
+from spikemark.records.phases import PARTS
 from spikemark.report.sections import glossary
 from spikemark.report.sections.budget import EFFICIENCIES
 from spikemark.waiting import PREDICTORS

@@ -9,6 +9,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.reading import read_json
 from spikemark.machines import algorithms
 from spikemark.machines.inputs import Inputs
+from spikemark.network.composed import COMPOSED
 from spikemark.network.description import read
 from spikemark.prediction import exchange, rates
 from spikemark.prediction.collectives import Collectives
@@ -20,7 +21,7 @@ from spikemark.running import simulation
 from spikemark.running.simulation import beside
 
 ABSENT = "neighbor", "ineighbor", "persistent", "shared"  # SimGrid lacks what they need
-EXCHANGES = [name for name in [*exchange.EXCHANGES, exchange.TWO_LEVEL] if name not in ABSENT]
+EXCHANGES = [name for name in [*exchange.EXCHANGES, *COMPOSED] if name not in ABSENT]
 #: What is said to differ, and a run in which it does: exchange, profile, ranks, ranks on a node, neurons.
 DIFFERING = {
     "alltoall": ("alltoall", "dpsnn-westmere-eth", 8, 4, 4600),
@@ -28,6 +29,7 @@ DIFFERING = {
     "rma_put": ("rma_put", "jureca-dc", 8, 1, 200),
     "rma_doubling": ("rma_doubling", "jureca-dc", 8, 1, 200),
     "two_level": ("two_level", "jureca-dc", 17, 1, 200),
+    "multi_level": ("multi_level", "supermuc-ng", 8, 2, 3000),
     "allgatherv": ("allgatherv", "jureca-dc", 32, 32, 200),
     algorithms.MEASURED: ("alltoallv", "grace", 8, 4, 200),
 }

@@ -1,6 +1,10 @@
 """What the record of a run must say about its ranks to be taken for what was asked."""
 
 import json
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from planned import LINE
@@ -60,6 +64,38 @@ def test_one_command_at_a_time_carries_out_a_run(tmp_path):
     assert carry_out(planned, *paths, work) == paths[1]
     assert sorted(path.name for path in paths[1].iterdir()) == ["launch.json", "record.json"]
     assert list((tmp_path / "unchecked").iterdir()) == [] and not paths[2].exists()
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_run_whose_ranks_are_left_is_refused(tmp_path, linked):
+    """Its command and mpirun were killed; mpirun had closed the lock for the ranks."""
+    planned = Planned.model_validate(LINE)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "results")
+    place = tmp_path / ("link" if linked else "results")
+    unchecked = place / "unchecked" / planned.id / "record"
+    paths = unchecked, place / "runs" / planned.id, place / "failed" / planned.id
+    command = [sys.executable, "-c", "import time; time.sleep(60)", "--out", str(unchecked.resolve())]
+    left = subprocess.Popen(command)
+    line = Path(f"/proc/{left.pid}/cmdline")
+    while not line.read_bytes():  # it has no arguments yet when Popen returns
+        time.sleep(0.01)
+    try:
+        with pytest.raises(BadInput) as refusal:
+            carry_out(planned, *paths, lambda: pytest.fail("it has begun"))
+    finally:
+        left.kill()
+        left.wait()
+    why = "still runs here, without the command that started it"
+    assert str(refusal.value) == f"{planned.id}: the run {why}; stop it with `kill {left.pid}`"
+    assert not paths[2].exists() and list((place / "unchecked").iterdir()) == []
+
+    def work() -> dict:
+        unchecked.mkdir()
+        (unchecked / "record.json").write_text("{}")
+        return {}
+
+    assert carry_out(planned, *paths, work) == paths[1]
 
 
 BOUND = {

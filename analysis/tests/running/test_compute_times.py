@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import synthetic
+from synthetic_record import PHASES
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.jitter import Jitter
@@ -69,7 +70,8 @@ def test_a_ranks_times_depend_on_the_seed_and_its_number_alone():
 def test_replayed_times_are_those_of_the_run(tmp_path):
     run = synthetic.write_run(tmp_path / "run", ranks=2, cycles=100)
     times = compute_times.replayed(run, 2, 100)
-    assert np.array_equal(times, np.load(run / "cycles.npy")[:, :, :3])
+    at = [PHASES.index(name) for name in compute_times.PHASES]
+    assert np.array_equal(times, np.load(run / "cycles.npy")[:, :, at])
     with pytest.raises(BadInput, match="has 2 ranks: allowed are as many as asked for, 4"):
         compute_times.replayed(run, 4, 100)
     with pytest.raises(BadInput, match="has 100 measured cycles: allowed are as many as described, 50"):

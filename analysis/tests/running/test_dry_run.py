@@ -21,7 +21,7 @@ RANKS = 8
 
 
 def counts(*events: float) -> np.ndarray:
-    return np.array([[e, 10, 5] for e in events], dtype=float)
+    return np.array([[e, 10, e, 5] for e in events], dtype=float)
 
 
 def test_the_sample_has_the_largest_the_smallest_and_others_at_random():
@@ -127,6 +127,34 @@ def test_what_ran_stays_when_a_later_rank_fails(tmp_path, monkeypatch):
     assert groups == [[last]] and not (out / dry_run.FAILED).exists()
 
 
+@pytest.mark.parametrize("interrupted", ["before the end", "when it goes on"])
+def test_a_folder_is_gone_on_with_as_many_ranks_side_by_side(interrupted, tmp_path, monkeypatch):
+    """Neighbours change the times; ranks of one dry run must all have had as many."""
+    run, out = dry_folder.description(), tmp_path / "out"
+    fail = None
+    if interrupted == "before the end":
+        fail = plan(run, RANKS, 1, 2, sample=4).sample.ranks[-1]
+    dry_folder.in_process(monkeypatch, fail=fail)
+    with contextlib.suppress(RunFailed):
+        carry_out(plan(run, RANKS, 1, 2, sample=4), out)
+    (out / dry_run.ABOUT).unlink(missing_ok=True)
+    ran = {path: path.read_bytes() for path in (out / "ranks").rglob("*") if path.is_file()}
+    assert ran
+    for other in (1, 4):
+        with pytest.raises(BadInput, match=f"ranks_here=2, asked for is {other}; allowed: a new folder"):
+            carry_out(plan(run, RANKS, 1, other, sample=4), out)
+    assert ran == {path: path.read_bytes() for path in (out / "ranks").rglob("*") if path.is_file()}
+
+
+def test_a_rank_that_lost_its_record_is_run_again(tmp_path, monkeypatch):
+    dry_folder.in_process(monkeypatch)
+    wanted, out = plan(dry_folder.description(), RANKS, 1, sample=3), tmp_path / "out"
+    first = carry_out(wanted, out)
+    (out / "ranks" / str(first.timed[1]) / "record.json").unlink()
+    again = carry_out(wanted, out)
+    assert again.timed.tolist() == first.timed.tolist()
+
+
 def test_what_the_mini_app_refuses_is_bad_input_and_leaves_nothing(tmp_path, monkeypatch):
     dry_folder.in_process(monkeypatch, refuse=0)
     with pytest.raises(BadInput, match="--of: too many"):
@@ -158,7 +186,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path, monkeypa
         (plan(describe(areas=3), 3, 1), "holds a dry run of another description"),
         (plan(same, RANKS, 2), "threads=1, asked for is 2"),
         (plan(same, 4, 1), "of=8, asked for is 4"),
-        (plan(same, RANKS, 1, 2), "its ranks ran 1 side by side, asked for are 2"),
+        (plan(same, RANKS, 1, 2), "ranks_here=1, asked for is 2"),
     ):
         before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
         with pytest.raises(BadInput, match=complaint):

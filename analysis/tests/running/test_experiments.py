@@ -11,8 +11,12 @@ from experiment_file import content, experiment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spikemark.network import placement_file
+from spikemark.network.placement_field import with_content
+from spikemark.network.placement_file import Placement
 from spikemark.records import experiment_fields
-from spikemark.running import experiments
+from spikemark.records.results import Results
+from spikemark.running import experiments, sweeps
 from spikemark.running.experiments import expand, load
 
 ROOT = Path(__file__).parents[3]
@@ -201,3 +205,32 @@ def test_as_many_runs_as_allowed():
     assert experiments._number(more) == 2 * experiments.MOST_RUNS
     few = experiment(threads=[1, 3], repetitions=2)
     assert experiments._number(few) == len(expand(few))
+
+
+def test_a_placement_file_is_part_of_the_run_by_its_content(tmp_path):
+    """Runs are told apart by what the file says, wherever it lies; the results folder keeps a copy."""
+    files = {"one": [0, 1], "two": [1, 0]}
+    grid = [{"placement": [{"name": "from_file", "file": f"placed/{name}.json"} for name in files]}]
+    found = []
+    for place in ("here", "there"):
+        (tmp_path / place / "placed").mkdir(parents=True)
+        for name, rank in files.items():
+            file = tmp_path / place / "placed" / f"{name}.json"
+            placement_file.write(file, Placement.of(2, [50, 100], rank))
+        path = tmp_path / place / "x.yaml"
+        path.write_text(yaml.safe_dump(content(grid=grid, ranks=[2], seeds=[1])))
+        found.append(expand(load(path)))
+    here, there = found
+    assert [run.id for run in here] == [run.id for run in there] and len({run.id for run in here}) == 2
+    assert {run.label for run in here} == {f"placement=from_file {name} ranks=2 seed=1" for name in files}
+    results = Results(tmp_path / "results")
+    for runs in found:  # plans alike
+        sweeps.plan(experiment(grid=grid), runs, results)
+    assert len(list(results.path.glob("placements/*.json"))) == 2
+    for run in here:
+        kept = json.loads(results.description(run.id).read_text())
+        assert kept["placement"]["file"].startswith("../placements/")
+        assert with_content(results.read_description(run.id)) == with_content(run.description)
+    placement_file.write(tmp_path / "here" / "placed" / "two.json", Placement.of(2, [60, 100], [1, 0]))
+    again = expand(load(tmp_path / "here" / "x.yaml"))
+    assert len({run.id for run in [*here, *again]}) == 3

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spikemark.core import files
 from spikemark.core.errors import BadInput
 from spikemark.records import run_files
 from spikemark.running.simulation import folder
@@ -71,7 +72,7 @@ def test_what_is_no_folder_or_no_whole_run_stays(tmp_path, new):
 @pytest.mark.parametrize("there", [[], ["cycles.npy"], sorted(run_files.FILES)])
 def test_an_earlier_simulated_run_gives_way_with_all_its_files(tmp_path, new, there, trades, monkeypatch):
     if not trades:
-        monkeypatch.setattr(folder, "trade", lambda *_: False)
+        monkeypatch.setattr(files, "trade", lambda *_: False)
     out = tmp_path / "out"
     if there:
         write(out, "simulated", *(name for name in there if name != "record.json"))
@@ -95,11 +96,11 @@ def test_what_appeared_meanwhile_stays(tmp_path, new, monkeypatch):
     out = write(tmp_path / "out", "simulated")
     expected = content(new)
 
-    def trade(a, b, plain=folder.trade):
+    def trade(a, b, plain=files.trade):
         (out / "notes.txt").write_text("dear") if not (new / "notes.txt").exists() else None
         return plain(a, b)
 
-    monkeypatch.setattr(folder, "trade", trade)
+    monkeypatch.setattr(files, "trade", trade)
     with pytest.raises(BadInput, match=r"'notes\.txt', which belongs to no run"):
         folder.put(new, out)
     assert (out / "notes.txt").read_text() == "dear" and content(new) == expected
@@ -115,7 +116,7 @@ def test_the_old_run_stands_again_where_the_new_one_cannot_be_moved(tmp_path, ne
             raise OSError("disk full")
         rename(source, target)
 
-    monkeypatch.setattr(folder, "trade", lambda *_: False)  # a system that cannot
+    monkeypatch.setattr(files, "trade", lambda *_: False)  # a system that cannot
     monkeypatch.setattr(folder.os, "rename", fails)
     with pytest.raises(OSError, match="disk full"):
         folder.put(new, out)

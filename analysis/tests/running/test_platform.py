@@ -105,3 +105,9 @@ def test_an_unknown_topology_is_refused():
         BadInput, match=r"interconnect\.topology='torus': allowed are star, fat_tree, dragonfly"
     ):
         platform.build(replace(NETWORK, topology="torus"), 4)
+
+
+@pytest.mark.parametrize("ranks", [platform.MANY - 1, platform.MANY])
+def test_broadcasts_of_many_ranks_send_no_messages_between_all_pairs(ranks):
+    flags = platform.build(NETWORK, ranks).flags
+    assert ("--cfg=smpi/bcast:binomial_tree" in flags) == (ranks >= platform.MANY)

@@ -10,6 +10,7 @@ import pytest
 import synthetic
 from edited_record import set_times
 from four_areas import RANKS, SCHEDULES, describe
+from synthetic_record import PHASES
 
 from spikemark import machines
 from spikemark.core import launch, places
@@ -18,7 +19,7 @@ from spikemark.models import recursion
 from spikemark.presets import dpsnn
 from spikemark.records import record
 from spikemark.running import measure, simulation
-from spikemark.running.simulation import smpirun, sources
+from spikemark.running.simulation import compute_times, smpirun, sources
 from spikemark.running.simulation.sources import Place
 
 LARGE_S = 1e-3  # of the clock's steps and the overhead of a message nothing is seen then
@@ -85,7 +86,7 @@ def _run_with(folder: Path, times: np.ndarray) -> Path:
         folder, ranks=ranks, cycles=cycles, description=describe(), schedule="conventional"
     )
     array = np.load(run / "cycles.npy")
-    array[:, :, :3] = times
+    array[:, :, [PHASES.index(name) for name in compute_times.PHASES]] = times
     set_times(run, array)
     return run
 

@@ -20,18 +20,32 @@ COUNTS = {"spikes": "update", "synaptic_events": "deliver"}
 IN_BARRIER = 0.9  # of the phase synchronise
 
 
-def write(run: Run, folder: Path, ranks: int | None = None, slower: float = 1.0, lost: int = 0) -> Path:
+def write(
+    run: Run,
+    folder: Path,
+    ranks: int | None = None,
+    slower: float = 1.0,
+    lost: int = 0,
+    barriers: bool = True,
+    flush_s: float = 0.0,
+    kind: str = "DOUBLE",
+) -> Path:
     """Both files of `run`, or of its first `ranks`; returns the folder.
 
-    `slower`: by what factor rank 0 delivers longer than in the log; `lost`: spikes of it not counted.
+    `slower`: by what factor rank 0 delivers longer than in the log; `lost`: spikes of it not counted;
+    `barriers`: whether MPI_Barrier is recorded; `flush_s`: how long rank 0 writes its buffer out, once;
+    `kind`: type of the times in the profile. A phase that took no time was not entered.
     """
     folder.mkdir(parents=True, exist_ok=True)
     times = np.array(run.cycles, dtype=np.float64)[:ranks]
     times[0, :, run.record.phases.index("deliver")] *= slower
     counts = {name: [_shares(int(n)) for n in run.ranks[name][:ranks]] for name in COUNTS}
     counts["spikes"][0] = (counts["spikes"][0][0] - lost, counts["spikes"][0][1])
-    write_profile(folder / "profile.cubex", run.record.phases, times, counts)
-    write_trace(folder, run.record.phases, times, counts)
+    entered = [i for i in range(len(run.record.phases)) if times[:, :, i].any()]
+    phases, times = [run.record.phases[i] for i in entered], times[:, :, entered]
+    write_profile(folder / "profile.cubex", phases, times, counts, barriers, kind)
+    write_trace(folder, phases, times, counts, barriers, flush_s)
+    (folder / "scorep.cfg").write_text("# Enable\nSCOREP_ENABLE_PROFILING=true\nSCOREP_ENABLE_TRACING=true\n")
     return folder
 
 
@@ -40,13 +54,13 @@ def _shares(total: int) -> tuple[int, int]:
     return total - total // 3, total // 3
 
 
-def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict) -> None:
+def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict, barriers: bool, type_: str):
     """Call tree: program, in it warmup and simulate, in each of them the phases; MPI_Barrier."""
     ranks = len(times)
     names = ["miniapp", "warmup", "simulate", *phases, "MPI_Barrier"]
     cube = Element("cube", version="4.4")
     metrics, program, system = (SubElement(cube, part) for part in ("metrics", "program", "system"))
-    kinds = {"visits": "UINT64", "time": "DOUBLE", **dict.fromkeys(COUNTS, "UINT64")}
+    kinds = {"visits": "UINT64", "time": type_, **dict.fromkeys(COUNTS, "UINT64")}
     for number, (name, kind) in enumerate(kinds.items()):
         sums = "INCLUSIVE" if name == "time" else "EXCLUSIVE"
         metric = SubElement(metrics, "metric", id=str(number), type=sums)
@@ -70,7 +84,7 @@ def write_profile(path: Path, phases: list[str], times: np.ndarray, counts: dict
         stretch = call(root, part, totals.sum(axis=1), 1)
         for phase, seconds in zip(phases, totals.T, strict=True):
             node = call(stretch, phase, seconds, cycles + (phase == "deliver"))
-            if phase == "synchronise":
+            if phase == "synchronise" and barriers:
                 call(node, "MPI_Barrier", IN_BARRIER * seconds, cycles)
     _locations(system, ranks)
     with tarfile.open(path, "w") as archive:
@@ -115,7 +129,9 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     archive.addfile(entry, io.BytesIO(data))
 
 
-def write_trace(folder: Path, phases: list[str], times: np.ndarray, counts: dict) -> None:
+def write_trace(
+    folder: Path, phases: list[str], times: np.ndarray, counts: dict, barriers: bool, flush_s: float
+) -> None:
     """Nanoseconds. The ranks leave a barrier together, so that they enter it apart by what they wait."""
     with otf2.writer.open(str(folder), timer_resolution=1_000_000_000) as trace:
         define = trace.definitions
@@ -143,9 +159,11 @@ def write_trace(folder: Path, phases: list[str], times: np.ndarray, counts: dict
                             if where == phase and cycle == 0:
                                 for writer, value in zip((first, second), counts[name][rank], strict=True):
                                     writer.metric(int(now) + 1, metric[name], value)
-                        if phase == "synchronise":
+                        if phase == "synchronise" and barriers:
                             _barrier(first, region["MPI_Barrier"], world, now, lasts)
                         now += lasts
+                        if rank == 0 and flush_s and cycle == cycles - 1 and phase == phases[-1]:
+                            first.buffer_flush(int(now) - int(flush_s * 1e9), int(now))
                         first.leave(int(now), region[phase])
                 first.leave(int(now), region[part])
                 now += 1000

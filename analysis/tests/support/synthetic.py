@@ -18,7 +18,7 @@ from synthetic_record import PHASES
 
 from spikemark.models.statistics import lump
 
-SHARES = (0.55, 0.35, 0.10)  # of the compute time: deliver, update, collocate
+SHARES = {"deliver": 0.55, "update": 0.35, "collocate": 0.10}  # of the compute time
 EXCHANGE_S = 2e-6
 
 
@@ -46,17 +46,18 @@ def phase_times(compute: np.ndarray, window: int, barrier: bool = True) -> np.nd
     """[rank, cycle, phase] in seconds: all ranks wait at the end of each window for the last."""
     ranks, cycles = compute.shape
     times = np.zeros((ranks, cycles, len(PHASES)))
-    times[:, :, :3] = compute[:, :, None] * np.array(SHARES)
+    times[:, :, [PHASES.index(name) for name in SHARES]] = compute[:, :, None] * np.array([*SHARES.values()])
+    barrier_at, exchange_at = PHASES.index("synchronise"), PHASES.index("exchange")
     starts = np.arange(0, cycles, window)
     lumped = np.add.reduceat(compute, starts, axis=1)
     waiting = lumped.max(axis=0) - lumped
     ends = np.append(starts[1:], cycles) - 1  # the last window may be a short one
-    times[:, ends, 3] = waiting
+    times[:, ends, barrier_at] = waiting
     if ranks > 1:
-        times[:, ends, 4] = EXCHANGE_S
+        times[:, ends, exchange_at] = EXCHANGE_S
     if not barrier:
-        times[:, :, 4] += times[:, :, 3]
-        times[:, :, 3] = np.nan
+        times[:, :, exchange_at] += times[:, :, barrier_at]
+        times[:, :, barrier_at] = np.nan
     return times
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from spikemark.network.fields import Projection
 from spikemark.records.record import COUNT_COLUMNS, SECONDS_COLUMNS
 
-PHASES = ["deliver", "update", "collocate", "synchronise", "exchange"]
+PHASES = ["deliver", "update", "thread_wait", "collocate", "synchronise", "exchange"]
 RANK_COLUMNS = ["rank", *COUNT_COLUMNS, "peak_bytes", *SECONDS_COLUMNS]
 
 
@@ -122,7 +122,7 @@ def whole(run, counts, times, per_rank, ranks, threads, seconds, window) -> dict
     network = json.dumps([run["seed"], run["network"], run["time"]], sort_keys=True)
     digest = hashlib.sha256(network.encode()).hexdigest()
     return {
-        "format_version": 1,
+        "format_version": 2,
         "status": "complete",
         "checksum": digest[:16],
         "spike_checksum": digest[16:32],

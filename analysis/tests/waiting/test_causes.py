@@ -15,6 +15,7 @@ from spikemark.waiting.budget import budget
 
 FIELDS = ["processor_s", "involuntary", "voluntary", "faults"]
 CYCLES, LONG_S, EVERY = 40_000, 2e-3, 200
+BARRIER_AT = PHASES.index("synchronise")  # what comes before is computing
 READ_S = 0.01
 ROW = "{node},{time:.6f},{core},{source},{name},{count}\n"
 
@@ -62,14 +63,14 @@ def planted(folder, causes: dict[str, float], ranks=2, every=EVERY, **changes):
         kept[rank, where[chosen == "sleep"], 2] = 1
         kept[rank, where[chosen == "faults"], 3] = 50
         on = where[np.isin(chosen, ["faults", "packets", "not seen"])]
-        computing = times[rank, :, :3].sum(axis=1)
+        computing = times[rank, :, :BARRIER_AT].sum(axis=1)
         kept[rank, :, 0] = computing + 1e-6
         off = np.setdiff1d(where, on)
         kept[rank, off, 0] -= LONG_S
         packets[rank, where[chosen == "packets"]] = True
     ends = times.copy()
-    waiting = times[:, :, :3].sum(axis=2)
-    ends[:, :, PHASES.index("synchronise")] = waiting.max(axis=0) - waiting
+    waiting = times[:, :, :BARRIER_AT].sum(axis=2)
+    ends[:, :, BARRIER_AT] = waiting.max(axis=0) - waiting
     set_times(folder, ends)
     np.save(folder / "kernel.npy", kept.astype(np.float32))
     whole = ends.sum(axis=2)

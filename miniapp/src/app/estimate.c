@@ -5,6 +5,7 @@
 #include "run/foreign.h"
 #include "run/limits.h"
 #include "schedule/lane_sources.h"
+#include "transport/grid.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,26 @@ static void add_lane(struct estimate *e, const struct lane_share *share, const s
     building[3] += sources;
 }
 
+/// Returns what the places of an exchange between so many ranks and of its outbox take: what there is for
+/// each rank, partner or not.
+static double places_bytes(const struct exchange_backend *backend, int ranks) {
+    const double received = (double)sizeof(struct inbox_run) + (double)backend->rank_bytes;
+    return ranks * received + (double)outbox_place_bytes * exchange_destinations(backend, ranks);
+}
+
+/// Returns what the windows of a lane take at least on a rank that has so many lists: the places, and the
+/// room for the first words to each rank that may want some.
+static double windows_bytes(const struct lane_plan *lane, int ranks, double lists) {
+    const struct exchange_spec *spec = &lane->exchange;
+    if (ranks == 1) return (lane->lag + 1.0) * places_bytes(exchange_find("self"), 1);
+    const double rooms = spec->backend->broadcast ? 1 : fmin(ranks, lists);
+    double bytes = places_bytes(spec->backend, ranks) + rooms * outbox_first_room * sizeof(uint32_t);
+    const struct grid grid = grid_of(&spec->levels, ranks, 0);
+    for (int l = 0; l < grid.levels.n; l++)
+        bytes += places_bytes(grid.levels.part[l], grid_line(&grid, l, 0).ranks);
+    return (lane->lag + 1.0) * bytes;
+}
+
 struct estimate estimate_rank(const struct description *description, const struct placement *placement,
                               const struct schedule *schedule, int rank) {
     const struct network *network = &description->network;
@@ -104,10 +125,12 @@ struct estimate estimate_rank(const struct description *description, const struc
     for (int l = 0; l < schedule->n_lanes; l++) {
         add_lane(&e, &shares[l], network, &format, placement->threads, building);
         e.lane_lists[l] = shares[l].lists;
+        e.buffers +=
+            windows_bytes(&schedule->lanes[l], lane_ranks(&schedule->lanes[l], rank), shares[l].lists);
     }
     e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
-    e.buffers = neurons * description->steps_per_cycle * (double)sizeof(struct spike) +
-                placement->threads * block_neurons * 8.0;
+    e.buffers += neurons * description->steps_per_cycle * (double)sizeof(struct spike) +
+                 placement->threads * block_neurons * 8.0;
     const double routing = building[3] + building[2] + 8 * neurons; // and who owns what
     e.building = fmax(routing, fmax(building[0] - e.lists - e.routes, building[1] - e.routes));
     return e;

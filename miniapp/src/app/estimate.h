@@ -8,7 +8,7 @@
 #include "schedule/schedule.h"
 
 /// The bytes of each part, as build_bytes() finds them afterwards. Lists and routes are expectations over the
-/// random sources.
+/// random sources. Buffers are those of an exchange with small windows: more words need more room.
 struct estimate {
     double neurons, synapses, lists, routes, ring, buffers;
     /// What building takes at most on top of what stays, bytes. While the synapses are drawn, every thread

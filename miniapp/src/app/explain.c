@@ -1,8 +1,11 @@
 #include "app/explain.h"
 
 #include "app/estimate.h"
+#include "base/alloc.h"
 #include "schedule/lane_json.h"
+#include "schedule/lane_levels.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static void explain_memory(const struct description *description, const struct placement *placement,
                            const struct schedule *schedule) {
@@ -30,14 +33,33 @@ static const char *plural(unsigned long long n) {
     return n == 1 ? "" : "s";
 }
 
+/// Prints of what an exchange is composed, if it is.
+static void explain_composed(const struct lane_plan *lane) {
+    const struct levels levels = levels_resolve(&lane->exchange.levels, lane->groups.largest);
+    if (levels.ragged) {
+        printf(" of %s and %s in groups of %d", levels.part[0]->name, levels.part[1]->name, levels.size[0]);
+        return;
+    }
+    for (int l = 0; l < levels.n; l++)
+        printf("%s%d by %s", l ? " x " : " of ", levels.size[l], levels.part[l]->name);
+}
+
+/// Prints how many others the ranks of a lane may send to in each level of a composed exchange.
+static void explain_levels(const struct lane_plan *lane) {
+    for (int l = 0; l < lane->exchange.levels.n; l++) {
+        const struct lane_connections found = lane_connections(lane, l);
+        printf(
+            "level      %-8s %d: a rank has %.4g connections on average and %d at most, so there are at most "
+            "%.0f messages with words in a window\n",
+            lane->name, l + 1, found.mean, found.most, found.all);
+    }
+}
+
 static void explain_lane(const struct lane_plan *lane, const struct description *d) {
     const double h = d->given.resolution_ms;
-    const struct exchange_spec *exchange = &lane->exchange;
     printf("lane       %-8s every %u cycle%s, lag %u, %s", lane->name, lane->period, plural(lane->period),
-           lane->lag, exchange->backend->name);
-    if (exchange->backend->composed)
-        printf(" of %s and %s in groups of %d", exchange->inner->name, exchange->outer->name,
-               exchange->group);
+           lane->lag, lane->exchange.backend->name);
+    explain_composed(lane);
     if (lane_blocks(lane)) printf(" (it blocks, so nothing overlaps)");
     if (lane->wire->words > 1) printf(" as %s", lane->wire->name);
     if (lane_areas_bound(&lane->areas))
@@ -51,6 +73,7 @@ static void explain_lane(const struct lane_plan *lane, const struct description 
         printf("no delay to keep\n");
     else
         printf("delays from %.10g ms, slack %.10g ms\n", lane->shortest_delay * h, lane_slack_ms(lane, d));
+    explain_levels(lane);
 }
 
 double explain_external_events(const struct description *d) {
@@ -88,12 +111,13 @@ static void explain_schedule(const struct description *d, const struct schedule 
 void explain_print(const struct description *d, const struct placement *placement,
                    const struct schedule *schedule) {
     const struct network *network = &d->network;
-    uint32_t fewest = UINT32_MAX, most = 0;
+    uint32_t fewest = UINT32_MAX, most = 0, *neurons = ALLOC(uint32_t, (size_t)placement->ranks);
+    placement_neurons(placement, neurons);
     for (int rank = 0; rank < placement->ranks; rank++) {
-        uint32_t n = placement_neurons(placement, rank);
-        fewest = n < fewest ? n : fewest;
-        most = n > most ? n : most;
+        fewest = neurons[rank] < fewest ? neurons[rank] : fewest;
+        most = neurons[rank] > most ? neurons[rank] : most;
     }
+    free(neurons);
     printf("network    %u neurons in %u population%s and %u area%s, %llu synapses%s, seed %llu\n",
            network->n_neurons, network->n_populations, plural(network->n_populations), network->n_areas,
            plural(network->n_areas), (unsigned long long)network_synapses(network),
@@ -102,9 +126,11 @@ void explain_print(const struct description *d, const struct placement *placemen
     printf("time       %u cycle%s of %.10g ms (%u step%s of %.10g ms) after %u of warm-up\n", d->cycles,
            plural(d->cycles), d->given.cycle_ms, d->steps_per_cycle, plural(d->steps_per_cycle),
            d->given.resolution_ms, d->warmup_cycles);
-    printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank\n", placement->ranks,
-           plural((unsigned)placement->ranks), placement->threads, plural((unsigned)placement->threads),
-           placement->rule->name, fewest, most);
+    printf("layout     %d rank%s x %d thread%s, placement %s, %u to %u neurons per rank, the most "
+           "%.3f times the mean\n",
+           placement->ranks, plural((unsigned)placement->ranks), placement->threads,
+           plural((unsigned)placement->threads), placement->rule->name, fewest, most,
+           placement_balance(placement));
     explain_input(d);
     explain_schedule(d, schedule);
     for (int l = 0; l < schedule->n_lanes; l++) explain_lane(&schedule->lanes[l], d);

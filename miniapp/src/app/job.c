@@ -6,7 +6,9 @@
 #include "measurement/simulated.h"
 #include "record/write.h"
 #include "transport/agree.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /// Returns the directory that is read in place of one of the system: the one that the variable names.
@@ -15,8 +17,54 @@ static const char *root_of(const char *directory, const char *variable) {
     return given && *given ? given : directory;
 }
 
-bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
-              struct error *error) {
+/// Finds out where the neurons are, by a rule or by a file.
+static bool place(struct job *job, const struct options *options, int ranks, int threads, MPI_Comm world,
+                  struct error *error) {
+    const struct description *description = &job->description;
+    const struct placement_rule *rule;
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!schedule_placement(description, &rule, error)) return false;
+    if (rule->deal_file)
+        job->placement_file =
+            load_beside(options->description, description->placement_file, "placement.file", world, error);
+    if (error_stands(error) || !placement_open(&job->placement, rule, &description->network, ranks, threads,
+                                               job->placement_file, error))
+        return false;
+    if (rank == 0) return true; // it will write the record
+    json_decref(job->placement_file);
+    job->placement_file = NULL;
+    return true;
+}
+
+/// Reads the files that a choice of an exchange names.
+static void read_files_of(const json_t *choice, struct description *description, const char *run,
+                          MPI_Comm world, struct error *error) {
+    static const char *const fields[] = {"order", "table"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && !error_stands(error); i++) {
+        const char *name = json_string_value(json_object_get(choice, fields[i]));
+        char field[40];
+        snprintf(field, sizeof field, "exchange.%s", fields[i]);
+        if (name && !json_object_get(description->exchange_files, name))
+            json_object_set_new(description->exchange_files, name,
+                                load_beside(run, name, field, world, error));
+    }
+}
+
+/// Reads all files that exchanges name: the field is one choice, or holds one for each lane.
+static bool read_exchange_files(struct description *description, const char *run, MPI_Comm world,
+                                struct error *error) {
+    json_t *exchange = json_object_get(description->json.object, "exchange"), *choice;
+    const char *lane;
+    description->exchange_files = json_object();
+    read_files_of(exchange, description, run, world, error);
+    json_object_foreach(exchange, lane, choice) read_files_of(choice, description, run, world, error);
+    return !error_stands(error);
+}
+
+/// Does what job_plan() does; where time is simulated, on the first rank only.
+static bool plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+                 struct error *error) {
     struct description *description = &job->description;
     int ranks = layout->ranks, threads = layout->threads;
     if (options->ranks) {
@@ -39,17 +87,42 @@ bool job_plan(struct job *job, const struct options *options, const struct layou
     job->start_s = clock_now();
     job->ahead_s = clock_ahead();
 
-    const struct placement_rule *rule;
     const struct neuron_model *model;
     double parameters[neuron_parameters_max];
     json_t *run = load_run(options->description, options->overrides, options->n_overrides, world, error);
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
-    return schedule_placement(description, &rule, error) &&
-           placement_open(&job->placement, rule, &description->network, ranks, threads, error) &&
+    return read_exchange_files(description, options->description, world, error) &&
+           place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));
+}
+
+/// Lets the other ranks borrow what the first one has planned, since all of them are actors of one process.
+/// A description of thousands of populations would not fit into its memory once for each rank.
+static void borrow_plan(struct job *job, MPI_Comm world) {
+    struct job *first = job;
+    MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, world);
+    if (first == job) return;
+    job->borrows = true;
+    job->description = first->description;
+    job->placement = first->placement;
+    job->schedule = first->schedule;
+    memcpy(job->started, first->started, sizeof job->started);
+    job->start_s = clock_now();
+    job->ahead_s = clock_ahead();
+}
+
+bool job_plan(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
+              struct error *error) {
+    int rank;
+    MPI_Comm_rank(world, &rank);
+    if (!time_is_simulated) return plan(job, options, layout, world, error);
+    if (rank == 0) plan(job, options, layout, MPI_COMM_SELF, error);
+    const bool planned = agree(world, error);
+    borrow_plan(job, world); // also what has failed, so that only the first rank closes it
+    return planned;
 }
 
 bool job_build(struct job *job, const struct options *options, const struct layout *layout, MPI_Comm world,
@@ -71,6 +144,12 @@ bool job_build(struct job *job, const struct options *options, const struct layo
                                         job->is_dry ? &job->dry : NULL, error);
 }
 
+/// Describes the host; where all ranks are actors of one process, once.
+static void read_host(struct host *host, int rank, MPI_Comm world) {
+    if (rank == 0 || !time_is_simulated) host_read(host);
+    if (time_is_simulated) MPI_Bcast(host, sizeof *host, MPI_BYTE, 0, world);
+}
+
 bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     struct host host;
     struct nodes nodes;
@@ -81,6 +160,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
                               .counters = &job->counters,
                               .reader = &job->reader,
                               .kernel_reader = &job->kernel_reader,
+                              .placement_file = job->placement_file,
                               .sysfs = root_of("/sys", "SPIKEMARK_SYSFS"),
                               .started = job->started};
     MPI_Barrier(world);
@@ -97,7 +177,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     results.clock_read_s = clock_cost();
     results.ahead_s = clock_ahead();
     results.step_s = results.ahead_s - job->ahead_s;
-    host_read(&host);
+    read_host(&host, job->model.process, world);
     struct rank_tally *ranks = tally(&job->model, &job->measured, &host, build_s, world);
     results.ranks = ranks;
     nodes_gather(&nodes, &host, results.sysfs, world);
@@ -108,7 +188,7 @@ bool job_run(struct job *job, MPI_Comm world, struct error *error) {
     return written;
 }
 
-void job_close(struct job *job) {
+void job_close(struct job *job, MPI_Comm world) {
     run_directory_close(&job->directory);
     energy_reader_close(&job->reader);
     kernel_reader_close(&job->kernel_reader);
@@ -117,8 +197,12 @@ void job_close(struct job *job) {
     progress_close(&job->progress, job->ran);
     measured_close(&job->measured);
     build_close(&job->model);
-    schedule_close(&job->schedule);
-    placement_close(&job->placement);
-    description_close(&job->description);
+    if (time_is_simulated) MPI_Barrier(world); // now no rank needs what it borrows
+    if (!job->borrows) {
+        schedule_close(&job->schedule);
+        placement_close(&job->placement);
+        description_close(&job->description);
+    }
+    json_decref(job->placement_file);
     free(job);
 }

@@ -16,6 +16,7 @@
 struct job {
     struct description description;
     struct placement placement;
+    json_t *placement_file; ///< its content, on the first rank; NULL where the placement needs none
     struct schedule schedule;
     struct run_directory directory; ///< on rank 0
     struct counters counters;
@@ -25,6 +26,7 @@ struct job {
     struct kernel_reader kernel_reader;
     struct dry dry; ///< as the options ask
     bool is_dry;
+    bool borrows; ///< description, placement and schedule belong to the first rank of the process
     struct model model;
     struct measured measured;
     double start_s;   ///< when it began, by the clock of the rank
@@ -46,7 +48,7 @@ bool job_build(struct job *job, const struct options *options, const struct layo
 /// ranks.
 bool job_run(struct job *job, MPI_Comm world, struct error *error);
 
-/// Closes what is open, also after a failure of any of the above, and frees the job.
-void job_close(struct job *job);
+/// Closes what is open, also after a failure of any of the above, and frees the job. Collective.
+void job_close(struct job *job, MPI_Comm world);
 
 #endif

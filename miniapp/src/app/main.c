@@ -28,7 +28,7 @@ static int run(const struct options *options, const struct layout *layout, MPI_C
         status = status_bad_input;
     else if (options->action == action_run && !job_run(job, world, error))
         status = status_failed;
-    job_close(job);
+    job_close(job, world);
     return status;
 }
 

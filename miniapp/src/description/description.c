@@ -75,7 +75,7 @@ static bool read_delay_ratio(struct description *d, struct error *error) {
     double ratio = 0;
     if (text && strcmp(text, "auto") != 0)
         return fields_refuse(&d->json, field, "an integer >= 1, or auto", error);
-    if (!text && !fields_integer(&d->json, field, 1, 1, 1e6, &ratio, error)) return false;
+    if (!text && !fields_integer(&d->json, field, 1, 1, delay_ratio_most, &ratio, error)) return false;
     d->delay_ratio = (uint32_t)ratio;
     return true;
 }
@@ -92,18 +92,33 @@ static bool check_choice(struct description *d, const char *field, const char *a
     return valid || fields_refuse(&d->json, field, allowed, error);
 }
 
+/// Reads the name of a placement, or an object with the name and the file that says where neurons are.
+static bool read_placement(struct description *d, struct error *error) {
+    static const char *const names[] = {"name", "file"};
+    const json_t *given = json_object_get(d->json.object, "placement");
+    struct fields placement;
+    if (!given) return true;
+    if (!json_is_object(given)) return fields_string(&d->json, "placement", NULL, &d->placement, error);
+    if (!fields_enter(&d->json, "placement", true, &placement, error) ||
+        !fields_only(&placement, names, COUNT(names), error) ||
+        !fields_string(&placement, "name", NULL, &d->placement, error) ||
+        !fields_string(&placement, "file", NULL, &d->placement_file, error))
+        return false;
+    const size_t length = strlen(d->placement_file);
+    return (length > 5 && strcmp(d->placement_file + length - 5, ".json") == 0) ||
+           fields_refuse(&placement, "file",
+                         "FILE.json, as `spikemark partition ... --out FILE.json` writes it", error);
+}
+
 static bool read_names(struct description *d, struct error *error) {
-    d->schedule = d->placement = NULL;
+    d->schedule = NULL;
     json_t *schedule = json_object_get(d->json.object, "schedule");
     if (schedule && !json_is_array(schedule) && !json_is_string(schedule))
         return fields_refuse(&d->json, "schedule", "a name or a list of lanes", error);
     if (!json_is_array(schedule) && !fields_string(&d->json, "schedule", "conventional", &d->schedule, error))
         return false;
-    if (json_object_get(d->json.object, "placement") &&
-        !fields_string(&d->json, "placement", NULL, &d->placement, error))
-        return false;
-
-    return check_choice(d, "exchange", "a name, an object with a name, or {lane: name or object}", error) &&
+    return read_placement(d, error) &&
+           check_choice(d, "exchange", "a name, an object with a name, or {lane: name or object}", error) &&
            check_choice(d, "wire", "a name, or an object {lane: name}", error);
 }
 
@@ -187,6 +202,7 @@ void description_close(struct description *description) {
     network_close(&description->network);
     free(description->counters);
     free(description->sensors);
+    json_decref(description->exchange_files);
     json_decref(description->json.object);
 }
 

@@ -9,6 +9,8 @@
 
 #define PARAMETER_MEMBER(kind, member, section, field, fallback, low, high) double member;
 
+enum { delay_ratio_most = 1000000 };
+
 struct description {
     struct fields json; ///< the object as run: overrides applied and defaults filled in; owned
 
@@ -21,9 +23,11 @@ struct description {
     uint32_t delay_ratio;           ///< D; 0 stands for "auto"
     const char *schedule;           ///< NULL: the field is a list of lanes
     const char *placement;          ///< NULL: the one that the schedule implies
-    bool inject_sleeps;             ///< injected waits sleep, else they spin
-    bool record_counters;           ///< some are asked for
-    const char **counters;          ///< [n_counters] their names; none of them: all
+    json_t *exchange_files; ///< content of the files that `exchange` names, by name; owned, NULL: none read
+    const char *placement_file; ///< path as given, for from_file; else NULL
+    bool inject_sleeps;         ///< injected waits sleep, else they spin
+    bool record_counters;       ///< some are asked for
+    const char **counters;      ///< [n_counters] their names; none of them: all
     int n_counters;
     const char **sensors; ///< [n_sensors] of energy, by name; none of them: the meter's choice
     int n_sensors;

@@ -3,52 +3,95 @@
 #include "base/alloc.h"
 #include <stdlib.h>
 
-extern const struct placement_rule placement_round_robin, placement_area, placement_area_group;
+extern const struct placement_rule placement_round_robin, placement_area, placement_area_group,
+    placement_from_file;
 
 const struct placement_rule *const placement_rules[] = {&placement_round_robin, &placement_area,
-                                                        &placement_area_group, NULL};
+                                                        &placement_area_group, &placement_from_file, NULL};
+
+/// Lets a rule deal every population as a whole.
+static bool deal_populations(struct placement *placement, struct error *error) {
+    const struct network *network = placement->network;
+    placement->deals = ALLOC_ZERO(struct deal, network->n_populations);
+    if (!placement->rule->deal(network, placement->ranks, placement->deals, error)) return false;
+    for (uint32_t p = 0; p < network->n_populations; p++) {
+        const struct population *population = &network->populations[p];
+        placement->deals[p].first = population->first;
+        placement->deals[p].end = population->first + population->size;
+        placement->deals[p].population = p;
+        placement->first_deal[p + 1] = p + 1;
+    }
+    return true;
+}
 
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
-                    const struct network *network, int ranks, int threads, struct error *error) {
+                    const struct network *network, int ranks, int threads, const json_t *file,
+                    struct error *error) {
     *placement = (struct placement){.rule = rule, .network = network, .ranks = ranks, .threads = threads};
-    placement->deals = ALLOC_ZERO(struct deal, network->n_populations);
+    placement->first_deal = ALLOC_ZERO(uint32_t, (size_t)network->n_populations + 1);
     enum { most = 10000000 };
     if ((int64_t)ranks * threads > most)
         return error_set(error, "ranks x threads: %d x %d; allowed: at most %d", ranks, threads, most);
-    return rule->deal(network, ranks, placement->deals, error);
+    return rule->deal_file ? rule->deal_file(placement, file, error) : deal_populations(placement, error);
 }
 
 void placement_close(struct placement *placement) {
     free(placement->deals);
+    free(placement->first_deal);
 }
 
-struct share placement_share(const struct placement *placement, uint32_t population, int rank, int thread) {
-    const struct population *p = &placement->network->populations[population];
-    const struct deal *deal = &placement->deals[population];
-    uint32_t stride = (uint32_t)(deal->ranks * placement->threads);
-    if (rank < deal->first_rank || rank >= deal->first_rank + deal->ranks)
-        return (struct share){0, stride, 0};
+/// Returns which neurons of a deal unit number `unit` of `stride` owns.
+static struct share share_of(const struct deal *deal, uint32_t unit, uint32_t stride) {
+    const uint32_t size = deal->end - deal->first;
+    const uint32_t at_first = (deal->first - deal->origin) % stride; // the unit that owns the first neuron
+    const uint32_t skip = (unit + stride - at_first) % stride;
+    const uint32_t count = size > skip ? (size - skip - 1) / stride + 1 : 0;
+    return (struct share){deal->first + skip, stride, count};
+}
 
-    uint32_t unit = (uint32_t)(rank - deal->first_rank + thread * deal->ranks);
-    uint32_t at_first = (p->first - deal->origin) % stride; // the unit that owns the first neuron
-    uint32_t skip = (unit + stride - at_first) % stride;
-    uint32_t count = p->size > skip ? (p->size - skip - 1) / stride + 1 : 0;
-    return (struct share){p->first + skip, stride, count};
+static bool deals_to(const struct deal *deal, int rank) {
+    return rank >= deal->first_rank && rank < deal->first_rank + deal->ranks;
+}
+
+struct share placement_share(const struct placement *placement, uint32_t number, int rank, int thread) {
+    const struct deal *deal = &placement->deals[number];
+    const uint32_t stride = (uint32_t)(deal->ranks * placement->threads);
+    if (!deals_to(deal, rank)) return (struct share){0, stride, 0};
+    return share_of(deal, (uint32_t)(rank - deal->first_rank + thread * deal->ranks), stride);
+}
+
+static uint32_t count_of(const struct deal *deal, int rank) {
+    return share_of(deal, (uint32_t)(rank - deal->first_rank), (uint32_t)deal->ranks).count;
 }
 
 uint32_t placement_count(const struct placement *placement, uint32_t population, int rank) {
-    const struct population *p = &placement->network->populations[population];
-    const struct deal *deal = &placement->deals[population];
-    const uint32_t ranks = (uint32_t)deal->ranks;
-    if (rank < deal->first_rank || rank >= deal->first_rank + deal->ranks) return 0;
-    const uint32_t at_first = (p->first - deal->origin) % ranks; // the rank that owns the first neuron
-    const uint32_t skip = ((uint32_t)(rank - deal->first_rank) + ranks - at_first) % ranks;
-    return p->size > skip ? (p->size - skip - 1) / ranks + 1 : 0;
+    uint32_t n = 0;
+    for (uint32_t k = placement->first_deal[population]; k < placement->first_deal[population + 1]; k++)
+        if (deals_to(&placement->deals[k], rank)) n += count_of(&placement->deals[k], rank);
+    return n;
 }
 
-uint32_t placement_neurons(const struct placement *placement, int rank) {
-    uint32_t neurons = 0;
-    for (uint32_t p = 0; p < placement->network->n_populations; p++)
-        neurons += placement_count(placement, p, rank);
-    return neurons;
+uint32_t placement_thread_count(const struct placement *placement, uint32_t population, int rank,
+                                int thread) {
+    uint32_t n = 0;
+    for (uint32_t k = placement->first_deal[population]; k < placement->first_deal[population + 1]; k++)
+        n += placement_share(placement, k, rank, thread).count;
+    return n;
+}
+
+void placement_neurons(const struct placement *placement, uint32_t *neurons) {
+    for (int rank = 0; rank < placement->ranks; rank++) neurons[rank] = 0;
+    for (uint32_t k = 0; k < placement_deals(placement); k++) {
+        const struct deal *deal = &placement->deals[k];
+        for (int i = 0; i < deal->ranks; i++)
+            neurons[deal->first_rank + i] += count_of(deal, deal->first_rank + i);
+    }
+}
+
+double placement_balance(const struct placement *placement) {
+    uint32_t *neurons = ALLOC(uint32_t, (size_t)placement->ranks), most = 0;
+    placement_neurons(placement, neurons);
+    for (int rank = 0; rank < placement->ranks; rank++) most = neurons[rank] > most ? neurons[rank] : most;
+    free(neurons);
+    return (double)most * placement->ranks / placement->network->n_neurons;
 }

@@ -1,10 +1,11 @@
 /// \file
 /// Placement decides which rank and thread owns a neuron.
 ///
-/// A placement rule deals each population, neuron by neuron, over a group of consecutive ranks and all their
-/// threads: unit = (gid - origin) mod (ranks of the group x threads), rank = first rank + unit mod ranks,
-/// thread = unit div ranks. So the owner of any neuron follows from its id, and the neurons that a thread
-/// owns of a population are equally spaced. A rule is one file under placement/ and one line in placement.c.
+/// A placement deals ranges of neurons. Each range lies in one population and is dealt, neuron by neuron,
+/// over a group of consecutive ranks and all their threads: unit = (gid - origin) mod (ranks of the group x
+/// threads), rank = first rank + unit mod ranks, thread = unit div ranks. So the owner of any neuron follows
+/// from its id, and the neurons that a thread owns of a range are equally spaced. A rule is one file under
+/// placement/ and one line in placement.c.
 
 #ifndef DESCRIPTION_PLACEMENT_H
 #define DESCRIPTION_PLACEMENT_H
@@ -12,30 +13,36 @@
 #include "base/registry.h"
 #include "description/network.h"
 
-/// Says how one population is dealt.
+/// Says how the neurons first ... end - 1 of one population are dealt.
 struct deal {
-    uint32_t origin; ///< id from which the dealing counts
-    int first_rank, ranks;
+    uint32_t first, end, population;
+    uint32_t origin;       ///< id from which the dealing counts, modulo 2^32
+    int first_rank, ranks; ///< no ranks: only in a file, for a population without neurons
 };
-
-struct placement_rule {
-    const char *name;
-    const char *summary; ///< one line for --list
-    /// Fills deals[population] for `ranks` ranks. Fails where the rule cannot work on so many.
-    bool (*deal)(const struct network *network, int ranks, struct deal *deals, struct error *error);
-};
-
-/// All rules, ended by NULL.
-extern const struct placement_rule *const placement_rules[];
 
 struct placement {
     const struct placement_rule *rule;
     const struct network *network;
     int ranks, threads;
-    struct deal *deals; ///< [populations]
+    struct deal *deals; ///< [first_deal[populations]] by id, which ascends; every neuron is in one
+    /// [populations + 1] number of the first deal of a population. Each population has at least one.
+    uint32_t *first_deal;
 };
 
-/// The neurons of one population that one thread owns: first, first + stride, ...
+struct placement_rule {
+    const char *name;
+    const char *summary; ///< one line for --list
+    /// Fills in origin, first_rank and ranks of deals[population], one for each population. Fails where the
+    /// rule cannot work on so many ranks. NULL where a file says it.
+    bool (*deal)(const struct network *network, int ranks, struct deal *deals, struct error *error);
+    /// Makes the deals of `placement` as a placement file says, in ascending order. NULL for all other rules.
+    bool (*deal_file)(struct placement *placement, const json_t *file, struct error *error);
+};
+
+/// All rules, ended by NULL.
+extern const struct placement_rule *const placement_rules[];
+
+/// Neurons of one deal that one thread owns: first, first + stride, ...
 struct share {
     uint32_t first, stride, count;
 };
@@ -45,30 +52,41 @@ static inline const struct placement_rule *placement_find(const char *name) {
     return registry_find(placement_rules, name);
 }
 
+/// Opens a placement. `file` is the content of the placement file, for a rule that has deal_file; it is not
+/// needed afterwards. Close the placement also after a failure.
 bool placement_open(struct placement *placement, const struct placement_rule *rule,
-                    const struct network *network, int ranks, int threads, struct error *error);
+                    const struct network *network, int ranks, int threads, const json_t *file,
+                    struct error *error);
 
 void placement_close(struct placement *placement);
 
-struct share placement_share(const struct placement *placement, uint32_t population, int rank, int thread);
+/// Returns the neurons of deal number `deal` that a thread owns.
+struct share placement_share(const struct placement *placement, uint32_t deal, int rank, int thread);
 
-/// Returns the rank that owns neuron `gid` of population number `population`.
-static inline int placement_rank(const struct placement *placement, uint32_t population, uint32_t gid) {
-    const struct deal *deal = &placement->deals[population];
+/// Returns the number of all deals.
+static inline uint32_t placement_deals(const struct placement *placement) {
+    return placement->first_deal[placement->network->n_populations];
+}
+
+/// Returns the rank that owns neuron `gid` of a deal.
+static inline int deal_rank(const struct deal *deal, uint32_t gid) {
     return deal->first_rank + (int)((gid - deal->origin) % (uint32_t)deal->ranks);
 }
 
-/// Returns the thread that owns it there.
-static inline int placement_thread(const struct placement *placement, uint32_t population, uint32_t gid) {
-    const struct deal *deal = &placement->deals[population];
-    const uint32_t ranks = (uint32_t)deal->ranks, units = ranks * (uint32_t)placement->threads;
+/// Returns the thread that owns it there, of `threads`.
+static inline int deal_thread(const struct deal *deal, int threads, uint32_t gid) {
+    const uint32_t ranks = (uint32_t)deal->ranks, units = ranks * (uint32_t)threads;
     return (int)((gid - deal->origin) % units / ranks);
 }
 
-/// Returns the number of neurons of one population on a rank.
+/// Returns the number of neurons of one population on a rank, or on one of its threads.
 uint32_t placement_count(const struct placement *placement, uint32_t population, int rank);
+uint32_t placement_thread_count(const struct placement *placement, uint32_t population, int rank, int thread);
 
-/// Returns the number of neurons on a rank.
-uint32_t placement_neurons(const struct placement *placement, int rank);
+/// Finds the neurons of every rank, neurons[rank].
+void placement_neurons(const struct placement *placement, uint32_t *neurons);
+
+/// Returns the neurons of the largest rank over the mean of all ranks.
+double placement_balance(const struct placement *placement);
 
 #endif

@@ -18,6 +18,8 @@
 
 enum { meter_channels_max = 64, meter_name_max = 48, meter_event_max = 256, meter_reason_max = 400 };
 
+#define METER_NO_PMU "no PMU here" ///< how reasons begin where no device counts what the processor does
+
 enum meter_status { meter_ok, meter_unavailable, meter_denied };
 enum meter_scope { meter_of_thread, meter_of_process, meter_of_node };
 

@@ -1,5 +1,9 @@
 /// \file
-/// The phases of a cycle, in the order in which it runs them, and a log of how long each took.
+/// The phases of a cycle, in the order in which it runs them, and a log of how long each took. This is the
+/// only list of them; spikemark.records.phases has it for the analysis, and a test compares the two.
+///
+/// Times are those of the master thread, whose phases add up to the wall-clock time. `thread_wait` is its
+/// time at the barriers of the threads. It is 0 with one thread, which meets nobody.
 ///
 /// Nothing here reads a clock. simulate.c does: it adds the ticks that it counted, and says in the end how
 /// long a tick lasts.
@@ -13,6 +17,7 @@
 #define PHASES(PHASE)                                                                                        \
     PHASE(deliver)                                                                                           \
     PHASE(update)                                                                                            \
+    PHASE(thread_wait)                                                                                       \
     PHASE(inject)                                                                                            \
     PHASE(collocate)                                                                                         \
     PHASE(synchronise)                                                                                       \

@@ -71,7 +71,7 @@ static size_t add_counter(struct meter_row *rows, const struct thread_counters *
     size_t n = 1;
     double sum = 0;
     *total = row_of(&own->papi, i, rank, thread);
-    for (int p = 0; p < n_counted_phases && total->status == meter_ok; p++) {
+    for (int p = 0; p < n_phases && total->status == meter_ok; p++) {
         if (own->marks[p] == 0) continue;
         sum += own->counted[p][i];
         rows[n] = *total;
@@ -88,7 +88,7 @@ static struct meter_row *rows_of_rank(const struct counters *counters, double pe
     size_t room = 1, n = 0;
     for (int t = 0; t < counters->threads; t++)
         room += (size_t)(counters->thread[t]->usage.n_channels +
-                         counters->thread[t]->papi.n_channels * (n_counted_phases + 1));
+                         counters->thread[t]->papi.n_channels * (n_phases + 1));
     struct meter_row *rows = ALLOC(struct meter_row, room);
     for (int t = 0; t < counters->threads; t++) {
         const struct thread_counters *own = counters->thread[t];
@@ -122,7 +122,7 @@ static bool take_rows(const void *block, size_t count, void *context) {
         if (!output->file) continue;
         fprintf(output->file, "%d,", row->rank);
         if (row->thread >= 0) fprintf(output->file, "%d", row->thread);
-        fprintf(output->file, ",%s,%s,%s,", row->phase >= 0 ? counters_phase(row->phase) : "", row->name,
+        fprintf(output->file, ",%s,%s,%s,", row->phase >= 0 ? phase_names[row->phase] : "", row->name,
                 row->event);
         if (isfinite(row->value)) fprintf(output->file, "%.16g", row->value);
         fprintf(output->file, "\n");
@@ -159,7 +159,7 @@ json_t *meters_entry(const struct meter_row *row) {
     json_t *entry = json_pack("{ss ss so ss so ss so}", "name", row->name, "unit", row->unit, "value", value,
                               "source", row->source, "event", text_or_null(row->event), "status",
                               meter_status_name(row->status), "reason", text_or_null(row->reason));
-    if (row->phase >= 0) json_object_set_new(entry, "phase", json_string(counters_phase(row->phase)));
+    if (row->phase >= 0) json_object_set_new(entry, "phase", json_string(phase_names[row->phase]));
     return entry;
 }
 
@@ -183,4 +183,22 @@ void meter_sums_append(const struct meter_sums *sums, json_t *list) {
         }
         json_array_append_new(list, meters_entry(&row));
     }
+}
+
+void meter_sums_warn(const struct meter_sums *sums, json_t *list) {
+    struct name_list without = {"", 0};
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct meter_row *row = &sums->sum[i].row;
+        if (row->phase >= 0 || row->status == meter_ok || strcmp(row->source, "papi") != 0) continue;
+        if (strncmp(row->reason, METER_NO_PMU, strlen(METER_NO_PMU)) == 0)
+            name_list_add(&without, row->name);
+        else
+            json_array_append_new(list,
+                                  json_sprintf("counters: %s cannot be read: %s", row->name, row->reason));
+    }
+    if (without.length > 0)
+        json_array_append_new(list,
+                              json_sprintf("counters: " METER_NO_PMU ", as in many virtual machines, so "
+                                           "these cannot be read: %s",
+                                           without.text));
 }

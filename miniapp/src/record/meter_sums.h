@@ -43,6 +43,9 @@ json_t *meters_entry(const struct meter_row *row);
 /// Appends all sums to the list `meters`.
 void meter_sums_append(const struct meter_sums *sums, json_t *list);
 
+/// Appends sentences about counters that were asked for and cannot be read.
+void meter_sums_warn(const struct meter_sums *sums, json_t *list);
+
 void meter_sums_close(struct meter_sums *sums);
 
 #endif

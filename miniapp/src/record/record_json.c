@@ -101,6 +101,28 @@ static json_t *memory(const struct results *results) {
                      known(peak && synapses ? (double)peak / (double)synapses : NAN), "parts", parts);
 }
 
+/// Returns what all ranks have sent in each level of a lane, and the most connections of any; null where its
+/// exchange is not composed.
+static json_t *levels_of(const struct results *results, int l) {
+    const int levels = results->model->lanes[l].plan->exchange.levels.n;
+    json_t *list = levels ? json_array() : json_null();
+    for (int i = 0; i < levels; i++) {
+        struct level_traffic sum = {0};
+        for (int r = 0; r < results->model->processes; r++) {
+            const struct level_traffic *own = &results->ranks[r].lanes[l].levels[i];
+            sum.connections = own->connections > sum.connections ? own->connections : sum.connections;
+            sum.messages += own->messages;
+            sum.words += own->words;
+            sum.bytes += own->bytes;
+        }
+        json_array_append_new(
+            list, json_pack("{so so so so}", "connections", exchanged(results, sum.connections), "messages",
+                            exchanged(results, sum.messages), "words", exchanged(results, sum.words),
+                            "bytes_sent", exchanged(results, sum.bytes)));
+    }
+    return list;
+}
+
 static json_t *lane(const struct results *results, int l) {
     struct lane_tally sum = {0};
     for (int r = 0; r < results->model->processes; r++) {
@@ -113,10 +135,11 @@ static json_t *lane(const struct results *results, int l) {
         sum.windows = own->windows > sum.windows ? own->windows : sum.windows;
     }
     json_t *all = lane_json(results->model->lanes[l].plan, results->description);
-    json_t *counts = json_pack("{sI sI so so sI so}", "synapses", (json_int_t)sum.synapses, "windows",
-                               (json_int_t)sum.windows, "messages", exchanged(results, sum.messages),
-                               "bytes_sent", exchanged(results, sum.bytes), "spikes_sent",
-                               (json_int_t)sum.spikes, "connections", exchanged(results, sum.connections));
+    json_t *counts =
+        json_pack("{sI sI so so sI so so}", "synapses", (json_int_t)sum.synapses, "windows",
+                  (json_int_t)sum.windows, "messages", exchanged(results, sum.messages), "bytes_sent",
+                  exchanged(results, sum.bytes), "spikes_sent", (json_int_t)sum.spikes, "connections",
+                  exchanged(results, sum.connections), "levels", levels_of(results, l));
     json_object_update(all, counts);
     json_decref(counts);
     return all;
@@ -223,6 +246,15 @@ static json_t *dry_run(const struct results *results) {
                      known(dry->prepare_s), "inbox_s", known(dry->inbox_s), "words", (json_int_t)dry->words);
 }
 
+/// Says where the neurons were, by name and, if a file says it, by the file and the method that made it.
+static json_t *placement(const struct results *results) {
+    const struct placement *used = results->model->placement;
+    const char *method = json_string_value(json_object_get(results->placement_file, "method"));
+    return json_pack("{ss ss? ss? sf}", "name", used->rule->name, "file",
+                     results->description->placement_file, "method", method, "balance",
+                     placement_balance(used));
+}
+
 static json_t *record(const struct results *results) {
     json_t *names = json_array();
     for (int p = 0; p < n_phases; p++) json_array_append_new(names, json_string(phase_names[p]));
@@ -232,14 +264,15 @@ static json_t *record(const struct results *results) {
         *energy = energy_record_json(results->energy, d->given.record_energy != 0, span.to_s - span.from_s,
                                      d->idle_pause_s > 0, &energy_reason);
     const char *kind = results->model->dry ? "dry_run" : time_is_simulated ? "simulated" : "measured";
-    return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so}", "format_version", 1,
-                     "status", "complete", "kind", kind, "dry_run", dry_run(results), "checksum",
-                     checksum(results, true), "spike_checksum", checksum(results, false), "description",
-                     results->description->json.object, "provenance", provenance(results), "host",
-                     host(results), "warnings", warnings(results), "ranks", results->model->ranks, "threads",
-                     results->model->threads, "totals", totals(results), "timing", timing(results), "memory",
-                     memory(results), "lanes", lanes(results), "phases", names, "meters", meters_of(results),
-                     "energy", energy, "energy_reason", energy_reason, "kernel", kernel(results));
+    return json_pack("{si ss ss so so so sO so so so si si so so so so so so so so so so}", "format_version",
+                     record_format_version, "status", "complete", "kind", kind, "dry_run", dry_run(results),
+                     "checksum", checksum(results, true), "spike_checksum", checksum(results, false),
+                     "description", results->description->json.object, "provenance", provenance(results),
+                     "host", host(results), "warnings", warnings(results), "ranks", results->model->ranks,
+                     "threads", results->model->threads, "placement", placement(results), "totals",
+                     totals(results), "timing", timing(results), "memory", memory(results), "lanes",
+                     lanes(results), "phases", names, "meters", meters_of(results), "energy", energy,
+                     "energy_reason", energy_reason, "kernel", kernel(results));
 }
 
 bool record_json_write(const struct results *results, FILE *file) {

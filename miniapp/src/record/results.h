@@ -24,6 +24,7 @@ struct results {
     const struct kernel_record *kernel;        ///< gathered
     const struct rank_tally *ranks;            ///< gathered, [model->processes]
     const struct nodes *nodes;                 ///< gathered
+    const json_t *placement_file;              ///< its content; NULL where the placement needs none
     const char *sysfs;                         ///< what was read in place of /sys
     const char *started;                       ///< ISO 8601, UTC
     double clock_read_s;

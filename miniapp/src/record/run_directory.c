@@ -103,9 +103,16 @@ FILE *run_directory_file(const struct run_directory *directory, const struct run
 }
 
 bool run_directory_close_file(const struct run_file *which, FILE *file, bool written, struct error *error) {
-    written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
-    int reason = errno;
-    written = fclose(file) == 0 && written;
+    int reason = errno; // of the first call that failed
+    written = written && !ferror(file);
+    if (written && (fflush(file) != 0 || fsync(fileno(file)) != 0)) {
+        reason = errno;
+        written = false;
+    }
+    if (fclose(file) != 0 && written) {
+        reason = errno;
+        written = false;
+    }
     return written || error_set(error, "--out: %s: not written: %s", which->name, strerror(reason));
 }
 

@@ -10,6 +10,7 @@ const struct run_file run_file_spikes = {"spikes.npy", "miniapp", "neuron and st
 const struct run_file run_file_counters = {"counters.csv", "miniapp", "counters by rank, thread and phase"};
 const struct run_file run_file_energy = {"energy.csv", "miniapp", "readings of the energy meters"};
 
+const struct run_file run_file_placement = {"placement.json", "miniapp", "the placement file of the run"};
 const struct run_file run_file_kernel = {"kernel.csv", "miniapp",
                                          "what the kernel of each node counted meanwhile"};
 const struct run_file run_file_kernel_cycles = {"kernel.npy", "miniapp",
@@ -27,6 +28,7 @@ const struct run_file *const run_files[] = {&run_file_record,
                                             &run_file_energy,
                                             &run_file_kernel,
                                             &run_file_kernel_cycles,
+                                            &run_file_placement,
                                             &launch,
                                             &simulation,
                                             &timestamp,

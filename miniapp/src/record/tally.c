@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/checksum.h"
+#include "record/gather.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,25 @@ static void add_lanes(struct rank_tally *own, const struct model *model) {
                                             .bytes = traffic.bytes,
                                             .spikes = lane->spikes_sent,
                                             .connections = (uint64_t)lane->windows->exchange->connections};
+        for (int i = 0; i < levels_max; i++) own->lanes[l].levels[i] = lane_level(lane, i);
         for (int t = 0; t < model->threads; t++)
             own->lanes[l].synapses += synapse_table_size(&lane->tables[t]);
         own->traffic.messages += traffic.messages;
         own->traffic.bytes += traffic.bytes;
     }
+}
+
+/// What the first rank has got so far.
+struct gathered {
+    struct rank_tally *ranks;
+    size_t count;
+};
+
+static bool take_rank(const void *block, size_t count, void *context) {
+    struct gathered *all = context;
+    memcpy(all->ranks + all->count, block, count * sizeof *all->ranks);
+    all->count += count;
+    return true;
 }
 
 struct rank_tally *tally(const struct model *model, const struct measured *measured, const struct host *host,
@@ -62,8 +77,9 @@ struct rank_tally *tally(const struct model *model, const struct measured *measu
     own->usable = host->usable;
     own->usable_cores = host->usable_cores;
 
-    struct rank_tally *all = model->process == 0 ? ALLOC(struct rank_tally, (size_t)model->processes) : NULL;
-    MPI_Gather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, world);
+    struct gathered all = {0};
+    if (model->process == 0) all.ranks = ALLOC(struct rank_tally, (size_t)model->processes);
+    gather_blocks(world, own, 1, sizeof *own, take_rank, &all); // MPI_Gather keeps blocks on other ranks, too
     free(own);
-    return all;
+    return all.ranks;
 }

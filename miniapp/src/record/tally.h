@@ -22,7 +22,8 @@ struct rank_tally {
     int usable_cores;
     struct lane_tally {
         uint64_t synapses, windows, messages, bytes, spikes;
-        uint64_t connections; ///< ranks that this one sends messages to
+        uint64_t connections;                    ///< ranks that this one sends messages to
+        struct level_traffic levels[levels_max]; ///< of a composed exchange
     } lanes[schedule_lanes_max];
 };
 

@@ -245,6 +245,7 @@ static json_t *of_network(const struct results *results) {
 
 void warnings_print(const struct results *results) {
     json_t *list = of_network(results), *warning;
+    meter_sums_warn(results->meters, list);
     size_t i;
     json_array_foreach(list, i, warning)
         fprintf(stderr, "miniapp: warning: %s\n", json_string_value(warning));
@@ -270,6 +271,7 @@ json_t *warnings(const struct results *results) {
         json_array_append_new(
             list, json_sprintf("SPIKEMARK_SYSFS: energy meters were looked for in %s, not in /sys",
                                results->sysfs));
+    meter_sums_warn(results->meters, list);
     warn_of_failed_readings(list, results->energy);
     warn_of_dry_run(list, model->dry);
     if (results->counters->by_phase)

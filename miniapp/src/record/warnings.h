@@ -14,8 +14,8 @@ double foreign_load(const struct results *results);
 /// Returns a new list of sentences.
 json_t *warnings(const struct results *results);
 
-/// Prints the warnings about the network (silent, diverging, rates out of reach) to standard error, one line
-/// each.
+/// Prints the warnings about the network (silent, diverging, rates out of reach) and about counters that
+/// cannot be read to standard error, one line each.
 void warnings_print(const struct results *results);
 
 #endif

@@ -71,6 +71,13 @@ static bool write_files(const struct results *results, struct run_directory *dir
     FILE *file = run_directory_file(directory, &run_file_ranks, error);
     if (!file || !run_directory_close_file(&run_file_ranks, file, results_write_ranks(results, file), error))
         return false;
+    if (results->placement_file) {
+        file = run_directory_file(directory, &run_file_placement, error);
+        if (!file ||
+            !run_directory_close_file(&run_file_placement, file,
+                                      json_dumpf(results->placement_file, file, JSON_COMPACT) == 0, error))
+            return false;
+    }
     file = run_directory_file(directory, &run_file_record, error);
     return file && run_directory_close_file(&run_file_record, file, record_json_write(results, file), error);
 }

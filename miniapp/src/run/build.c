@@ -55,7 +55,7 @@ void build_close_weights(struct model *model) {
     free(model->first_class);
 }
 
-/// Appends the blocks of one population to a thread's part.
+/// Appends the blocks of one deal to a thread's part.
 static void add_blocks(struct part *part, const struct network *network, const struct neuron_model *model,
                        struct neuron_setup *setup) {
     const struct share share = setup->share;
@@ -90,15 +90,17 @@ static struct part *open_part(const struct model *model, int thread) {
     const struct network *network = &description->network;
     struct part *part = ALLOC_ZERO(struct part, 1);
     size_t blocks = 0;
-    for (uint32_t p = 0; p < network->n_populations; p++)
-        blocks += placement_share(model->placement, p, model->rank, thread).count / block_neurons + 1;
+    for (uint32_t k = 0; k < placement_deals(model->placement); k++)
+        blocks += (placement_share(model->placement, k, model->rank, thread).count + block_neurons - 1) /
+                  block_neurons;
     part->blocks = ALLOC_ZERO(struct block, blocks);
-    for (uint32_t p = 0; p < network->n_populations; p++) {
+    for (uint32_t k = 0; k < placement_deals(model->placement); k++) {
+        const uint32_t p = model->placement->deals[k].population;
         struct neuron_setup setup = {.seed = network->seed,
                                      .resolution_ms = description->given.resolution_ms,
                                      .input_unit = network->weight_unit,
                                      .population = p,
-                                     .share = placement_share(model->placement, p, model->rank, thread)};
+                                     .share = placement_share(model->placement, k, model->rank, thread)};
         memcpy(setup.parameters, model->neuron_models[p].parameters, sizeof setup.parameters);
         add_blocks(part, network, model->neuron_models[p].model, &setup);
     }
@@ -175,16 +177,19 @@ static bool connect_lanes(struct model *model, MPI_Comm world, struct error *err
 }
 
 /// Opens the lanes of a dry run.
-static void open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids) {
+static bool open_lanes_alone(struct model *model, struct lists *lists, const uint32_t *gids,
+                             struct error *error) {
+    bool good = true;
     dry_routes_open(model, lists->wanted, gids, model->dry->exact_routes);
     for (int l = 0; l < model->n_lanes; l++) {
         struct lane *lane = &model->lanes[l];
         uint32_t *per_owner = lists->wanted[l].per_owner;
         lists->wanted[l].per_owner = NULL;
         if (lane->ranks > 1) lane->foreign = foreign_open(model, l, &lists->wanted[l]);
-        lane_open_alone(lane, per_owner);
+        good = lane_open_alone(lane, per_owner, error) && good;
         free(per_owner);
     }
+    return good;
 }
 
 bool build(struct model *model, const struct description *description, const struct placement *placement,
@@ -213,7 +218,7 @@ bool build(struct model *model, const struct description *description, const str
     if (!error_stands(error)) build_tables(model, &lists, error);
     lists_close_buckets(&lists, model);
     bool built = agree(world, error);
-    if (built && dry) open_lanes_alone(model, &lists, gids);
+    if (built && dry) built = open_lanes_alone(model, &lists, gids, error);
     for (int l = 0; built && !dry && l < model->n_lanes; l++) {
         lane_open(&model->lanes[l], &lists.wanted[l], gids, model->neurons, error);
         wanted_close(&lists.wanted[l]);

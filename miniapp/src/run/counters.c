@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *counters_phase(int phase) {
-    return phase < n_phases ? phase_names[phase] : "thread_wait";
-}
-
 /// Lists what a meter can tell.
 static struct name_list list_quantities(const struct meter *meter) {
     struct name_list list = {"", 0};

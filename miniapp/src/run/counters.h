@@ -14,16 +14,13 @@
 #include "measurement/phases.h"
 #include <stdint.h>
 
-/// The phases of a cycle, and the wait for other threads of the rank.
-enum { phase_thread_wait = n_phases, n_counted_phases };
-
 /// The counters of one thread. They are allocated apart, so that threads do not share cache lines.
 struct thread_counters {
     struct meter_handle usage, papi; ///< papi is not open unless asked for
     double used[meter_channels_max]; ///< of usage, over the measured part
     double last[meter_channels_max]; ///< of papi, at the last seam
-    double counted[n_counted_phases][meter_channels_max];
-    uint64_t marks[n_counted_phases]; ///< seams at which a phase ended
+    double counted[n_phases][meter_channels_max];
+    uint64_t marks[n_phases]; ///< seams at which a phase ended
 };
 
 struct counters {
@@ -32,9 +29,6 @@ struct counters {
     double read_s; ///< what reading the counters of a thread once takes; NAN where none is read
     struct thread_counters **thread; ///< [threads]
 };
-
-/// Returns the name of a phase, n_phases included.
-const char *counters_phase(int phase);
 
 /// Refuses names in record.counters that no counter has.
 bool counters_check(const struct description *description, struct error *error);

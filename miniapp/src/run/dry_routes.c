@@ -109,9 +109,11 @@ static void draw_sources(struct search_for_targets *s, int rank) {
     memset(s->sources, 0, (size_t)model->n_lanes * s->source_words * sizeof *s->sources);
 #pragma omp parallel num_threads(model->threads)
     for (uint32_t p = 0; p < network->n_projections; p++) {
-        const struct share share =
-            placement_share(model->placement, network->projections[p].target, rank, omp_get_thread_num());
-        for (uint32_t i = 0; i < share.count; i++) mark(s, p, share.first + i * share.stride);
+        const uint32_t *deals = &model->placement->first_deal[network->projections[p].target];
+        for (uint32_t k = deals[0]; k < deals[1]; k++) {
+            const struct share share = placement_share(model->placement, k, rank, omp_get_thread_num());
+            for (uint32_t i = 0; i < share.count; i++) mark(s, p, share.first + i * share.stride);
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 #include "run/energy_reader.h"
 
+#include "base/alloc.h"
 #include "measurement/clock.h"
 #include "measurement/pause.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct interval none = {NAN, NAN};
@@ -27,6 +29,7 @@ void energy_reader_open(struct energy_reader *reader, const struct description *
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_free(&node);
     reader->reads = on_node == 0;
+    if (reader->reads) reader->source = ALLOC_ZERO(struct meter_handle, energy_sources_max); // large
     const bool named = description->n_sensors > 0;
     const struct meter_request request = {
         .root = root, .names = named ? description->sensors : NULL, .n_names = description->n_sensors};
@@ -67,5 +70,7 @@ void energy_reader_close(struct energy_reader *reader) {
     if (reader->sampler) sampler_stop(reader->sampler, &reader->samples);
     samples_close(&reader->samples);
     for (int i = 0; i < reader->n_sources; i++) meter_close(&reader->source[i]);
+    free(reader->source);
+    reader->source = NULL;
     reader->n_sources = 0;
 }

@@ -15,13 +15,13 @@
 
 enum { energy_sources_max = 8 };
 
-/// The reader on one rank. Large: allocate it.
+/// The reader on one rank.
 struct energy_reader {
     const struct description *description; ///< borrowed
     MPI_Comm world;                        ///< borrowed
     bool reads;                            ///< whether this rank reads for its node
     int n_sources;                         ///< meters that were tried; the last one is read if it is good
-    struct meter_handle source[energy_sources_max];
+    struct meter_handle *source;           ///< [energy_sources_max] on ranks that read, else NULL
     double pause_s;          ///< of all ranks, before and after; 0 where nothing is there to be read
     struct sampler *sampler; ///< NULL unless the meter is being read
     struct samples samples;

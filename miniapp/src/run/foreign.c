@@ -71,7 +71,7 @@ struct foreign *foreign_open(const struct model *model, int lane, struct wanted 
     for (uint64_t list = 0; list < f->wanted.lists; list++) {
         int owner;
         const uint32_t gid = wanted_next(&cursor, &owner);
-        const struct train train = train_of(f, cursor.population, gid);
+        const struct train train = train_of(f, cursor.deal->population, gid);
         if (owner != f->lane->place && train.interval != train_silent)
             f->spikes_per_step += 1.0 / train.interval;
     }
@@ -88,7 +88,6 @@ struct source {
 /// Calls `take` for every source on another rank, in the order of ids.
 static void for_each_source(struct foreign *f, void *context,
                             void (*take)(struct foreign *, const struct source *, void *)) {
-    const struct placement *placement = f->model->placement;
     uint32_t *known = ALLOC_ZERO(uint32_t, (size_t)f->lane->ranks); // sources of each rank so far
     struct wanted_cursor cursor = wanted_from(&f->wanted, 0);
     for (uint64_t list = 0; list < f->wanted.lists; list++) {
@@ -96,8 +95,8 @@ static void for_each_source(struct foreign *f, void *context,
         source.gid = wanted_next(&cursor, &source.owner);
         if (f->lane->backend->broadcast) source.name = known[source.owner]++;
         if (source.owner == f->lane->place) continue;
-        source.thread = placement_thread(placement, cursor.population, source.gid);
-        source.train = train_of(f, cursor.population, source.gid);
+        source.thread = deal_thread(cursor.deal, f->model->threads, source.gid);
+        source.train = train_of(f, cursor.deal->population, source.gid);
         if (source.train.interval != train_silent) take(f, &source, context);
     }
     free(known);

@@ -52,12 +52,21 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
     return agree(world, error);
 }
 
+/// Lets the routes lead to bridges, where the exchange merges.
+static bool open_fanout(struct lane *lane, MPI_Comm comm, struct error *error) {
+    const struct levels *levels = &lane->plan->exchange.levels;
+    if (!levels->merge || lane->ranks == 1) return true;
+    lane->fanout = ALLOC_ZERO(struct fanout, 1);
+    lane->fanout->format = lane->format;
+    lane->fanout->wire = lane->plan->wire;
+    return fanout_open(lane->fanout, levels, comm, lane->place, &lane->routes, lane->ranks, error);
+}
+
 /// Opens the exchanges with the ranks that have routes to or from this one.
 static void open_windows(struct lane *lane, const uint32_t *per_owner) {
-    enum { first_capacity = 64 }; // words per destination; the outbox grows where that is not enough
     const struct exchange_spec alone = {.backend = lane->backend};
     int *targets = ALLOC(int, (size_t)lane->ranks), *sources = ALLOC(int, (size_t)lane->ranks);
-    struct partners partners = {.targets = targets, .sources = sources};
+    struct partners partners = {.targets = targets, .sources = sources, .fanout = lane->fanout};
     for (int rank = 0; rank < lane->ranks; rank++) {
         if (rank == lane->place) continue;
         if (lane->routes.target[rank]) targets[partners.n_targets++] = rank;
@@ -66,7 +75,7 @@ static void open_windows(struct lane *lane, const uint32_t *per_owner) {
     lane->windows = ALLOC_ZERO(struct window, windows(lane));
     for (uint32_t w = 0; w < windows(lane); w++) {
         struct window *window = &lane->windows[w];
-        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks), first_capacity);
+        outbox_open(&window->outbox, exchange_destinations(lane->backend, lane->ranks));
         window->exchange = lane->foreign ? made_up_open(lane->ranks, lane->place)
                                          : exchange_open(lane->ranks > 1 ? &lane->plan->exchange : &alone,
                                                          lane->comm, &partners);
@@ -79,12 +88,15 @@ bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *o
                struct error *error) {
     struct search *search = lane->backend->broadcast ? &lane->search : NULL;
     if (!routes_open(&lane->routes, search, lane->comm, wanted, own_gids, n, error)) return false;
-    open_windows(lane, wanted->per_owner);
-    return true;
+    const bool good = open_fanout(lane, lane->comm, error);
+    if (good) open_windows(lane, wanted->per_owner);
+    return good;
 }
 
-void lane_open_alone(struct lane *lane, const uint32_t *per_owner) {
-    open_windows(lane, per_owner);
+bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error) {
+    const bool good = open_fanout(lane, MPI_COMM_NULL, error);
+    if (good) open_windows(lane, per_owner);
+    return good;
 }
 
 void lane_close(struct lane *lane) {
@@ -96,6 +108,8 @@ void lane_close(struct lane *lane) {
     free(lane->windows);
     routes_close(&lane->routes);
     search_close(&lane->search);
+    if (lane->fanout) fanout_close(lane->fanout);
+    free(lane->fanout);
     free(lane->tables);
     foreign_close(lane->foreign);
     if (lane->comm != MPI_COMM_SELF) MPI_Comm_free(&lane->comm);
@@ -109,7 +123,12 @@ void lane_begin(struct lane *lane, uint32_t step) {
 
 void lane_reset_counts(struct lane *lane) {
     lane->ended = lane->spikes_sent = 0;
-    for (uint32_t w = 0; w < windows(lane); w++) lane->windows[w].exchange->traffic = (struct traffic){0, 0};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        struct exchange *exchange = lane->windows[w].exchange;
+        exchange->traffic = (struct traffic){0, 0};
+        for (int l = 0; l < levels_max; l++)
+            exchange->level[l] = (struct level_traffic){.connections = exchange->level[l].connections};
+    }
 }
 
 /// Adds a spike of this rank's neuron number `neuron` to the outbox.
@@ -240,6 +259,17 @@ struct traffic lane_traffic(const struct lane *lane) {
     return sum;
 }
 
+struct level_traffic lane_level(const struct lane *lane, int level) {
+    struct level_traffic sum = {.connections = lane->windows->exchange->level[level].connections};
+    for (uint32_t w = 0; w < windows(lane); w++) {
+        const struct level_traffic *one = &lane->windows[w].exchange->level[level];
+        sum.messages += one->messages;
+        sum.words += one->words;
+        sum.bytes += one->bytes;
+    }
+    return sum;
+}
+
 uint64_t lane_words(const struct lane *lane) {
     uint64_t sum = 0;
     for (uint32_t w = 0; lane->foreign && w < windows(lane); w++)
@@ -248,15 +278,15 @@ uint64_t lane_words(const struct lane *lane) {
 }
 
 size_t lane_route_bytes(const struct lane *lane) {
-    return routes_bytes(&lane->routes) + search_bytes(&lane->search);
+    return routes_bytes(&lane->routes) + search_bytes(&lane->search) +
+           (lane->fanout ? fanout_bytes(lane->fanout) : 0);
 }
 
 size_t lane_buffer_bytes(const struct lane *lane) {
     size_t bytes = 0;
     for (uint32_t w = 0; w < windows(lane); w++) {
         const struct window *window = &lane->windows[w];
-        bytes += (size_t)window->outbox.ranks * window->outbox.capacity * sizeof *window->outbox.words +
-                 window->exchange->spec.backend->bytes(window->exchange) +
+        bytes += outbox_bytes(&window->outbox) + exchange_bytes(window->exchange) +
                  window->joined.capacity * sizeof *window->joined.words;
     }
     return bytes;

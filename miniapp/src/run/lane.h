@@ -13,7 +13,7 @@
 #include "schedule/schedule.h"
 #include "synapse/table.h"
 #include "transport/exchange.h"
-#include "transport/routes.h"
+#include "transport/fanout.h"
 
 /// A window on its way.
 struct window {
@@ -34,6 +34,7 @@ struct lane {
     struct synapse_table *tables; ///< [threads]; owned by the lane, filled by build.c
     struct routes routes;
     struct search search;    ///< of a broadcast
+    struct fanout *fanout;   ///< NULL unless the exchange merges
     struct window *windows;  ///< [lag + 1]
     struct foreign *foreign; ///< spikes of the other ranks; NULL but in a dry run of several ranks
     uint32_t filling;        ///< number of the window being collected
@@ -48,12 +49,11 @@ bool lane_connect(struct lane *lane, const struct lane_plan *plan, MPI_Comm worl
 void lane_connect_alone(struct lane *lane, const struct lane_plan *plan, int rank);
 
 /// Opens the routes and the exchanges. Collective over the lane. `wanted` are the lists of this rank,
-/// `own_gids` its `n` neurons in their order on the rank. Fails, on all ranks of the lane alike, as
-/// routes_open() does.
+/// `own_gids` its `n` neurons in their order. Fails on all ranks alike, as what opens routes and fanout does.
 bool lane_open(struct lane *lane, const struct wanted *wanted, const uint32_t *own_gids, uint32_t n,
                struct error *error);
-/// In a dry run, opens only the exchanges. `per_owner` [ranks]: lists here of the sources on each.
-void lane_open_alone(struct lane *lane, const uint32_t *per_owner);
+/// In a dry run, opens only the exchanges. `per_owner` [ranks]: lists here of sources on each.
+bool lane_open_alone(struct lane *lane, const uint32_t *per_owner, struct error *error);
 void lane_close(struct lane *lane);
 
 /// Begin the first window at `step`; forget what has been counted so far, as the measured part begins.
@@ -88,8 +88,9 @@ struct delivered lane_deliver(const struct lane *lane, int thread, struct ring *
 /// Marks arrived windows as delivered. Call it once every thread is done.
 void lane_clear(struct lane *lane);
 
-/// What it has sent; the words that a dry run copied into the inboxes; the bytes of routes and of buffers.
+/// What it has sent, in all and in a level; the words that a dry run copied; the bytes of routes and buffers.
 struct traffic lane_traffic(const struct lane *lane);
+struct level_traffic lane_level(const struct lane *lane, int level);
 uint64_t lane_words(const struct lane *lane);
 size_t lane_route_bytes(const struct lane *lane);
 size_t lane_buffer_bytes(const struct lane *lane);

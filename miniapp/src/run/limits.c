@@ -10,7 +10,7 @@ static bool check_sources(const struct model *model, int thread, struct error *e
     double *synapses = ALLOC_ZERO(double, network->n_populations); // from each neuron of a population
     for (uint32_t i = 0; i < network->n_projections; i++) {
         const struct projection *p = &network->projections[i];
-        const double targets = placement_share(model->placement, p->target, model->rank, thread).count;
+        const double targets = placement_thread_count(model->placement, p->target, model->rank, thread);
         for (uint32_t k = 0; k < p->n_sources; k++)
             synapses[p->sources[k]] += targets * p->indegree.mean / p->pool;
     }
@@ -31,7 +31,7 @@ bool limits_check_share(const struct model *model, struct error *error) {
     for (int t = 0; t < model->threads; t++) {
         uint64_t neurons = 0;
         for (uint32_t p = 0; p < network->n_populations; p++)
-            neurons += placement_share(model->placement, p, model->rank, t).count;
+            neurons += placement_thread_count(model->placement, p, model->rank, t);
         if (neurons * steps > UINT32_MAX)
             return error_set(error,
                              "time.cycle_ms: %.10g, %u steps; allowed: at most %llu steps with %llu neurons "

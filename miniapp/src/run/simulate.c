@@ -27,8 +27,7 @@ struct stretch {
     bool unread;          ///< an exchange has been made since the clock was read
 };
 
-/// Reads the counters of the thread, if any are wanted, and adds what it has counted since the last reading
-/// to a phase.
+/// Adds what the counters of the thread, if any are wanted, counted since their last reading to a phase.
 static void mark(const struct stretch *stretch, int thread, int phase) {
     if (stretch->counters) counters_mark(stretch->counters, thread, phase);
 }
@@ -51,10 +50,10 @@ static void leave(struct stretch *stretch, uint32_t cycle) {
     if (stretch->measured) cycle_usage_leave(&stretch->measured->usage, cycle);
 }
 
-/// Ends a phase that only the master thread runs: reads the clock and the counters.
-static void stamp(struct stretch *stretch, uint32_t cycle, enum phase phase) {
-    tick(stretch, cycle, phase);
-    mark(stretch, 0, phase);
+/// Ends a phase of a thread: reads its counters, and for the master thread the clock.
+static void stamp(struct stretch *stretch, int thread, uint32_t cycle, enum phase phase) {
+    if (thread == 0) tick(stretch, cycle, phase);
+    mark(stretch, thread, phase);
 }
 
 static void deliver(const struct model *model, int thread) {
@@ -86,6 +85,7 @@ static bool any_overlaps(const struct model *model) {
 /// Advances the thread's neurons by one cycle, which starts at step `first`.
 static void update(struct model *model, int thread, uint32_t first, uint32_t steps) {
     enum { blocks_per_progress = 8 };
+    REGION_BEGIN(update);
     struct part *part = model->parts[thread];
     part->n_spikes = 0;
     for (uint32_t step = first; step < first + steps; step++) {
@@ -105,6 +105,7 @@ static void update(struct model *model, int thread, uint32_t first, uint32_t ste
     }
     part->counts.spikes += part->n_spikes;
     COUNT_ADD(spikes, part->n_spikes);
+    REGION_END(update);
 }
 
 static void collocate(struct model *model, struct stretch *stretch) {
@@ -124,28 +125,27 @@ static void exchange_lane(struct model *model, struct lane *lane, struct stretch
                           uint32_t next_step, bool last) {
     const bool overlaps = lane->plan->lag > 0;
     if (!overlaps && lane->ranks > 1 && model->description->given.barrier != 0) {
-        if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+        if (stretch->unread) stamp(stretch, 0, cycle, phase_exchange);
         REGION_BEGIN(synchronise);
         lane_synchronise(lane);
         REGION_END(synchronise);
-        stamp(stretch, cycle, phase_synchronise);
+        stamp(stretch, 0, cycle, phase_synchronise);
     }
     REGION_BEGIN(exchange);
     lane_start(lane, next_step);
     if (!overlaps) lane_finish(lane, last);
     REGION_END(exchange);
     if (overlaps) {
-        stamp(stretch, cycle, phase_exchange);
+        stamp(stretch, 0, cycle, phase_exchange);
         REGION_BEGIN(overlap_wait);
         lane_finish(lane, last);
         REGION_END(overlap_wait);
-        stamp(stretch, cycle, phase_overlap_wait);
+        stamp(stretch, 0, cycle, phase_overlap_wait);
     }
     stretch->unread = !overlaps;
 }
 
-/// Exchanges the lanes whose window ends with this cycle. One reading of the clock serves all lanes that
-/// neither wait at a barrier nor overlap.
+/// Exchanges lanes whose window ends. One reading of the clock serves those without barrier and overlap.
 static void exchange(struct model *model, struct stretch *stretch, uint32_t cycle, uint32_t next_step) {
     stretch->unread = false;
     for (int l = 0; l < model->n_lanes; l++) {
@@ -163,7 +163,7 @@ static void exchange(struct model *model, struct stretch *stretch, uint32_t cycl
         stretch->last = clock_ticks(stretch->counts);
     }
     enter(stretch);
-    if (stretch->unread) stamp(stretch, cycle, phase_exchange);
+    if (stretch->unread) stamp(stretch, 0, cycle, phase_exchange);
 }
 
 /// Waits as long as the description wants for this cycle.
@@ -174,7 +174,7 @@ static void inject(struct model *model, struct stretch *stretch, uint32_t cycle)
     pause_for(inject_next(stretch->inject), model->description->inject_sleeps);
     progress(model);
     REGION_END(inject);
-    stamp(stretch, cycle, phase_inject);
+    stamp(stretch, 0, cycle, phase_inject);
 }
 
 /// Lets simulated time pass until the phase that began with the last reading of the clock has taken as long
@@ -191,7 +191,16 @@ static void pass(struct model *model, struct stretch *stretch, uint32_t cycle, e
     }
 }
 
-/// The cycle loop, which every thread runs. It has two barriers per cycle: spikes must be complete before the
+/// Lets the threads meet. The time of the master thread there is its `thread_wait`; one alone meets nobody.
+static void meet(const struct model *model, struct stretch *stretch, int thread, uint32_t cycle) {
+    if (model->threads == 1) return;
+    REGION_BEGIN(thread_wait);
+#pragma omp barrier
+    REGION_END(thread_wait);
+    stamp(stretch, thread, cycle, phase_thread_wait);
+}
+
+/// The cycle loop, which every thread runs. Threads meet twice per cycle: spikes must be complete before the
 /// master thread collocates them, and exchanged before they are delivered. A thread delivers to its own ring
 /// only, so it may update its neurons while another one still delivers.
 static void run_cycles(struct model *model, struct stretch *stretch) {
@@ -201,36 +210,27 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
     for (uint32_t cycle = 0; cycle < stretch->cycles; cycle++) {
         const uint32_t step = stretch->first_step + cycle * steps;
         deliver(model, thread);
-        if (thread == 0) pass(model, stretch, cycle, compute_deliver);
-        if (thread == 0) tick(stretch, cycle, phase_deliver);
-        mark(stretch, thread, phase_deliver);
-        REGION_BEGIN(update); // the region of a thread, with its wait for the others
+        pass(model, stretch, cycle, compute_deliver);
+        stamp(stretch, thread, cycle, phase_deliver);
         update(model, thread, step, steps);
-        mark(stretch, thread, phase_update);
-#pragma omp barrier
-        mark(stretch, thread, phase_thread_wait);
-        REGION_END(update);
+        pass(model, stretch, cycle, compute_update);
+        stamp(stretch, thread, cycle, phase_update);
+        meet(model, stretch, thread, cycle);
         if (thread == 0) {
-            pass(model, stretch, cycle, compute_update);
-            tick(stretch, cycle, phase_update);
             inject(model, stretch, cycle);
             collocate(model, stretch);
             pass(model, stretch, cycle, compute_collocate);
-            stamp(stretch, cycle, phase_collocate);
+            stamp(stretch, 0, cycle, phase_collocate);
             leave(stretch, cycle);
             exchange(model, stretch, cycle, step + steps);
             progress_count(stretch->progress);
         }
-#pragma omp barrier
-        mark(stretch, thread, phase_thread_wait);
+        meet(model, stretch, thread, cycle);
     }
     deliver(model, thread); // what the last exchange brought, counted with its cycle
-    mark(stretch, thread, phase_deliver);
-#pragma omp barrier
-    if (thread == 0) {
-        tick(stretch, stretch->cycles - 1, phase_deliver);
-        leave(stretch, stretch->cycles - 1);
-    }
+    stamp(stretch, thread, stretch->cycles - 1, phase_deliver);
+    meet(model, stretch, thread, stretch->cycles - 1);
+    if (thread == 0) leave(stretch, stretch->cycles - 1);
 }
 
 static void run_stretch(struct model *model, struct stretch *stretch) {

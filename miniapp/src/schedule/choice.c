@@ -1,9 +1,7 @@
 #include "schedule/choice.h"
 
-#include <math.h>
+#include "schedule/choice_levels.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /// Says whether `value` is an exchange, and not an object {lane: exchange}.
 static bool is_choice(const json_t *value) {
@@ -16,58 +14,6 @@ static json_t *chosen(const struct description *description, const char *field, 
     return is_choice(value) ? value : json_object_get(value, lane);
 }
 
-/// Says whether the back-end can serve a lane whose largest group has `ranks` ranks.
-static bool serves(const struct exchange_backend *backend, int ranks) {
-    return !backend->absent && (backend->ranks_max == 0 || backend->ranks_max >= ranks);
-}
-
-/// Writes the choice as it stands in the description, shortened.
-static const char *shown(const json_t *value, char text[80]) {
-    char *json = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    snprintf(text, 80, "%.70s%s", json ? json : "nothing", json && strlen(json) > 70 ? "..." : "");
-    free(json);
-    return text;
-}
-
-/// Refuses what is asked for in `role` ("", "inner " or "outer "), and names the back-ends that would do.
-static bool refuse(const json_t *value, const struct exchange_backend *asked, const char *role,
-                   const struct lane_plan *lane, int ranks, struct error *error) {
-    struct name_list allowed = {"", 0};
-    char text[80];
-    for (int i = 0; exchange_backends[i]; i++) {
-        const struct exchange_backend *b = exchange_backends[i];
-        if (serves(b, ranks) && !(*role && (b->broadcast || b->composed))) name_list_add(&allowed, b->name);
-    }
-    return error_set(error, "exchange: %s%s for lane %s on %d rank(s)%s%s; allowed: %s", role,
-                     shown(value, text), lane->name, ranks, asked && asked->absent ? ", and " : "",
-                     asked && asked->absent ? asked->absent : "", allowed.text);
-}
-
-/// Chooses one of the two exchanges that a composed one holds.
-static bool choose_part(const struct exchange_backend **part, const struct fields *choice, const char *role,
-                        const char *fallback, const struct lane_plan *lane, struct error *error) {
-    const char *name;
-    char spoken[16];
-    // Of the communicators of the parts: two stands for several, since no back-end serves two but not three.
-    const int ranks = lane->groups.largest > 1 ? 2 : 1;
-    snprintf(spoken, sizeof spoken, "%s ", role);
-    if (!fields_string(choice, role, fallback, &name, error)) return false;
-    *part = exchange_find(name);
-    if (*part && serves(*part, ranks) && !(*part)->broadcast && !(*part)->composed) return true;
-    return refuse(json_object_get(choice->object, role), NULL, spoken, lane, ranks, error);
-}
-
-static bool choose_parts(struct lane_plan *lane, const struct fields *choice, struct error *error) {
-    double group;
-    const double fallback = nearbyint(sqrt(lane->groups.largest));
-    if (!choose_part(&lane->exchange.inner, choice, "inner", "alltoallv", lane, error) ||
-        !choose_part(&lane->exchange.outer, choice, "outer", "alltoallv", lane, error) ||
-        !fields_integer(choice, "group", fallback, 1, lane->groups.largest, &group, error))
-        return false;
-    lane->exchange.group = (int)group;
-    return true;
-}
-
 /// Returns the exchange of a lane for which the description has none.
 static const char *fallback(const struct lane_plan *lane) {
     return lane->lag > 0 ? "ialltoallv" : "alltoallv";
@@ -75,20 +21,20 @@ static const char *fallback(const struct lane_plan *lane) {
 
 static bool choose_exchange(struct lane_plan *lane, const struct description *description,
                             struct error *error) {
-    static const char *const simple[] = {"name"}, *const composed[] = {"name", "inner", "outer", "group"};
+    static const char *const simple[] = {"name"};
     json_t *value = chosen(description, "exchange", lane->name);
     const char *name = json_string_value(json_is_object(value) ? json_object_get(value, "name") : value);
     const int ranks = lane->groups.largest;
     if (!name) name = value ? "" : fallback(lane);
     lane->exchange = (struct exchange_spec){.backend = exchange_find(name)};
-    if (!lane->exchange.backend || !serves(lane->exchange.backend, ranks))
-        return refuse(value, lane->exchange.backend, "", lane, ranks, error);
+    if (!lane->exchange.backend || !choice_serves(lane->exchange.backend, ranks, false))
+        return choice_refuse(value, lane->exchange.backend, "", lane, ranks, error);
     if (!json_is_object(value) && !lane->exchange.backend->composed) return true;
 
     struct fields choice = {.object = json_is_object(value) ? value : json_object()};
     snprintf(choice.path, sizeof choice.path, "exchange.%.60s.", lane->name);
     bool known = lane->exchange.backend->composed
-                     ? fields_only(&choice, composed, 4, error) && choose_parts(lane, &choice, error)
+                     ? choice_levels(lane, &choice, description->exchange_files, error)
                      : fields_only(&choice, simple, 1, error);
     if (!json_is_object(value)) json_decref(choice.object);
     return known;
@@ -99,7 +45,7 @@ static bool choose_wire(struct lane_plan *lane, const struct description *descri
     char text[80];
     lane->wire = wire_find(value ? json_is_string(value) ? json_string_value(value) : "" : "compact");
     if (lane->wire) return true;
-    return error_set(error, "wire: %s for lane %s; allowed: %s", shown(value, text), lane->name,
+    return error_set(error, "wire: %s for lane %s; allowed: %s", choice_shown(value, text), lane->name,
                      registry_names(wire_formats).text);
 }
 
@@ -126,7 +72,10 @@ void choice_fill_in(struct description *description, const struct schedule *sche
 
 bool choice_make(struct lane_plan *lane, const struct description *description, struct error *error) {
     if (!choose_exchange(lane, description, error)) return false;
-    if (lane->groups.largest == 1) lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
+    if (lane->groups.largest == 1) {
+        levels_close(&lane->exchange.levels);
+        lane->exchange = (struct exchange_spec){.backend = exchange_find("self")};
+    }
     return choose_wire(lane, description, error);
 }
 

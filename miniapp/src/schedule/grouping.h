@@ -7,12 +7,13 @@
 #include "description/placement.h"
 #include "schedule/lane_areas.h"
 
-/// A number of consecutive ranks.
+/// Consecutive ranks, from the lowest to the highest that hold an area. Others may lie between them.
 struct span {
     int first, last;
 };
 
-/// Finds the ranks on which each area lies. \return [areas], owned by the caller.
+/// Finds between which ranks each area lies. \return [areas], owned by the caller. An area without neurons
+/// has rank 0.
 struct span *grouping_area_spans(const struct placement *placement);
 
 struct grouping {
@@ -26,12 +27,12 @@ struct grouping {
 /// Makes blocks of `block` ranks, a divisor of `ranks`.
 void grouping_blocks(struct grouping *grouping, int ranks, int block);
 
-/// Makes groups of ranks that share an area. Ranks that several areas link are one group.
-void grouping_areas(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas);
+/// Makes groups of ranks that share an area, consecutive or not. Ranks that several areas link are one group.
+void grouping_areas(struct grouping *grouping, const struct placement *placement);
 
 /// Makes one group of the ranks of all areas that `members` holds, consecutive or not. Every other rank is
 /// alone.
-void grouping_members(struct grouping *grouping, int ranks, const struct span *areas, uint32_t n_areas,
+void grouping_members(struct grouping *grouping, const struct placement *placement,
                       const struct lane_areas *members);
 
 void grouping_close(struct grouping *grouping);

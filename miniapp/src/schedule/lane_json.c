@@ -1,6 +1,7 @@
 #include "schedule/lane_json.h"
 
 #include "base/json_number.h"
+#include "schedule/lane_levels.h"
 #include <math.h>
 
 double lane_slack_ms(const struct lane_plan *lane, const struct description *description) {
@@ -13,19 +14,12 @@ bool lane_blocks(const struct lane_plan *lane) {
     return lane->lag > 0 && lane->groups.largest > 1 && !lane->exchange.backend->start;
 }
 
-/// Returns what a composed exchange is composed of, or null.
-static json_t *composed(const struct exchange_spec *exchange) {
-    if (!exchange->backend->composed) return json_null();
-    return json_pack("{ss ss si}", "inner", exchange->inner->name, "outer", exchange->outer->name, "group",
-                     exchange->group);
-}
-
 json_t *lane_json(const struct lane_plan *lane, const struct description *description) {
     const double shortest_ms =
         lane->shortest_delay ? lane->shortest_delay * description->given.resolution_ms : NAN;
     return json_pack("{ss sI sI ss so ss si si so so}", "name", lane->name, "period",
                      (json_int_t)lane->period, "lag", (json_int_t)lane->lag, "exchange",
-                     lane->exchange.backend->name, "composed", composed(&lane->exchange), "wire",
+                     lane->exchange.backend->name, "composed", lane_levels_json(lane), "wire",
                      lane->wire->name, "ranks", lane->groups.largest, "groups", lane->groups.groups, "slack",
                      known(lane_slack_ms(lane, description)), "shortest_delay_ms", known(shortest_ms));
 }

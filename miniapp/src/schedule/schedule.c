@@ -11,6 +11,12 @@ bool schedule_placement(const struct description *description, const struct plac
     *rule = placement_find(description->placement ? description->placement : schedule.placement);
     if (!*rule)
         return description_refuse_name(description, "placement", registry_names(placement_rules).text, error);
+    if ((*rule)->deal_file && !description->placement_file)
+        return description_refuse_name(description, "placement",
+                                       "{\"name\": \"from_file\", \"file\": FILE.json}", error);
+    if (!(*rule)->deal_file && description->placement_file)
+        return error_set(error, "placement.file: \"%.200s\"; allowed: with placement from_file only",
+                         description->placement_file);
     if (!description->placement)
         json_object_set_new(description->json.object, "placement", json_string((*rule)->name));
     return true;
@@ -91,6 +97,7 @@ static uint32_t largest_delay_ratio(const struct schedule *schedule, const struc
         const struct lane_plan *lane = &schedule->lanes[l];
         if (!uses_delay_ratio(schedule, l)) continue;
         uint32_t most = lane->shortest_delay ? lane->shortest_delay / d->steps_per_cycle : d->cycles;
+        if (most > delay_ratio_most) most = delay_ratio_most;
         most -= most % (lane->lag + 1);
         ratio = most < ratio ? most : ratio;
     }
@@ -158,15 +165,16 @@ static bool check_exact(const struct schedule *schedule, int l, const struct des
 }
 
 /// Finds the areas and the groups of ranks of a lane.
-static bool group_ranks(struct schedule *schedule, int l, int ranks, const struct description *d,
-                        struct error *error) {
+static bool group_ranks(struct schedule *schedule, int l, const struct placement *placement,
+                        const struct description *d, struct error *error) {
+    const int ranks = placement->ranks;
     struct lane_plan *lane = &schedule->lanes[l];
     struct fields fields;
     if (schedule->rule.lanes[l].bound) {
         if (!fields_item(&d->json, "schedule", (size_t)l, &fields, error) ||
             !lane_areas_read(&lane->areas, &fields, &d->network, error))
             return false;
-        grouping_members(&lane->groups, ranks, schedule->areas, schedule->n_areas, &lane->areas);
+        grouping_members(&lane->groups, placement, &lane->areas);
         return true;
     }
     if (lane->group == group_square) lane->group = grouping_square(ranks);
@@ -174,7 +182,7 @@ static bool group_ranks(struct schedule *schedule, int l, int ranks, const struc
         return error_set(error, "schedule.%d.group: %d; allowed: a divisor of the %d ranks", l, lane->group,
                          ranks);
     if (lane->group == group_area)
-        grouping_areas(&lane->groups, ranks, schedule->areas, schedule->n_areas);
+        grouping_areas(&lane->groups, placement);
     else
         grouping_blocks(&lane->groups, ranks, lane->group == group_world ? ranks : lane->group);
     return true;
@@ -191,7 +199,7 @@ bool schedule_plan(struct schedule *schedule, struct description *d, const struc
         const uint32_t lag = rule->lag == lag_given ? (uint32_t)d->given.lag : (uint32_t)rule->lag;
         schedule->lanes[l] = (struct lane_plan){.name = rule->name, .group = rule->group, .lag = lag};
         schedule->n_lanes++;
-        if (!group_ranks(schedule, l, placement->ranks, d, error)) return false;
+        if (!group_ranks(schedule, l, placement, d, error)) return false;
     }
     if (!survey(schedule, &d->network, error) || !set_delay_ratio(schedule, d, error)) return false;
     for (int l = 0; l < schedule->n_lanes; l++)
@@ -206,6 +214,7 @@ void schedule_close(struct schedule *schedule) {
     for (int l = 0; l < schedule->n_lanes; l++) {
         lane_areas_close(&schedule->lanes[l].areas);
         grouping_close(&schedule->lanes[l].groups);
+        levels_close(&schedule->lanes[l].exchange.levels);
     }
     free(schedule->areas);
 }

@@ -23,7 +23,8 @@ struct lane_plan {
     uint32_t lag;            ///< L, windows
     uint32_t shortest_delay; ///< steps, from the distributions' limits; 0: the lane has no synapses
     uint64_t n_synapses;     ///< exact unless a projection is divided between lanes: then an expectation
-    struct exchange_spec exchange; ///< where a group has several ranks; a rank alone uses `self`
+    struct exchange_spec exchange;       ///< where a group has several ranks; a rank alone uses `self`
+    const char *order_file, *table_file; ///< of exchange.levels, as given; borrowed from the description
     const struct wire_format *wire;
 };
 
@@ -31,7 +32,7 @@ struct schedule {
     struct schedule_rule rule;
     struct lane_plan lanes[schedule_lanes_max];
     int n_lanes;
-    struct span *areas; ///< [n_areas] the ranks of each area
+    struct span *areas; ///< [n_areas] between which each area lies
     uint32_t n_areas;
 };
 

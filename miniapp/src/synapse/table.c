@@ -117,7 +117,7 @@ static void next_lists(struct sorting *sorting, const struct buckets *buckets, u
     const uint32_t first = sorting->list - all->first;
     uint32_t end = first;
     while (end < all->count && (uint32_t)all->low[end] >> buckets->source_bits == within) end++;
-    sorting->low = all->low + first;
+    sorting->low = end > first ? all->low + first : NULL; // a bucket without lists has no place for them
     sorting->count = end - first;
 }
 

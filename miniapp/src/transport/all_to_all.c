@@ -3,6 +3,7 @@
 #ifdef SPIKEMARK_SIMULATED
 
 #include "base/alloc.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,9 @@ static int messages_ahead(char call, int ranks, size_t bytes) {
 }
 
 // Sends to lower and lower ranks and receives from higher and higher ones, so that nobody gets all messages
-// at once, and waits for the oldest when `ahead` are on their way. Only a single one is sent even if it is
-// empty.
+// at once, and waits for the oldest when `ahead` are on their way. Empty ones are sent if `all`.
 static void in_turn(const uint32_t *send, struct parts out, uint32_t *receive, struct parts in, MPI_Comm comm,
-                    int ahead) {
+                    int ahead, bool all) {
     int ranks, rank;
     MPI_Comm_size(comm, &ranks);
     MPI_Comm_rank(comm, &rank);
@@ -36,10 +36,10 @@ static void in_turn(const uint32_t *send, struct parts out, uint32_t *receive, s
         if (step < ranks) {
             const int from = (rank + step) % ranks, to = (rank - step + ranks) % ranks;
             arrive[step] = leave[step] = MPI_REQUEST_NULL;
-            if (in.count[from] || ahead == 1)
+            if (in.count[from] || all)
                 MPI_Irecv(receive + in.start[from], in.count[from], MPI_UINT32_T, from, tag, comm,
                           &arrive[step]);
-            if (out.count[to] || ahead == 1)
+            if (out.count[to] || all)
                 MPI_Isend(send + out.start[to], out.count[to], MPI_UINT32_T, to, tag, comm, &leave[step]);
         }
         const int oldest = step - ahead + 1;
@@ -65,7 +65,7 @@ void all_to_all(const void *send, int count, void *receive, MPI_Comm comm) {
         starts[rank] = rank * count;
     }
     const struct parts all = {counts, starts};
-    in_turn(send, all, receive, all, comm, ahead);
+    in_turn(send, all, receive, all, comm, ahead, true);
     free(starts);
     free(counts);
 }
@@ -75,10 +75,14 @@ void all_to_all_v(const void *send, struct parts out, void *receive, struct part
     MPI_Comm_size(comm, &ranks);
     const int ahead = messages_ahead('v', ranks, 0);
     if (ahead)
-        in_turn(send, out, receive, in, comm, ahead);
+        in_turn(send, out, receive, in, comm, ahead, ahead == 1);
     else
         MPI_Alltoallv(send, out.count, out.start, MPI_UINT32_T, receive, in.count, in.start, MPI_UINT32_T,
                       comm);
+}
+
+void all_to_all_few(const void *send, struct parts out, void *receive, struct parts in, MPI_Comm comm) {
+    in_turn(send, out, receive, in, comm, 1, false);
 }
 
 // Every rank passes on to the next what it has got from the one before.
@@ -117,6 +121,10 @@ void all_to_all(const void *send, int count, void *receive, MPI_Comm comm) {
 
 void all_to_all_v(const void *send, struct parts out, void *receive, struct parts in, MPI_Comm comm) {
     MPI_Alltoallv(send, out.count, out.start, MPI_UINT32_T, receive, in.count, in.start, MPI_UINT32_T, comm);
+}
+
+void all_to_all_few(const void *send, struct parts out, void *receive, struct parts in, MPI_Comm comm) {
+    all_to_all_v(send, out, receive, in, comm);
 }
 
 #endif

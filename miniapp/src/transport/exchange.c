@@ -6,25 +6,15 @@
 extern const struct exchange_backend exchange_self, exchange_alltoall, exchange_alltoallv,
     exchange_ialltoallv, exchange_persistent, exchange_neighbor, exchange_ineighbor, exchange_p2p,
     exchange_direct, exchange_sparse, exchange_allgather, exchange_allgatherv, exchange_rma_doubling,
-    exchange_rma_put, exchange_shared, exchange_two_level;
+    exchange_rma_put, exchange_shared, exchange_two_level, exchange_multi_level;
 
-const struct exchange_backend *const exchange_backends[] = {&exchange_self,
-                                                            &exchange_alltoall,
-                                                            &exchange_alltoallv,
-                                                            &exchange_ialltoallv,
-                                                            &exchange_persistent,
-                                                            &exchange_neighbor,
-                                                            &exchange_ineighbor,
-                                                            &exchange_p2p,
-                                                            &exchange_direct,
-                                                            &exchange_sparse,
-                                                            &exchange_allgather,
-                                                            &exchange_allgatherv,
-                                                            &exchange_rma_doubling,
-                                                            &exchange_rma_put,
-                                                            &exchange_shared,
-                                                            &exchange_two_level,
-                                                            NULL};
+const struct exchange_backend *const exchange_backends[] = {
+    &exchange_self,         &exchange_alltoall,    &exchange_alltoallv,
+    &exchange_ialltoallv,   &exchange_persistent,  &exchange_neighbor,
+    &exchange_ineighbor,    &exchange_p2p,         &exchange_direct,
+    &exchange_sparse,       &exchange_allgather,   &exchange_allgatherv,
+    &exchange_rma_doubling, &exchange_rma_put,     &exchange_shared,
+    &exchange_two_level,    &exchange_multi_level, NULL};
 
 struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
                                const struct partners *partners) {
@@ -40,6 +30,11 @@ struct exchange *exchange_open(const struct exchange_spec *spec, MPI_Comm comm,
     if (spec->backend->open) spec->backend->open(exchange);
     exchange->partners = (struct partners){0};
     return exchange;
+}
+
+size_t exchange_bytes(const struct exchange *exchange) {
+    return exchange->spec.backend->bytes(exchange) +
+           (size_t)exchange->inbox.runs * sizeof *exchange->inbox.run;
 }
 
 void exchange_start(struct exchange *exchange, const struct outbox *outbox) {

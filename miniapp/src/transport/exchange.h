@@ -14,28 +14,23 @@
 #include "base/error.h"
 #include "base/registry.h"
 #include "transport/inbox.h"
+#include "transport/levels.h"
 #include "transport/outbox.h"
+#include "transport/traffic.h"
 #include <mpi.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/// What has been handed to MPI for other ranks since the exchange was opened.
-struct traffic {
-    uint64_t messages, bytes;
-};
 
 /// The other ranks with which this one shares routes, ascending, without the own rank. No words for ranks
 /// that are no targets are ever put into an outbox.
 struct partners {
     int n_targets, n_sources;
     const int *targets, *sources; ///< [n_targets], [n_sources] ranks in the lane's communicator
+    const struct fanout *fanout;  ///< of one that merges; stays for all its life. NULL: nothing is merged
 };
 
-/// Names a back-end and, where it is composed of others (two_level), those.
+/// Names a back-end and, where it is composed of others, those.
 struct exchange_spec {
     const struct exchange_backend *backend;
-    const struct exchange_backend *inner, *outer; ///< NULL unless backend->composed
-    int group;                                    ///< ranks of a group; 0 unless backend->composed
+    struct levels levels; ///< none unless backend->composed
 };
 
 /// The part that all back-ends have in common. Their own structs begin with it.
@@ -46,7 +41,8 @@ struct exchange {
     struct partners partners; ///< borrowed, valid during open() only
     int connections;          ///< ranks that this one sends messages to: all, unless open() says less
     struct inbox inbox;       ///< valid from finish() until the next start()
-    struct traffic traffic;
+    struct traffic traffic;   ///< since the exchange was opened, or lane_reset_counts()
+    struct level_traffic level[levels_max]; ///< of a composed one; they add up to `traffic`
 };
 
 struct exchange_backend {
@@ -56,18 +52,19 @@ struct exchange_backend {
     int ranks_max;       ///< largest communicator it serves; 0 is any
     bool one_node;       ///< only between ranks that share memory
     bool broadcast; ///< every word goes to all ranks: the outbox has one destination, the receiver searches
-    bool composed;  ///< moves its words by two other exchanges, which are no broadcasts
+    bool composed;  ///< moves its words by other exchanges, which are no broadcasts, level by level
+    bool ragged;    ///< composed of two, and the last group may be smaller than the others
     size_t size;    ///< of the back-end's own struct
+    size_t rank_bytes; ///< what bytes() counts for each rank, partner or not, as long as windows are small
     void (*open)(struct exchange *exchange); ///< after the common part is set; the rest is zero; may be NULL
     void (*start)(struct exchange *exchange, const struct outbox *outbox);    ///< may be NULL
     void (*progress)(struct exchange *exchange, const struct outbox *outbox); ///< not collective; may be NULL
     void (*finish)(struct exchange *exchange, const struct outbox *outbox); ///< the outbox is free afterwards
-    size_t (*bytes)(const struct exchange *exchange);                       ///< memory of its buffers
+    size_t (*bytes)(const struct exchange *exchange);                       ///< of its buffers
     void (*close)(struct exchange *exchange); ///< frees what open() and later calls took; may be NULL
 };
 
-/// All back-ends, ended by NULL.
-extern const struct exchange_backend *const exchange_backends[];
+extern const struct exchange_backend *const exchange_backends[]; ///< all, ended by NULL
 
 /// Returns the back-end of that name, or NULL.
 static inline const struct exchange_backend *exchange_find(const char *name) {
@@ -87,6 +84,7 @@ static inline int exchange_destinations(const struct exchange_backend *backend, 
 void exchange_start(struct exchange *exchange, const struct outbox *outbox);
 void exchange_progress(struct exchange *exchange, const struct outbox *outbox);
 void exchange_finish(struct exchange *exchange, const struct outbox *outbox);
+size_t exchange_bytes(const struct exchange *exchange); ///< of its buffers and of the inbox
 void exchange_close(struct exchange *exchange);
 
 #endif

@@ -53,9 +53,17 @@ static struct exchange *open_between_all(const struct exchange_spec *spec, MPI_C
     int *others = ALLOC(int, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++)
         if (rank != own) others[n++] = rank;
-    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others});
+    struct exchange *exchange = exchange_open(spec, comm, &(struct partners){n, n, others, others, NULL});
     free(others);
     return exchange;
+}
+
+struct exchange_spec exchange_plain(const struct exchange_backend *backend) {
+    const struct exchange_backend *part = exchange_find("alltoallv");
+    struct exchange_spec spec = {.backend = backend};
+    if (backend->composed)
+        spec.levels = (struct levels){.n = 2, .part = {part, part}, .ragged = backend->ragged};
+    return spec;
 }
 
 static bool refuse(const struct exchange_spec *spec, struct error *error) {
@@ -74,7 +82,7 @@ static bool refuse(const struct exchange_spec *spec, struct error *error) {
 bool exchange_check(const struct exchange_spec *spec, MPI_Comm comm, struct error *error) {
     struct exchange *exchange = open_between_all(spec, comm);
     struct outbox outbox;
-    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks), 8);
+    outbox_open(&outbox, exchange_destinations(spec->backend, exchange->ranks));
     int good = 1;
     for (uint32_t window = 0; good && window < windows; window++) {
         fill(&outbox, exchange, window);

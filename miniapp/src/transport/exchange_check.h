@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "transport/exchange.h"
 
+/// Returns the back-end with, where it is composed, two levels of alltoallv in a grid as square as can be.
+struct exchange_spec exchange_plain(const struct exchange_backend *backend);
+
 /// Moves some windows of known words through a fresh exchange between all ranks of `comm`. Collective.
 /// \return false, with the same error on all ranks, if any rank did not receive exactly what was sent to it.
 ///

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "transport/agree.h"
+#include "transport/all_to_all.h"
 #include "transport/mpi_count.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -116,8 +117,8 @@ static bool ask(struct round *r, uint64_t round, int words, struct error *error)
         return false;
     }
     r->received = ALLOC(uint32_t, mpi_starts(r->got, r->ranks, r->got_start, "words of requests"));
-    MPI_Alltoallv(r->request, r->asked, r->asked_start, MPI_UINT32_T, r->received, r->got, r->got_start,
-                  MPI_UINT32_T, r->comm);
+    all_to_all_few(r->request, (struct parts){r->asked, r->asked_start}, r->received,
+                   (struct parts){r->got, r->got_start}, r->comm);
     return true;
 }
 
@@ -151,8 +152,8 @@ static void find_neurons(struct round *r, int words) {
 /// wants.
 static void answer_broadcast(struct round *r, struct search *search) {
     int owner;
-    MPI_Alltoallv(r->received, r->got, r->got_start, MPI_UINT32_T, r->request, r->asked, r->asked_start,
-                  MPI_UINT32_T, r->comm);
+    all_to_all_few(r->received, (struct parts){r->got, r->got_start}, r->request,
+                   (struct parts){r->asked, r->asked_start}, r->comm);
     struct wanted_cursor cursor = wanted_from(r->wanted, r->first);
     for (uint64_t list = r->first; list < r->end; list++) {
         wanted_next(&cursor, &owner);

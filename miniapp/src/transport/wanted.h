@@ -27,21 +27,18 @@ void wanted_number(struct wanted *wanted);
 struct wanted_cursor {
     const struct wanted *wanted;
     struct id_cursor ids;
-    uint32_t population;
+    const struct deal *deal; ///< of the last source
 };
 
 static inline struct wanted_cursor wanted_from(const struct wanted *wanted, uint64_t list) {
-    return (struct wanted_cursor){wanted, id_set_from(&wanted->sources, list), 0};
+    return (struct wanted_cursor){wanted, id_set_from(&wanted->sources, list), wanted->placement->deals};
 }
 
 /// Moves to the next list. \return the id of its source; `owner` becomes the number in the lane of its rank.
 static inline uint32_t wanted_next(struct wanted_cursor *cursor, int *owner) {
-    const struct placement *placement = cursor->wanted->placement;
-    const struct population *populations = placement->network->populations;
     const uint32_t gid = id_set_next(&cursor->ids);
-    while (gid - populations[cursor->population].first >= populations[cursor->population].size)
-        cursor->population++;
-    *owner = cursor->wanted->place[placement_rank(placement, cursor->population, gid)];
+    while (gid >= cursor->deal->end) cursor->deal++;
+    *owner = cursor->wanted->place[deal_rank(cursor->deal, gid)];
     return gid;
 }
 

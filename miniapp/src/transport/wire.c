@@ -31,6 +31,7 @@ static const struct wire_format aer12 = {
     .name = "aer12",
     .summary = "12 bytes a spike, as DPSNN's address events: neuron, step, and the word of compact",
     .words = 3,
+    .at = 2,
     .pack = pack_aer12,
     .unpack = unpack_aer12,
 };

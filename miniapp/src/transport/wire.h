@@ -19,6 +19,7 @@ struct wire_format {
     const char *name;
     const char *summary; ///< one line for --list
     int words;           ///< per spike
+    int at;              ///< which of them unpack() returns
     void (*pack)(uint32_t words[wire_words_max], uint32_t word, uint32_t gid, uint32_t step);
     uint32_t (*unpack)(const uint32_t *words); ///< \return the one word
 };

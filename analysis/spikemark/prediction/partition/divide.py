@@ -12,9 +12,10 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically
+from spikemark.core.npz import read_npz
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
-from .placement import Placement
 from .problem import Method, Pieces, Problem, State, unevenness_of
 from .traffic import check_memory
 
@@ -42,7 +43,8 @@ def divide(
     """Place the graph on so many ranks.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
-    the same graph, ranks, method and seed, and removed at the end. The time limit counts from this start.
+    the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
+    limit counts from this start.
     Raises BadInput for fewer than one rank, and for more ranks than neurons, or than memory is for.
     """
     if not 1 <= ranks <= graph.neurons:
@@ -70,8 +72,8 @@ def divide(
             size, out = unevenness_of(problem.loads, state["rank"], ranks)
             say(f"{now - began:.0f} s: largest over mean {size:.3f} neurons, {out:.3f} traffic of voxels")
             said = now
-    if kept is not None:
-        kept.unlink(missing_ok=True)
+    if kept is not None and saved > began:
+        _keep(kept, key, state)
     return Divided(problem.placement(state["rank"], method.name), time.monotonic() - began, finished)
 
 
@@ -94,7 +96,7 @@ def _earlier(path: Path | None, key: str) -> State | None:
     if path is None or not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        file = read_npz(path)
+        return {n: file[n] for n in file if n != "key"} if str(file["key"]) == key else None
+    except (BadInput, OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None  # not whole: the method begins anew

@@ -24,6 +24,7 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.reading import read_json
 from spikemark.network import description
 from spikemark.network.description import Description
+from spikemark.network.placement_field import located
 from spikemark.presets import voxels
 from spikemark.presets.options import choose
 
@@ -76,7 +77,7 @@ def load(path: Path) -> Graph:
     given = read_json(path, "`spikemark preset voxels` writes one")
     if isinstance(given, dict) and given.get("kind") == voxels.KIND:
         return of_voxels(_options(given, path))
-    return of_description(description.read(given, f"{path}: "))
+    return of_description(description.read(located(given, path.parent), f"{path}: "))
 
 
 class _VoxelFile(BaseModel):

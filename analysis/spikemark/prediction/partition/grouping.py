@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
-from .placement import Placement
 from .traffic import expected
 
 

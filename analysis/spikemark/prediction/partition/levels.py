@@ -4,6 +4,10 @@ N = g_1 g_2 … g_k ranks have k coordinates; rank = c_1 + g_1 (c_2 + g_2 (c_3 +
 the first coordinate alone form a group of g_1 neighbours. With bridges on the sender's side, level 1 corrects
 the first coordinate, so that the bridge lies in the sender's group; on the receiver's side, the last one
 is corrected first. With merging, a spike that several ranks behind a bridge need travels to it once.
+
+Two levels may have a smaller last group, as the exchange two_level has (miniapp/src/transport/exchange):
+then bridges are on the sender's side, nothing is merged, and a member of that group is the bridge for
+several columns.
 """
 
 import math
@@ -11,12 +15,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from spikemark.core.errors import BadInput
 
 from .traffic import Hits
 
 SIDES = ("sender", "receiver")
+Pairs = np.ndarray | sparse.csr_array
+#: What each rank sends onto sets of ranks, [ranks, sets], given the set of every rank, [ranks].
+Onto = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Loads of one hop: `flow` [sender, receiver] of the hop, nothing to oneself; `forwarded` [ranks] is
+    the part that did not start on the sender; `runs` are the runs of words of all ranks together."""
+
+    flow: sparse.csr_array
+    forwarded: np.ndarray
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -27,17 +45,35 @@ class Level:
     received: np.ndarray
     forwarded: np.ndarray
     partners: np.ndarray  # ranks that each sends to
+    largest: float  # load from one rank to another
+    runs: float  # of words that a rank sends, on the mean
+
+    @classmethod
+    def of(cls, hop: Hop) -> "Level":
+        sent = np.asarray(hop.flow.sum(axis=1)).ravel()
+        received = np.asarray(hop.flow.sum(axis=0)).ravel()
+        largest = float(hop.flow.data.max(initial=0.0))
+        partners = np.diff(hop.flow.indptr)
+        return cls(sent, received, hop.forwarded, partners, largest, hop.runs / len(sent))
 
 
 def dimensions(text: str, ranks: int) -> tuple[int, ...]:
-    """The sizes in '40x50'. Raises BadInput for others than whole numbers whose product is `ranks`."""
+    """The sizes in '40x50'. Raises BadInput for others than whole numbers whose product is `ranks`.
+
+    The product of two may be larger, if the last of the groups is smaller then: 7 ranks are 3x3.
+    """
     parts = text.split("x")
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise BadInput(f"levels={text!r}: whole numbers with an x between them, such as 40x50")
     sizes = tuple(map(int, parts))
-    if math.prod(sizes) != ranks:
+    if math.prod(sizes) != ranks and not ragged(sizes, ranks):
         raise BadInput(f"levels={text!r}: {math.prod(sizes)} ranks; the placement has {ranks}")
     return sizes
+
+
+def ragged(sizes: tuple[int, ...], ranks: int) -> bool:
+    """Whether these are two levels of so many ranks with a last group that is smaller than the others."""
+    return len(sizes) == 2 and sizes[0] * (sizes[1] - 1) < ranks < math.prod(sizes)
 
 
 def check_side(side: str) -> None:
@@ -46,9 +82,38 @@ def check_side(side: str) -> None:
         raise BadInput(f"side={side!r}: {' or '.join(SIDES)}")
 
 
+def check(sizes: tuple[int, ...], ranks: int, side: str, merged: bool) -> None:
+    """Raises BadInput for an unknown side, and for sizes that do not fit to the ranks."""
+    check_side(side)
+    text = "x".join(map(str, sizes))
+    if ragged(sizes, ranks):
+        if side != "sender" or merged:
+            raise BadInput(
+                f"levels={text}: with a smaller last group, bridges are on the sender's side, and nothing is"
+                f" merged; or choose sizes whose product is {ranks}"
+            )
+    elif math.prod(sizes) != ranks:
+        raise BadInput(f"levels={text}: {math.prod(sizes)} ranks instead of {ranks}")
+
+
 def messages(ranks: int, levels: int) -> float:
     """Messages of a rank with that many equal levels, k (N^(1/k) - 1); not whole where the root is not."""
     return levels * (ranks ** (1 / levels) - 1)
+
+
+def worth(ranks: int, levels: int, message_s: float, latency_s: float, bandwidth: float) -> float:
+    """Bytes per rank and exchange below which one level more takes less time, with even traffic.
+
+    k levels take k latencies, k (N^(1/k) - 1) messages of `message_s` each, and k times the bytes:
+    T_k = k L + o k (N^(1/k) - 1) + k V / B. Negative where one level more never pays.
+    """
+    fewer = messages(ranks, levels) - messages(ranks, levels + 1)
+    return bandwidth * (message_s * fewer - latency_s)
+
+
+def best_group(ranks: int, inner_s: float = 1.0, outer_s: float = 1.0) -> float:
+    """The size of groups with the fewest seconds for messages: inner_s (g - 1) + outer_s (N / g - 1)."""
+    return math.sqrt(ranks * outer_s / inner_s)
 
 
 def most_equal(ranks: int, levels: int) -> tuple[int, ...]:
@@ -62,8 +127,8 @@ def most_equal(ranks: int, levels: int) -> tuple[int, ...]:
 
 
 def loads(
-    hits: Hits,
-    pairs: np.ndarray,
+    hits: Hits | None,
+    pairs: Pairs,
     sizes: tuple[int, ...],
     side: str = "sender",
     merged: bool = False,
@@ -72,70 +137,80 @@ def loads(
     """Loads of all levels, in the order of hops.
 
     `pairs` is T of the same hits and `weight` [U] (Hits.between). Without merging, nothing else of the hits
-    is asked. Raises BadInput for an unknown side, and for sizes whose
-    product is another number of ranks.
+    is asked. Raises BadInput as `check`.
     """
-    check_side(side)
-    if math.prod(sizes) != len(pairs):
-        raise BadInput(
-            f"levels={'x'.join(map(str, sizes))}: {math.prod(sizes)} ranks instead of {len(pairs)}"
-        )
-    coordinate = _coordinates(sizes)
-    order = list(range(len(sizes)))
-    if side == "receiver":
-        order.reverse()
     onto = (lambda key: hits.onto(key, weight)) if merged else None
-    return [
-        _level(onto, pairs, sizes, coordinate, order[: hop + 1], order[hop:]) for hop in range(len(sizes))
-    ]
+    return [Level.of(hop) for hop in hops(pairs, sizes, side, onto)]
 
 
-def _coordinates(sizes: tuple[int, ...]) -> np.ndarray:
-    """[levels, ranks]"""
-    return np.array(np.unravel_index(np.arange(math.prod(sizes)), sizes[::-1])[::-1])
+def hops(pairs: Pairs, sizes: tuple[int, ...], side: str = "sender", onto: Onto | None = None) -> list[Hop]:
+    """What ranks send in every hop, in their order, of anything that can be added: routes, words, bytes.
 
-
-def _level(
-    onto: Callable | None,
-    pairs: np.ndarray,
-    sizes: tuple[int, ...],
-    coordinate: np.ndarray,
-    done: list[int],
-    todo: list[int],
-) -> Level:
-    """The hop after which the coordinates `done` are corrected; it begins where `todo` are still to be.
-
-    A word from s to r is then on the rank `at` that has r's coordinates where they were corrected before,
-    and s's elsewhere. It goes on to `to`, which has r's in one place more.
+    `pairs` [ranks, ranks] is what ranks have for each other; with `onto`, a hop to a set of ranks carries
+    what that gives, except for the last. Raises BadInput as `check`.
     """
-    count, last = len(pairs), len(todo) == 1
-    before, axis = done[:-1], done[-1]
-    strides = np.cumprod([1, *sizes[:-1]])
-    parts = coordinate * strides[:, np.newaxis]
-    kept = sum(parts[d] for d in todo)  # of the source, still in place
-    key_sizes = [sizes[d] for d in done]
-    key = np.ravel_multi_index([coordinate[d] for d in done], key_sizes)  # of the targets
-    if onto is not None and not last:
-        flow = onto(key)  # [source, key]
-    elif last:
-        flow = np.empty_like(pairs)
-        flow[:, key] = pairs
-    else:
-        indicator = np.zeros((count, math.prod(key_sizes)))
-        indicator[np.arange(count), key] = 1
-        flow = pairs @ indicator
-    corrected = np.array(np.unravel_index(np.arange(flow.shape[1]), key_sizes))
-    reached = sum((corrected[i] * strides[d] for i, d in enumerate(before)), np.zeros(flow.shape[1], int))
-    at = kept[:, np.newaxis] + reached  # [source, key] rank that sends
-    to = at + (corrected[-1] - coordinate[axis][:, np.newaxis]) * strides[axis]
-    flow = np.where(at != to, flow, 0)
-    own = at == np.arange(count)[:, np.newaxis]
-    sent = np.bincount(at.ravel(), flow.ravel(), count)
-    received = np.bincount(to.ravel(), flow.ravel(), count)
-    forwarded = np.bincount(at.ravel(), np.where(own, 0, flow).ravel(), count)
-    link = at * sizes[axis] + corrected[-1]  # [source, key] number of a link: sender and coordinate
-    used = np.bincount(link.ravel(), flow.ravel(), count * sizes[axis]).reshape(count, -1) > 0
-    return Level(sent, received, forwarded, used.sum(axis=1))
+    ranks = pairs.shape[0]
+    check(sizes, ranks, side, onto is not None)
+    stops = _Stops(sizes, ranks, side)
+    source, target, load = _entries(pairs)
+    found = []
+    for hop in range(len(sizes)):
+        if onto is None or hop == len(sizes) - 1:
+            found.append(_hop(stops, hop, source, target, load))
+        else:
+            key, member = stops.keys(hop + 1)
+            own, number, merged = _entries(onto(key))
+            found.append(_hop(stops, hop, own, member[number], merged))
+    return found
+
+
+def _entries(matrix: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, columns and values that are not 0."""
+    if isinstance(matrix, np.ndarray):
+        rows, columns = np.nonzero(matrix)
+        return rows, columns, matrix[rows, columns]
+    entries = matrix.tocoo()
+    return entries.row, entries.col, entries.data
+
+
+def _hop(stops: "_Stops", hop: int, source: np.ndarray, target: np.ndarray, load: np.ndarray) -> Hop:
+    at, to = stops.after(hop, source, target), stops.after(hop + 1, source, target)
+    moves = at != to
+    at, to, load, source = at[moves], to[moves], load[moves], source[moves]
+    flow = sparse.coo_array((load, (at, to)), shape=(stops.ranks, stops.ranks)).tocsr()
+    passed = at != source
+    return Hop(flow, np.bincount(at[passed], load[passed], stops.ranks), len(load))
+
+
+class _Stops:
+    """Where words are after each hop."""
+
+    def __init__(self, sizes: tuple[int, ...], ranks: int, side: str) -> None:
+        self.ranks, self.group = ranks, sizes[0]
+        self.ragged = ragged(sizes, ranks)
+        self.order = list(range(len(sizes)))
+        if side == "receiver":
+            self.order.reverse()
+        self.sizes = sizes
+        strides = np.cumprod([1, *sizes[:-1]])
+        self.coordinate = [np.arange(ranks) // stride % g for stride, g in zip(strides, sizes, strict=True)]
+        self.part = [stride * c for stride, c in zip(strides, self.coordinate, strict=True)]
+
+    def after(self, hop: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """The ranks that have the words of these pairs after so many hops."""
+        if self.ragged and hop == 1:
+            first = source - source % self.group
+            return first + target % self.group % np.minimum(self.group, self.ranks - first)
+        done = [self.part[d] for d in self.order[:hop]]
+        kept = [self.part[d] for d in self.order[hop:]]
+        nowhere = np.zeros(self.ranks, dtype=np.int64)
+        return sum(kept, nowhere)[source] + sum(done, nowhere)[target]
+
+    def keys(self, hop: int) -> tuple[np.ndarray, np.ndarray]:
+        """The set that each rank is in after so many hops, [ranks], and one rank of each set, [sets]."""
+        done = self.order[:hop]
+        key = np.ravel_multi_index([self.coordinate[d] for d in done], [self.sizes[d] for d in done])
+        return key, np.unique(key, return_index=True)[1]
 
 
 def total(levels: list[Level]) -> np.ndarray:

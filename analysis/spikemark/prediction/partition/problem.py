@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from spikemark.network.placement_file import Placement
+
 from .graph import Graph
-from .placement import Placement
 
 State = dict[str, np.ndarray]  # has "rank" [pieces], the best so far; a method may keep more to go on from
 

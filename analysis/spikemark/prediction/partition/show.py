@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spikemark.network.placement_file import Placement
 from spikemark.quantities.table import Column, Table
 
 from . import levels
 from .graph import Graph
-from .placement import Placement
 from .traffic import WORD, Hits, Traffic, of_hits, unevenness
 
 

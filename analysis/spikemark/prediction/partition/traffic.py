@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from spikemark.core import memory
+from spikemark.network.placement_file import Placement
 
 from .graph import Graph
-from .placement import Placement
+from .placement import per_unit
 
 WORD = 4  # bytes
 
@@ -25,7 +26,7 @@ class Hits:
     def __init__(self, graph: Graph, placement: Placement) -> None:
         self.graph, self.ranks = graph, placement.ranks
         check_memory(placement.ranks)
-        self.there, self.kind = placement.columns(graph)  # [U, classes], [ranks]
+        self.there, self.kind = per_unit(placement, graph)  # [U, classes], [ranks]
         columns = sparse.csr_array(
             (np.ones(len(graph.column)), (graph.column, np.arange(len(graph.column)))),
             shape=(graph.miss.shape[1], len(graph.column)),
@@ -56,9 +57,21 @@ class Hits:
         np.fill_diagonal(found, 0)
         return found
 
+    def links(self, weight: np.ndarray | None = None) -> sparse.csr_array:
+        """The same as `between`, without its zeros: for many ranks that send to few others each."""
+        if self.there.shape[1] < self.ranks:
+            return sparse.csr_array(self.between(weight))
+        found = self._product(_hits(self.miss), weight)
+        found.setdiag(0)
+        found.eliminate_zeros()
+        return found
+
     def _times(self, hits: sparse.csr_array, weight: np.ndarray | None) -> np.ndarray:
+        return self._product(hits, weight).toarray()
+
+    def _product(self, hits: sparse.csr_array, weight: np.ndarray | None) -> sparse.csr_array:
         there = self.there if weight is None else sparse.diags_array(weight) @ self.there
-        return (there.T.tocsr() @ hits).toarray()
+        return (there.T.tocsr() @ hits).tocsr()
 
 
 def _hits(miss: sparse.csr_array) -> sparse.csr_array:

@@ -4,6 +4,7 @@ The columns are those of its benchmarks (`wall_time_sim`, `wall_time_phase_commu
 versions (`time_simulate`, `time_communicate_spike_data`), in s; `model_time_sim` is in ms.
 """
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 
 from .found import Asked
+from .join import stated
 from .stopwatches import COMMUNICATED, RUN, SYNCHRONISED, made
 from .sums import Sums
 from .tables import contents
@@ -34,7 +36,8 @@ def read(files: list[Path], asked: Asked) -> Sums:
     """What the files say. Raises BadInput naming the file and what is wrong."""
     runs = []
     for path in files:
-        table = contents(path, pd.read_csv).rename(columns={theirs: ours for ours, theirs in OLDER.items()})
+        table = contents(path, partial(pd.read_csv, compression=None))
+        table = table.rename(columns={theirs: ours for ours, theirs in OLDER.items()})
         for name in (RUN, COMMUNICATED):
             if name not in table or not pd.api.types.is_numeric_dtype(table[name]):
                 raise BadInput(f"{path}: no numbers in {name} or {OLDER[name]}; needed: a table of beNNch")
@@ -45,7 +48,7 @@ def read(files: list[Path], asked: Asked) -> Sums:
 def _run(path: Path, line: dict) -> dict:
     def known(name: str) -> float | None:
         value = line.get(name)
-        return None if value is None or pd.isna(value) else float(value)
+        return None if value is None or pd.isna(value) else stated(path, name, value)
 
     nodes, per_node, model = known(NODES), known(PER_NODE), known(MODEL)
     words = [

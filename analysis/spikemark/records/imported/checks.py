@@ -8,6 +8,7 @@ from spikemark.quantities.words import change, counted, number
 
 from . import timeline
 from .found import COMMUNICATE, COMPUTE, SPIKES, TIMES, WAIT, Columns
+from .join import LARGEST
 
 BEYOND = 1.05  # waiting over the time that has to hold it, from which something is wrong
 LONG, EARLY = (
@@ -20,19 +21,29 @@ UNIT = 3.0  # factor between what compute and communication say of waiting, from
 SURE = 0.3  # correlation from which the two tell of the same waiting
 
 
+def check_possible(name: str, times: np.ndarray, where: str = "") -> None:
+    """Refuse a column [rank, cycle] that holds anything but numbers from 0 to LARGEST.
+
+    Raises BadInput, which begins with `where`, with the first that is not.
+    """
+    for rank, row in enumerate(times):
+        wrong = ~((row >= 0) & (row <= LARGEST))  # also true for NaN
+        if wrong.any():
+            cycle, unit = int(wrong.argmax()), "" if name == SPIKES else " s"
+            most = f" and <= {LARGEST:g}" if row[cycle] > LARGEST else ""
+            raise BadInput(
+                f"{where}{name}: {row[cycle]:g}{unit} of rank {rank} in cycle {cycle}; allowed is a number"
+                f" >= 0{most}"
+            )
+
+
 def examine(columns: Columns, every: int = 1, missing: tuple[int, ...] = ()) -> list[str]:
     """What is odd about columns [rank, cycle] in s, one line each; all ranks meet in every `every`-th cycle.
 
     `missing`: ranks of the program that the columns lack. Raises BadInput for what is impossible.
     """
     for name, times in columns.items():
-        if not np.all((times >= 0) & (times < np.inf)):
-            rank, cycle = np.argwhere(~((times >= 0) & (times < np.inf)))[0]
-            unit = "" if name == SPIKES else " s"
-            raise BadInput(
-                f"{name}: {times[rank, cycle]:g}{unit} of rank {rank} in cycle {cycle}; allowed is a number"
-                " >= 0"
-            )
+        check_possible(name, times)
     compute, communicate, wait = (columns.get(name) for name in TIMES)
     if wait is not None and communicate is not None and wait.sum() > BEYOND * communicate.sum():
         raise BadInput(

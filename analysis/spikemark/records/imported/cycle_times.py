@@ -6,6 +6,8 @@ waits there was not measured, it is derived (`derived`). What ranks spend in com
 exchange itself.
 """
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import whole_folder, write_atomically, write_json
 from spikemark.core.reading import read_json
 from spikemark.models.statistics import lump
 from spikemark.quantities.words import counted
@@ -24,7 +26,7 @@ from spikemark.records.arrays import map_array, npy_bytes
 from spikemark.records.run_files import CYCLES
 
 from . import derived
-from .checks import examine
+from .checks import check_possible, examine
 from .derived import Derived
 from .found import COMMUNICATE, COMPUTE, SPIKES, WAIT, Found
 from .sums import Sums, is_sums, refuse
@@ -176,28 +178,33 @@ def save(out: Path, found: Found, about: dict[str, Any]) -> CycleTimes:
         "meets_every": found.meets_every, "missing": list(found.missing),
     }  # fmt: skip
     content["cycle_ms"] = about["cycle_ms"] or found.cycle_ms
-    _clear(out)
-    write_atomically(out / CYCLES, npy_bytes(times))
-    write_json(out / ABOUT, content)
+    with _place(out) as folder:
+        write_atomically(folder / CYCLES, npy_bytes(times))
+        write_json(folder / ABOUT, content)
     return load(out)
 
 
 def save_sums(out: Path, sums: Sums) -> None:
     """Writes sums as the folder `out`. Raises BadInput as `save` does."""
-    _clear(out)
-    write_json(Path(out) / ABOUT, sums.model_dump())
+    with _place(out) as folder:
+        write_json(folder / ABOUT, sums.model_dump())
 
 
-def _clear(out: Path) -> None:
-    """Makes the folder, which then holds no times. Raises BadInput if it holds anything else."""
+@contextlib.contextmanager
+def _place(out: Path) -> Iterator[Path]:
+    """A folder for new times, which replaces that of earlier ones once it is whole.
+
+    Raises BadInput if `out` holds anything else.
+    """
     out = Path(out)
     foreign = sorted({p.name for p in out.iterdir()} - {ABOUT, CYCLES, PAGE}) if out.is_dir() else []
     if foreign or (out.exists() and not out.is_dir()):
         what = f"contains {foreign[0]!r}" if foreign else "is not a folder"
         raise BadInput(f"--out: {out} {what}; allowed: a folder that is new, empty, or of imported times")
-    for name in (PAGE, ABOUT, CYCLES):
-        (out / name).unlink(missing_ok=True)
-    out.mkdir(parents=True, exist_ok=True)
+    with whole_folder(out) as folder:
+        for name in (PAGE, ABOUT, CYCLES):  # where it cannot be replaced as a whole
+            (folder / name).unlink(missing_ok=True)
+        yield folder
 
 
 def load(folder: Path) -> CycleTimes:
@@ -208,4 +215,6 @@ def load(folder: Path) -> CycleTimes:
         raise refuse(path)
     about = checked(About, content, path / ABOUT, "an import")
     times = map_array(path / CYCLES, np.float32, (about.ranks, about.cycles, len(about.columns)), ABOUT)
+    for number, name in enumerate(about.columns):
+        check_possible(name, times[:, :, number], f"{path / CYCLES}: ")
     return CycleTimes(path, times, about)

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, shown
 
 from .found import Columns
+
+MOST_RANKS = 10_000_000
+SMALLEST, LARGEST = 1e-9, 1e15  # of numbers that a program states
 
 
 def in_order(files: list[Path]) -> list[Path]:
@@ -40,10 +43,10 @@ def ranks_of(files: list[Path]) -> list[int] | None:
 def missing(ranks: Iterable[int] | None, processes: int | None = None) -> tuple[int, ...]:
     """Which ranks are missing of those of the program: `processes`, or else up to the highest one present.
 
-    Numbers that do not begin with 0 or 1 are not taken for ranks.
+    Numbers that do not begin with 0 or 1, or go beyond MOST_RANKS, are not taken for ranks.
     """
     present = set(ranks or ())
-    if not present or (min(present) > 1 and processes is None):
+    if not present or ((min(present) > 1 or max(present) > MOST_RANKS) and processes is None):
         return ()
     if processes is None:
         return tuple(sorted(set(range(min(present), max(present) + 1)) - present))
@@ -52,6 +55,25 @@ def missing(ranks: Iterable[int] | None, processes: int | None = None) -> tuple[
             f"rank {max(present)}: the program ran with {processes} ranks; allowed: 0 to {processes - 1}"
         )
     return tuple(sorted(set(range(processes)) - present))
+
+
+def stated(where: Path, name: str, value: object) -> float:
+    """A number that a file states, such as the length of a cycle. Raises BadInput for what cannot be one."""
+    given = np.asarray(value)
+    number = float(given) if given.shape == () and given.dtype.kind in "fiu" else np.nan
+    if not (number == 0 or SMALLEST <= number <= LARGEST):
+        raise BadInput(
+            f"{where}: {name}={shown(given.tolist())}; allowed: 0, or a number from {SMALLEST:g} to"
+            f" {LARGEST:g}"
+        )
+    return number
+
+
+def processes_of(where: Path, number: float | None) -> int | None:
+    """The ranks that a program states; None where it states none. Raises BadInput for other numbers."""
+    if number is not None and not (1 <= number <= MOST_RANKS and number == int(number)):
+        raise BadInput(f"{where}: num_processes={number:g}; allowed: a whole number from 1 to {MOST_RANKS}")
+    return None if number is None else int(number)
 
 
 def joined(parts: list[tuple[Path, Columns]]) -> Columns:

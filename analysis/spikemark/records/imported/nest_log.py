@@ -13,10 +13,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.npz import read_npz
 
 from .found import COMMUNICATE, SPIKES, Asked, Columns, Found
-from .join import in_order, joined, missing, ranks_of
-from .tables import WHOLE, arrays, compute_of, contents
+from .join import in_order, joined, missing, processes_of, ranks_of, stated
+from .tables import WHOLE, compute_of, contents
 
 NAME, SUMMARY = "nest", "nest.cycle_time_log of NEST 3.10, one file per rank as docs/nest.md writes it"
 CYCLE, EXCHANGE, SPIKED = "time_update", "time_communicate_spike_data", "local_spike_counter"
@@ -35,12 +36,11 @@ def recognises(path: Path) -> bool:
 def read(files: list[Path], asked: Asked) -> Found:
     """What the files say. Raises BadInput naming the file and what is wrong."""
     files = in_order(files)
-    held = [contents(path, arrays) for path in files]
+    held = [contents(path, read_npz) for path in files]
     parts = [(path, _columns(path, one)) for path, one in zip(files, held, strict=True)]
     columns = joined(parts)
     kernel = {name: _same(files, held, name) for name in ("num_processes", "min_delay", "biological_time")}
-    processes = None if kernel["num_processes"] is None else round(kernel["num_processes"])
-    lacking = missing(ranks_of(files), processes)
+    lacking = missing(ranks_of(files), processes_of(files[0], kernel["num_processes"]))
     remarks = cycles_of(columns[WHOLE].shape[1], kernel)
     return Found(compute_of(columns, files[0]), remarks, lacking, kernel["min_delay"])
 
@@ -64,7 +64,7 @@ def _columns(path: Path, held: dict) -> Columns:
 
 def _same(files: list[Path], held: list[dict], name: str) -> float | None:
     """A number of the kernel, which is the same on all ranks. Raises BadInput where it is not."""
-    values = {float(one[name]) for one in held if name in one}
+    values = {stated(path, name, one[name]) for path, one in zip(files, held, strict=True) if name in one}
     if len(values) > 1:
         raise BadInput(
             f"{files[0].parent}: {name}: {sorted(values)} in different files; needed: files of one run"

@@ -11,7 +11,7 @@ from pathlib import Path
 from spikemark.core.errors import BadInput
 
 from .found import Asked
-from .join import in_order, missing, ranks_of
+from .join import in_order, missing, processes_of, ranks_of
 from .sums import Summed, Sums
 from .tables import contents
 
@@ -36,8 +36,8 @@ def read(files: list[Path], asked: Asked) -> Sums:
             if name not in kernel:
                 raise BadInput(f"{path}: no {name}; needed: NEST built with-detailed-timers")
     waits = [max(kernel[SYNCHRONISED]) for kernel in kernels if SYNCHRONISED in kernel]
-    processes = kernels[0].get("num_processes")
-    lacking = missing(ranks_of(files), processes and round(processes[0]))
+    (processes,) = kernels[0].get("num_processes", [None])[:1]
+    lacking = missing(ranks_of(files), processes_of(files[0], processes))
     remarks = (
         [f"missing: {', '.join(map(str, lacking))} of the ranks; a mean is that of the others"]
         if lacking

@@ -17,7 +17,7 @@ import pandas as pd
 from spikemark.core.errors import BadInput
 
 from .found import COMMUNICATE, SPIKES, WAIT, Asked, Found
-from .join import in_order, joined, missing, ranks_of
+from .join import in_order, joined, missing, processes_of, ranks_of, stated
 from .nest_log import cycles_of
 from .stopwatches import LOG, key_values
 from .tables import WHOLE, compute_of, contents
@@ -40,9 +40,10 @@ def read(files: list[Path], asked: Asked) -> Found:
     logs = [path.with_name(path.name.replace(PREFIX, LOG, 1)) for path in files]
     beside = [path for path in logs if path.is_file()]
     kernel = key_values(beside[0]) if beside else {}
-    known = {name: _number(kernel, name) for name in ("num_processes", "min_delay", "biological_time")}
-    processes = None if known["num_processes"] is None else round(known["num_processes"])
-    lacking = missing(ranks_of(files), processes)
+    named = [name for name in ("num_processes", "min_delay", "biological_time") if name in kernel]
+    known = dict.fromkeys(("num_processes", "min_delay", "biological_time"))
+    known |= {name: stated(beside[0], name, kernel[name][0]) for name in named}
+    lacking = missing(ranks_of(files), processes_of(files[0], known["num_processes"]))
     remarks = list(cycles_of(columns[WHOLE].shape[1], known))
     if not beside:
         remarks.append(
@@ -59,16 +60,12 @@ def read(files: list[Path], asked: Asked) -> Found:
 
 
 def _lines(path: Path) -> dict[str, np.ndarray]:
-    table = pd.read_csv(path, sep=r"\s+", header=None, comment="#", dtype=np.float64)
+    table = pd.read_csv(path, compression=None, sep=r"\s+", header=None, comment="#", dtype=np.float64)
     if table.shape[1] != len(ORDER):
         raise ValueError(f"{table.shape[1]} columns; needed: {len(ORDER)}, {', '.join(ORDER)}")
     if table.isna().any(axis=None):
         raise ValueError(f"line {int(table.isna().any(axis=1).idxmax()) + 1} is not complete")
     return {name: table[number].to_numpy() for number, name in enumerate(ORDER)}
-
-
-def _number(kernel: dict, name: str) -> float | None:
-    return kernel[name][0] if name in kernel else None
 
 
 def _meetings(path: Path, everywhere: np.ndarray) -> int:

@@ -3,6 +3,7 @@
 They allow load balance and the efficiencies of POP (waiting/sums.py). Whatever needs cycles refuses them.
 """
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -68,7 +69,7 @@ def refuse(path: Path) -> BadInput:
     """Why a folder of sums does not answer a question about cycles."""
     return BadInput(
         f"{path}: holds sums over whole runs; this needs the time of every rank in every cycle"
-        f" (docs/imported.md). What sums allow: spikemark budget {path}"
+        f" (docs/imported.md). What sums allow: spikemark budget {shlex.quote(str(path))}"
     )
 
 

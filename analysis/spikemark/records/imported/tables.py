@@ -14,9 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pyarrow import parquet
 
+from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.core.npy import read_npy
+from spikemark.core.npz import read_npz
 
 from .found import COLUMNS, COMMUNICATE, COMPUTE, SPIKES, Asked, Columns, Found
 from .join import in_order, joined, missing, ranks_of
@@ -26,6 +29,7 @@ NAME, SUMMARY = "table", "documented layout of .npy, .npz, .csv and .parquet, of
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 WHOLE = "cycle_time"
 NAMES = (*COLUMNS, WHOLE)
+BYTES = 8  # of a number
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
 
 
@@ -94,10 +98,11 @@ def contents(path: Path, load: Callable[[Path], dict]) -> dict:
         raise BadInput(f"{path}: not a whole {what}: {' '.join(str(error).split())}") from None
 
 
-def arrays(path: Path) -> dict:
-    """The arrays of an .npz file."""
-    with open(path, "rb") as file:  # NumPy leaves it open if it is damaged
-        return dict(np.load(file, allow_pickle=False))
+def _parquet(path: Path) -> pd.DataFrame:
+    """Raises BadInput for a table that needs more memory than there is; its file may be short."""
+    about = parquet.ParquetFile(path).metadata
+    memory.check(BYTES * about.num_rows * about.num_columns, f"{path}: its table")
+    return pd.read_parquet(path)
 
 
 def _file(path: Path, called: dict[str, str]) -> Columns:
@@ -105,8 +110,8 @@ def _file(path: Path, called: dict[str, str]) -> Columns:
         if path.suffix == ".npy":
             return {called.get(COMPUTE, COMPUTE): read_npy(path)}
         if path.suffix == ".npz":
-            return arrays(path)
-        table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+            return read_npz(path)
+        table = pd.read_csv(path, compression=None) if path.suffix == ".csv" else _parquet(path)
         return {str(name).strip(): table[name].to_numpy() for name in table}
 
     return _named(path, contents(path, load), called)

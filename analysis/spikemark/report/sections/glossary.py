@@ -41,6 +41,7 @@ TERMS = {
     "real-time factor": "Wall-clock time over simulated time. Below 1 is faster than real time.",
     "deliver": "Phase in which received spikes are handed to the synapses of their target neurons.",
     "update": "Phase in which neurons take their input and fire.",
+    "thread_wait": "Phase in which the first thread of a rank waits for the other threads of the rank.",
     "inject": "Phase of waits that the experiment adds on purpose, to imitate slow ranks.",
     "collocate": "Phase in which spikes are sorted into send buffers.",
     "synchronise": "Phase in which a rank waits at the barrier for the slowest one.",

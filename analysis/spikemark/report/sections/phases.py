@@ -80,9 +80,9 @@ def section(view: View) -> Section:
     for ranks, bars in per_ranks.items():
         figures.append(_figure(ranks, bars, end, view.kind))
         unknown = sorted({name for bar in bars for name, value in bar.phases.items() if value is None})
-        if unknown:
-            reason = _reason(view.case, ranks, unknown)
-            missing.append(f"{', '.join(unknown)} on {counted(ranks, 'rank')}: {reason}.")
+        for name in unknown:
+            reason = _reason(view.case, ranks, name)
+            missing.append(f"{name} on {counted(ranks, 'rank')}: {reason}.")
     text = [EXPLAINED]
     if view.unpaired:
         runs = counted(view.unpaired, "run has", "runs have")
@@ -120,11 +120,11 @@ def _figure(ranks: int, bars: list[Bar], end: float, kind: str) -> Figure:
     return Figure(name, f"On {where}", _draw(bars, end, kind, name, alt), alt, caption, table)
 
 
-def _reason(case: Case, ranks: int, phases: list[str]) -> str:
-    if ranks == 1 and phases == [WAITING]:
+def _reason(case: Case, ranks: int, phase: str) -> str:
+    if ranks == 1 and phase == WAITING:
         return "one rank waits for nobody"
     runs = [m.run.record.timing.phases for m in case.runs if m.run.record.ranks == ranks]
-    reasons = {times[name].reason for times in runs for name in phases if name in times}
+    reasons = {times[phase].reason for times in runs if phase in times}
     return "; ".join(sorted(r for r in reasons if r)) or "not timed in all runs"
 
 

@@ -5,7 +5,6 @@ rank has the same number of neighbours, as on a node of the machine. A rank that
 run again.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -15,13 +14,15 @@ from typing import Any
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput, shown
-from spikemark.core.files import write_atomically, write_json
+from spikemark.core.files import replace_folder, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
+from spikemark.network.placement_field import located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
+from spikemark.records.phases import COMPUTE
 from spikemark.running.carry_out import RunFailed
 from spikemark.running.measure import log_text
 
@@ -31,7 +32,7 @@ from .plan import Plan
 NULL = {"waiting": ALONE, "exchange": ALONE, "real_time_factor": "it includes waiting and exchange"}
 WORKSPACE = ".dry-"  # beginning of the name of a folder in which a group of ranks runs
 KINDS = {
-    "deliver": "measured", "update": "measured", "collocate": "measured", "memory": "measured",
+    **dict.fromkeys((*COMPUTE, "memory"), "measured"),
     "neurons": "counted", "synapses": "counted", "synaptic_events": "counted", "work": "modelled",
 }  # fmt: skip
 #: Of records, what should be the same for all ranks.
@@ -65,7 +66,8 @@ def _locked(program: Path, out: Path, wanted: Plan, told: Told | None) -> DryRun
     for name in (dry_run.ABOUT, dry_run.FAILED):
         (out / name).unlink(missing_ok=True)
     ranks = _all(program, out, wanted, told)
-    return dry_run.save(out, _about(wanted, ranks), ranks, wanted.counts)
+    _check_phases(ranks)
+    return dry_run.save(out, _about(out, wanted, ranks), ranks, wanted.counts)
 
 
 def _all(program: Path, out: Path, wanted: Plan, told: Told | None) -> list[DryRank]:
@@ -98,19 +100,20 @@ def _claim(out: Path, wanted: Plan) -> None:
     foreign = [name for name in present if name not in dry_run.FILES]
     if foreign:
         raise BadInput(f"--out {out}: contains {foreign[0]!r}; {allowed}")
-    given, about = out / dry_run.RUN, out / dry_run.ABOUT
-    if given.is_file() and read_json(given) != wanted.description:
+    given = out / dry_run.RUN
+    if given.is_file() and with_content(located(read_json(given), out)) != with_content(wanted.description):
         raise BadInput(f"--out {out}: holds a dry run of another description; {allowed}")
     if not given.is_file() and present:
         raise BadInput(f"--out {out}: contains {present[0]!r} without {dry_run.RUN}; {allowed}")
-    if about.is_file() and (here := dry_run.load(out).about.ranks_here) != wanted.side_by_side:
-        raise BadInput(
-            f"--out {out}: its ranks ran {here} side by side, asked for are {wanted.side_by_side}; {allowed}"
-        )
     for path in sorted((out / dry_run.EACH).glob("*")):
         _ran(out, path.name, wanted)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(given, wanted.description)
+    write_json(given, _kept(out, wanted))
+
+
+def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
+    """The description as it stands in the folder, where a copy of its placement file is."""
+    return stored(wanted.description, out / run_files.PLACEMENT, out)
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
@@ -124,11 +127,12 @@ def _ran(out: Path, rank: int | str, wanted: Plan) -> DryRank | None:
     if not run_files.whole(path):
         return None
     found = dry_rank.load(path)
-    record = found.record
+    record, here = found.record, _side_by_side(out, path)
     for name, value, asked in (
         ("of", record.dry_run.of, wanted.ranks),
         ("threads", record.threads, wanted.threads),
         ("rank", str(found.rank), str(rank)),
+        ("ranks_here", wanted.side_by_side if here is None else here, wanted.side_by_side),
         ("rate", record.dry_run.rate_hz if wanted.rate_hz is not None else None, wanted.rate_hz),
     ):
         if value != asked:
@@ -137,6 +141,16 @@ def _ran(out: Path, rank: int | str, wanted: Plan) -> DryRank | None:
                 " another dry run"
             )
     return found
+
+
+def _side_by_side(out: Path, path: Path) -> int | None:
+    """How many ranks ran side by side when that in `path` did; None where nobody wrote it down."""
+    launched = path / run_files.LAUNCH
+    if launched.is_file():
+        content = read_json(launched)
+        return content.get("ranks_here") if isinstance(content, dict) else None
+    about = out / dry_run.ABOUT  # written before the ranks said it themselves
+    return dry_run.load(out).about.ranks_here if about.is_file() else None
 
 
 def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start.Advance) -> None:
@@ -152,10 +166,24 @@ def _run(program: Path, out: Path, wanted: Plan, wave: list[int], advance: start
             if end.status != 0:
                 write_atomically(out / dry_run.FAILED, log_text(one, end))
                 raise RunFailed(f"rank {rank}: {end.reason}; see {out / dry_run.FAILED}")
+        for rank, one in zip(wave, starts, strict=True):
+            said = {"command": one.command, "environment": one.environment}
+            write_json(place / str(rank) / run_files.LAUNCH, {**said, "ranks_here": wanted.side_by_side})
         for rank in wave:
-            os.rename(place / str(rank), folder_of(out, rank))
+            replace_folder(place / str(rank), folder_of(out, rank))
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _check_phases(ranks: list[DryRank]) -> None:
+    """Raises BadInput for ranks whose records differ in their phases, as those of other formats do."""
+    first = ranks[0]
+    for rank in ranks:
+        if rank.record.phases != first.record.phases:
+            raise BadInput(
+                f"{rank.path}: phases={', '.join(rank.record.phases)}; {first.path} has"
+                f" {', '.join(first.record.phases)}; allowed: a new folder for records of another format"
+            )
 
 
 def _line(rank: DryRank, done: int, wanted: Plan) -> str:
@@ -197,7 +225,7 @@ def mixed(ranks: list[DryRank]) -> list[str]:
     return found
 
 
-def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
+def _about(out: Path, wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
     first = ranks[0].record
     shares = beside(ranks, wanted.side_by_side)
     sampled = [
@@ -212,7 +240,17 @@ def _about(wanted: Plan, ranks: list[DryRank]) -> dict[str, Any]:
         "cores": wanted.cores, "bound": wanted.bound, "sampled": sampled, "seed": wanted.seed,
         "alike": sample.alike(wanted.counts), "spikes": first.dry_run.spikes, "routes": first.dry_run.routes,
         "rates": wanted.rates.source, "rate_hz": wanted.rate_hz, "cycles": first.timing.cycles,
-        "phases": first.phases, "description": wanted.description,
+        "phases": first.phases, "description": _kept(out, wanted),
         "host": {name: getattr(first.host, name) for name in ("name", "cpu", "cores", "virtual_machine")},
         "provenance": first.provenance.model_dump(), "kinds": KINDS, "null": NULL, "warnings": [*warnings],
+        "foreign_load": _foreign_load(ranks, (wanted.side_by_side - 1) * wanted.threads),
     }  # fmt: skip
+
+
+def _foreign_load(ranks: list[DryRank], beside: int) -> float | None:
+    """Cores that others than the ranks kept busy, the most of all ranks; None where one does not know.
+
+    `beside`: threads of its neighbours, which a rank takes for others.
+    """
+    loads = [rank.record.host.foreign_load for rank in ranks]
+    return None if None in loads else max(0.0, max(loads) - beside)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction.loads import Loads
-from spikemark.records.record import COMPUTE
+from spikemark.records.phases import COMPUTE, THREADS
 
 LARGEST, SMALLEST, RANDOM, EQUAL = "largest", "smallest", "random", "one of equals"
 ALIKE = 1e-3  # relative difference of expected counts below which ranks count as alike
@@ -28,6 +28,7 @@ def work(loads: Loads) -> np.ndarray:
     counts = {
         "deliver": loads.of_rank(loads.events),
         "update": loads.of_rank(loads.neurons).sum(axis=0),
+        THREADS: loads.of_rank(loads.events),
         "collocate": loads.collocated,
     }
     return np.stack([counts[part] for part in COMPUTE], axis=1).astype(np.float64)

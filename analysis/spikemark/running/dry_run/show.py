@@ -10,11 +10,13 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, percent
 from spikemark.records.dry_run import DryRun
-from spikemark.records.record import COMPUTE
+from spikemark.records.phases import COMPUTE, HELD, THREADS
 
 ABREAST = 4  # ranks that fit side by side on a terminal
 COUNTS = "neurons", "synapses", "synaptic_events"
-PARTS = {"deliver": "delivery", "update": "update", "collocate": "collocation"}
+PARTS = {
+    "deliver": "delivery", "update": "update", THREADS: "waiting for threads", "collocate": "collocation",
+}  # fmt: skip
 COLUMNS = (
     Column("rank", "rank"),
     Column("why", "sampled as"),
@@ -53,8 +55,7 @@ class Modelled:
             about.description, profile, found.ranks, about.threads, ranks_per_node=about.ranks_here,
             hz=about.rate_hz,
         )  # fmt: skip
-        parts = {"deliver": times.deliver_s, "update": times.update_s, "collocate": times.collocate_s}
-        return cls(profile.name, np.stack([parts[part] for part in COMPUTE], axis=1))
+        return cls(profile.name, np.stack(times.parts, axis=1))
 
     def cells(self, rank: int, times: np.ndarray) -> dict[str, Any]:
         """Of one rank with these times [cycle, part]: the prediction, and measured over predicted."""
@@ -100,12 +101,15 @@ def table(found: DryRun, modelled: Modelled | None = None) -> Table:
             "bytes_per_synapse": peak / synapses if peak and synapses else NO_SYNAPSES,
             "build_s": _number(counts, "build_s"),
             "beside": missing(ALONE, mark="null") if one.beside is None else one.beside,
+            **({f"{THREADS}_us": missing(HELD, mark="null")} if found.mixed else {}),
             **({} if modelled is None else modelled.cells(one.rank, times)),
         })  # fmt: skip
     how = f"{counted(about.threads, 'thread')} per rank, {about.ranks_here} side by side"
     sampled = f"{len(rows)} of {counted(found.ranks, 'rank')}"
-    more = [] if modelled is None else modelled.columns
-    return Table([*COLUMNS, *more], rows, f"Dry run of {sampled} ({how}, {about.host.get('name')})")
+    columns = [*COLUMNS, *([] if modelled is None else modelled.columns)]
+    if about.threads == 1:
+        columns = [column for column in columns if not column.name.startswith(THREADS)]
+    return Table(columns, rows, f"Dry run of {sampled} ({how}, {about.host.get('name')})")
 
 
 def _number(row: Any, name: str, whole: bool = False) -> float | int | None:

@@ -1,6 +1,7 @@
 """The compute times that a simulated run gets: drawn from the jitter of a machine, or replayed from a run.
 
-float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles.
+float32 [rank, cycle, (deliver, update, collocate)] in seconds, of the measured cycles. A simulated rank has
+one thread, which updates until the last thread of the rank for which it stands would have ended.
 """
 
 from pathlib import Path
@@ -13,8 +14,9 @@ from spikemark.network.description import read_time
 from spikemark.records import dry_run
 from spikemark.records.dry_run import DryRun
 from spikemark.records.imported import CycleTimes, run_or_times
+from spikemark.records.phases import COMPUTE, THREADS
 
-PHASES = ("deliver", "update", "collocate")
+PHASES = tuple(part for part in COMPUTE if part != THREADS)
 NODES = 2**32  # streams of nodes lie beyond those of ranks
 
 
@@ -42,13 +44,16 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
     """The measured times of a run. Raises BadInput for a run with other numbers of ranks or cycles."""
     found = dry_run.load(run) if dry_run.is_dry_run(run) else run_or_times(run)
     if isinstance(found, DryRun):
-        times = found.times()
+        times = _of_one_thread(found.times())
         checked = times
     elif isinstance(found, CycleTimes):  # nobody told its phases apart
         none = np.zeros_like(found.compute)
         times, checked = np.stack([none, found.compute, none], axis=-1), found.compute
     else:
-        times = np.stack([found.phase(name) for name in PHASES], axis=-1).astype(np.float32)
+        mixed = found.record.mixed  # then update holds the waiting of threads
+        parts = [found.phase(name) for name in COMPUTE if not (mixed and name == THREADS)]
+        times = np.stack(parts, axis=-1)
+        times = times if mixed else _of_one_thread(times)
         checked = found.compute()  # raises BadInput for impossible times
     if len(checked) != ranks:
         raise BadInput(f"compute={run}: has {len(checked)} ranks: allowed are as many as asked for, {ranks}")
@@ -57,6 +62,13 @@ def replayed(run: Path, ranks: int, cycles: int) -> np.ndarray:
             f"compute={run}: has {times.shape[1]} measured cycles: allowed are as many as described, {cycles}"
         )
     return times
+
+
+def _of_one_thread(times: np.ndarray) -> np.ndarray:
+    """From [rank, cycle, part of COMPUTE] those of PHASES, float32, with the waiting of threads in update."""
+    found = times[:, :, [COMPUTE.index(name) for name in PHASES]].astype(np.float32)
+    found[:, :, PHASES.index("update")] += times[:, :, COMPUTE.index(THREADS)]
+    return found
 
 
 def cycles(description: dict) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
-from spikemark.core.files import trade
+from spikemark.core.files import replace_folder
 from spikemark.records import run_files
 
 ALLOWED = "allowed: a folder that is new, empty, or contains an earlier simulated run and nothing else"
@@ -59,24 +59,5 @@ def put(record: Path, out: Path) -> None:
     What was there is removed once the new run is in place, never before. Raises BadInput as `check` does if
     something else has appeared there meanwhile; then nothing has changed.
     """
-    if not os.path.lexists(out):
-        os.rename(record, out)
-        return
     check(out)
-    if trade(record, out):
-        try:
-            check(record)  # nobody can put anything into it now
-        except BaseException:
-            trade(record, out)
-            raise
-        shutil.rmtree(record)
-        return
-    old = out.with_name(f".{out.name}.replaced-{os.getpid()}")
-    os.rename(out, old)
-    try:
-        check(old)  # nobody can have put anything into it meanwhile
-        os.rename(record, out)
-    except BaseException:
-        os.rename(old, out)
-        raise
-    shutil.rmtree(old)
+    replace_folder(record, out, check)

@@ -25,6 +25,9 @@ ENVELOPE = 16  # bytes that SimGrid adds to a message
 #: Messages that a rank has on their way at a time. Sixteen hide the latency of all but the last, as all at
 #: once do, for which SimGrid takes up to a hundred times as long.
 AHEAD = {algorithms.PAIRWISE: 1, algorithms.RING: 1, algorithms.LINEAR: 16}  # others are SimGrid's own
+#: From so many ranks on, what SimGrid has for small broadcasts of Open MPI sends several messages between all
+#: pairs of ranks for each new communicator: minutes for a thousand ranks. A binomial tree does not.
+MANY = 256
 CALLS = {"alltoall": "c", "alltoallv": "v", "allgather": "g"}
 
 
@@ -120,10 +123,10 @@ def build(network: Interconnect, ranks: int, ranks_per_node: int = 1) -> Platfor
         f" {1e6 * network.busy_s / 2:.3g} us per message at either end; within a node {1e6 * inside:.3g} us,"
         f" {1e-9 * network.bandwidth_node:.4g} GB/s and {1e6 * network.busy_node_s / 2:.3g} us"
     )
-    return Platform(xml, lines, flags(network), facts, environment(network, ranks))
+    return Platform(xml, lines, flags(network, ranks), facts, environment(network, ranks))
 
 
-def flags(network: Interconnect) -> list[str]:
+def flags(network: Interconnect, ranks: int) -> list[str]:
     """Options of smpirun: the network as the platform says, collectives as the profile's library chooses."""
     settings = {
         "network/model": "SMPI",
@@ -143,6 +146,8 @@ def flags(network: Interconnect) -> list[str]:
         "smpi/iprobe": f"{POLL_S:g}",
         "smpi/grow-injected-times": "no",  # otherwise every failed test makes the next one take longer
     }
+    if ranks >= MANY:
+        settings["smpi/bcast"] = "binomial_tree"
     return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 

@@ -54,25 +54,32 @@ def run(
     Raises BadInput for what the mini-app refuses, and SimulationFailed if there is no whole record
     afterwards.
     """
-    (folder / "platform.xml").write_text(built.xml)
-    (folder / "hosts").write_text(built.hosts)
     write_json(folder / "run.json", description)
-    ranks = built.hosts.count("\n")
-    command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
-    command += [*flags, str(places.program("miniapp_smpi")), "run.json", "--out", "record"]
-    command += ["--progress", PROGRESS]
+    arguments = ["run.json", "--out", "record", "--progress", PROGRESS]
     if times is not None:
         np.save(folder / "compute.npy", times)
-        command += ["--compute-times", "compute.npy"]
-    # All paths but the program's are relative to the folder: smpirun accepts none with spaces.
-    start = Launch(
-        ["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1", **built.environment}
-    )
+        arguments += ["--compute-times", "compute.npy"]
+    start = launch(folder, built, flags, "miniapp_smpi", arguments)
     with _told(folder / PROGRESS, advance):
         status, output, errors = watch(start, LIMIT_S)
     if not _whole(folder / "record"):
-        _explain(status, f"{output}\n{errors}")
+        explain(status, f"{output}\n{errors}")
     return folder / "record"
+
+
+def launch(folder: Path, built: Platform, flags: list[str], program: str, arguments: list[str]) -> Launch:
+    """How to start a program (places.program) on all ranks of a platform, which is written to `folder`.
+
+    Arguments that are paths are relative to the folder: smpirun accepts none with spaces.
+    """
+    (folder / "platform.xml").write_text(built.xml)
+    (folder / "hosts").write_text(built.hosts)
+    ranks = built.hosts.count("\n")
+    command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
+    command += [*flags, str(places.program(program)), *arguments]
+    return Launch(
+        ["env", f"--chdir={folder}", *command], {"TMPDIR": ".", "OMP_NUM_THREADS": "1", **built.environment}
+    )
 
 
 @contextlib.contextmanager
@@ -105,7 +112,8 @@ def _whole(record: Path) -> bool:
         return False
 
 
-def _explain(status: int | None, output: str) -> None:
+def explain(status: int | None, output: str) -> None:
+    """Raises BadInput for what the program refused, else SimulationFailed with its most telling line."""
     if said := reasons.own(output):
         raise BadInput(said)
     lines = [line for line in reasons.lines(output) if "/INFO]" not in line]

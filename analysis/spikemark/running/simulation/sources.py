@@ -80,7 +80,7 @@ def model(
     full = full_network(description, of)
     read(full)
     found = place.phase_times(full, hz)
-    means = np.stack([found.deliver_s, found.update_s, found.collocate_s], axis=-1)
+    means = np.stack(found.of_one_thread, axis=-1)
     facts = {
         "seed": seed,
         "jitter": asdict(jitter),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.network.composed import Composed
 from spikemark.prediction.partition import graph, levels, traffic
 from spikemark.prediction.partition.placement import of_rule
 from spikemark.quantities.quantity import Quantity, missing
@@ -56,7 +57,7 @@ def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
     record = m.run.record
     try:
         network = graph.of_description(record.described)
-        placement = of_rule(record.described, m.run.placement, record.ranks)
+        placement = of_rule(record.described, record.described.placement, record.ranks)
     except BadInput as reason:
         return (missing(str(reason)),) * 2
     hits = traffic.Hits(network, placement)
@@ -66,8 +67,6 @@ def _expected(m: Measured) -> tuple[float | Quantity, int | Quantity]:
     composed = record.lanes[-1].composed
     if composed is None:
         return words, int(found.partners().max())
-    group = composed["group"]
-    if record.ranks % group:
-        return words, missing("the last group is smaller", mark="–")
-    parts = levels.loads(hits, found.pairs, (group, record.ranks // group))
+    sizes = Composed.of(record.lanes[-1].exchange, composed).dimensions(record.ranks)
+    parts = levels.loads(hits, found.pairs, sizes)
     return words, int(levels.partners(parts).max())

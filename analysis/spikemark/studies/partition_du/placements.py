@@ -14,10 +14,10 @@ from spikemark.core.errors import BadInput
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 from spikemark.network.description import read
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition import graph, grouping, levels, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.prediction.partition.placement import Placement
 from spikemark.presets import mam, voxels
 from spikemark.presets.options import choose
 from spikemark.records.gather import Sweep
@@ -129,18 +129,22 @@ def _compute(folder: Path, wanted: list[Item]) -> Iterator[str]:
             brain = None  # two do not fit side by side everywhere
             brain = options, item.drawn()
         print(f"partition-du: {item.key}", flush=True)
+        kept = folder / f".{item.method}-{item.ranks}-{item.seed}.state"
         try:
-            found[item.key] = result(item, brain[1], folder)
+            found[item.key] = result(item, brain[1], kept)
         except BadInput as reason:
             yield f"{item.key}: {reason}"
             continue
         write_json(folder / FILE, found)
+        kept.unlink(missing_ok=True)
 
 
-def result(item: Item, brain: graph.Graph, folder: Path) -> dict[str, Any]:
-    """Everything that the page needs of one placement. Raises BadInput where a library is absent."""
+def result(item: Item, brain: graph.Graph, kept: Path) -> dict[str, Any]:
+    """Everything that the page needs of one placement; `kept` as in `divide`.
+
+    Raises BadInput where a library is absent.
+    """
     began = time.process_time()
-    kept = folder / f".{item.method}-{item.ranks}-{item.seed}.state"
     made = divide(brain, item.ranks, METHODS[item.method], item.seed, item.limit_s, kept)
     spent = time.process_time() - began
     hits = traffic.Hits(brain, made.placement)

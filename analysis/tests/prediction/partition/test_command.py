@@ -1,6 +1,7 @@
 """`spikemark partition` and `spikemark traffic` from end to end, and what they refuse."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -56,6 +57,45 @@ def test_a_placement_and_its_traffic(spikemark, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if "state" in path.name] == []
 
 
+def test_the_placement_that_a_description_names_is_read(spikemark, run, tmp_path):
+    """`partition` says how to run its file, and `traffic` reads it from the description."""
+    out = tmp_path / "placed" / "p.json"
+    out.parent.mkdir()
+    status, output, errors = spikemark(
+        "partition", run, "--ranks", 4, "--method", "greedy_swap", "--out", out
+    )
+    assert status == 0, errors
+    words = shlex.split(output.splitlines()[-1].removeprefix("to run it: "))
+    assert words[:5] == ["mpirun", "-n", "4", "miniapp", str(run)]
+    field, value = words[-1].split("=", 1)
+    placed = json.loads(value)
+    assert (field, placed) == ("placement", {"name": "from_file", "file": "placed/p.json"})
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"placement": placed}))
+    named, given = (spikemark("traffic", run, *more, "--json")[1] for more in ((), ("--placement", out)))
+    assert json.loads(named) == json.loads(given)
+    status, _, errors = spikemark("traffic", run, "--ranks", 3)
+    assert status == 2 and "ranks=3" in errors and "is for 4" in errors
+    _, output, _ = spikemark(
+        "partition", run, "--ranks", 4, "--method", "random", "--out", tmp_path / "p.npz"
+    )
+    assert output.splitlines()[-1] == "to run it: write it as .json, which is what the mini-app reads"
+
+
+def test_a_forwarding_table_of_two_levels(spikemark, run, tmp_path):
+    out = tmp_path / "table.json"
+    asked = ("traffic", run, "--placement", "area_group", "--ranks", 6, "--levels", "2x3", "--out-table", out)
+    status, output, errors = spikemark(*asked, "--json")
+    assert status == 0, errors
+    found = json.loads(output)
+    assert found["loads"]["level_2_forwarded"]["peak"] == pytest.approx(
+        found["table"]["forwarded_peak_before"]
+    )
+    assert found["table"]["forwarded_peak"] <= found["table"]["forwarded_peak_before"]
+    assert np.array(json.loads(out.read_text())["bridge"]).shape == (3, 6)
+    status, output, _ = spikemark(*asked, "--cap", 4)
+    assert status == 0 and "level-2 peak, modelled: " in output
+
+
 def test_groups_hold_ranks_that_exchange_much(spikemark, coarse, tmp_path):
     second = []
     for number, more in enumerate(((), ("--group", 10))):
@@ -98,8 +138,17 @@ BAD = [
     ),
     (("traffic", "RUN"), "ranks: missing; placement 'round_robin' needs their number"),
     (("traffic", "RUN", "--placement", "alphabetic"), "placement='alphabetic': a file"),
-    (("traffic", "RUN", "--ranks", 4, "--levels", "3x2"), "levels='3x2': 6 ranks; the placement has 4"),
+    (("traffic", "RUN", "--ranks", 4, "--levels", "3x3"), "levels='3x3': 9 ranks; the placement has 4"),
     (("traffic", "RUN", "--ranks", 4, "--side", "left"), "side='left': sender or receiver"),
+    (
+        ("traffic", "RUN", "--ranks", 4, "--out-table", "t.json"),
+        "levels=none: a forwarding table is for two levels",
+    ),
+    (
+        ("traffic", "RUN", "--ranks", 4, "--levels", "2x2", "--out-table", "t.json", "--cap", 0),
+        "cap",
+    ),
+    (("traffic", "RUN", "--ranks", 4, "--levels", "2x2", "--cap", 2), "--cap=2: only with --out-table"),
     (("traffic", "COARSE", "--ranks", 4, "--placement", "area"), "placement='area': a coarse graph has"),
 ]
 

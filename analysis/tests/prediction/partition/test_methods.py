@@ -8,11 +8,13 @@ import pytest
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
+from spikemark.network import description, placement_file
 from spikemark.prediction.partition import divide as divide_module
 from spikemark.prediction.partition import graph, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS, find, genetic, peak_search
 from spikemark.prediction.partition.problem import Pieces, Problem, in_sequence, large_ones
+from spikemark.presets import PRESETS
 
 OWN = [name for name, method in METHODS.items() if not method.library]
 LIBRARIES = [name for name, method in METHODS.items() if method.library]
@@ -169,7 +171,7 @@ def test_a_search_goes_on_from_its_state(voxel_graph, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         divide(voxel_graph, 7, replace(METHODS["genetic"], place=interrupted), seed=2, kept=kept)
     resumed = divide(voxel_graph, 7, METHODS["genetic"], seed=2, kept=kept, say=said.append)
-    assert said == [f"going on from {kept}"] and not kept.exists()
+    assert said == [f"going on from {kept}"]
     assert (resumed.placement.rank == whole.rank).all()
 
 
@@ -186,3 +188,48 @@ def test_a_sequence_is_cut_so_that_ranks_have_pieces(count, ranks):
         assert (np.diff(rank) >= 0).all() and rank.min() >= 0 and rank.max() < ranks
         if count >= ranks:
             assert set(rank) == set(range(ranks))
+
+
+def test_the_state_is_there_until_the_placement_is_written(
+    voxel_graph, coarse, tmp_path, monkeypatch, spikemark
+):
+    """A command that ends in between loses nothing: the next call goes on from the last state."""
+    monkeypatch.setattr(divide_module, "KEPT_EVERY_S", 0.0)
+    write, out = placement_file.write, tmp_path / "placement.json"
+    words = ["partition", coarse, "--ranks", 7, "--method", "genetic", "--out", out]
+
+    def full(*_):
+        raise OSError(28, "No space left on device", str(out))
+
+    monkeypatch.setattr(placement_file, "write", full)
+    status, _, errors = spikemark(*words)
+    assert status == 1 and errors.endswith(f"spikemark: {out}: No space left on device\n")
+    (kept,) = tmp_path.iterdir()
+    monkeypatch.setattr(placement_file, "write", write)
+    status, _, errors = spikemark(*words)
+    assert status == 0 and f"going on from {kept}" in errors
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("rate_hz", [0.0, 2.5])
+def test_a_network_that_sends_nothing_is_placed_evenly(name, rate_hz, monkeypatch):
+    """Without synapses, libraries get no edge that they could be asked about."""
+    described = PRESETS["mam-benchmark"].describe(areas=6, neurons_per_area=40, indegree=4)
+    for population in described["network"]["populations"]:
+        population["neuron"]["rate_hz"] = rate_hz
+    described["network"]["projections"] = []
+    g = graph.of_description(description.read(described))
+
+    def in_turn(count, ranks):
+        return [v % ranks for v in range(count)]
+
+    module = ModuleType(METHODS[name].library)
+    vars(module).update(
+        part_graph=lambda ranks, xadj, **_: (0, in_turn(len(xadj) - 1, ranks)),
+        Options=dict,
+        kaffpa=lambda loads, a, b, c, ranks, *_: (0, in_turn(len(loads), ranks)),
+    )
+    monkeypatch.setitem(sys.modules, METHODS[name].library, module)
+    made = divide(g, 3, METHODS[name]).placement.check(g.neurons, name)
+    assert made.per_rank.min() > 0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction.partition import placement
+from spikemark.network import placement_file
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.prediction.partition.placement import Placement
 
 WHOLE = {"first": [0, 40, 70], "end": [40, 70, 100], "rank": [1, 0, 1]}
 
@@ -19,20 +19,20 @@ def written(path, columns: dict, **about):
     return path
 
 
-@pytest.mark.parametrize("ending", placement.ENDINGS)
+@pytest.mark.parametrize("ending", placement_file.ENDINGS)
 def test_a_file_comes_back(tmp_path, ending, brain):
     for name in ("round_robin", "sequential", "largest_first"):
         made = divide(brain, 3, METHODS[name]).placement
         path = tmp_path / f"p{ending}"
-        placement.write(path, made)
-        back = placement.read(path, brain.neurons)
+        placement_file.write(path, made)
+        back = placement_file.read(path, brain.neurons)
         assert (back.ranks, back.method) == (3, name)
-        for column in placement.COLUMNS:
+        for column in placement_file.COLUMNS:
             assert (getattr(back, column) == getattr(made, column)).all()
 
 
 def test_over_and_origin_may_be_left_out(tmp_path):
-    found = placement.read(written(tmp_path / "p.json", WHOLE), 100)
+    found = placement_file.read(written(tmp_path / "p.json", WHOLE), 100)
     assert found.per_rank.tolist() == [30, 70]
 
 
@@ -51,6 +51,8 @@ BAD = {
     "below": ({"rank": [1, -1, 1]}, {}, r"range 1: rank=-1"),
     "over": ({"over": [1, 1, 2]}, {}, r"range 2: rank=1, over=2: the ranks are 0 to 1"),
     "over 0": ({"over": [0, 1, 1]}, {}, r"range 0: rank=1, over=0"),
+    "origin": ({"origin": [0, 41, 70]}, {}, r"range 1: origin=41: allowed is 0 to its first neuron, 40"),
+    "origin below": ({"origin": [-1, 40, 70]}, {}, r"range 0: origin=-1: allowed is 0 to"),
     "lengths": ({"rank": [1]}, {}, "rank has 1, .*; all must have as many"),
     "fraction": ({"rank": [0.5, 1, 1]}, {}, "rank: a list of whole numbers is needed"),
     "missing": ({"end": None}, {}, "end: a list of whole numbers is needed"),
@@ -67,7 +69,7 @@ def test_bad_files_are_refused(tmp_path, case):
     columns, about, complaint = BAD[case]
     path = written(tmp_path / "p.json", WHOLE | columns, **about)
     with pytest.raises(BadInput, match=complaint) as error:
-        placement.read(path, 100)
+        placement_file.read(path, 100)
     assert "\n" not in str(error.value) and str(path) in str(error.value)
 
 
@@ -83,10 +85,10 @@ def test_files_that_are_none(tmp_path):
         if text is not None:
             path.write_text(text)
         with pytest.raises(BadInput, match=complaint):
-            placement.read(path, 100)
+            placement_file.read(path, 100)
     np.savez(tmp_path / "f.npz", rank=np.zeros(3))
     with pytest.raises(BadInput, match="not a placement"):
-        placement.read(tmp_path / "f.npz", 100)
+        placement_file.read(tmp_path / "f.npz", 100)
 
 
 def test_neighbouring_ranges_of_a_rank_are_one():

@@ -7,10 +7,11 @@ from drawn_network import hops, needs, pairs, rank_of_neurons
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.network import description
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition import graph, levels, traffic
 from spikemark.prediction.partition.divide import divide
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.prediction.partition.placement import Placement, of_rule
+from spikemark.prediction.partition.placement import of_rule
 
 DRAWS = 60
 OWN = [name for name, method in METHODS.items() if not method.library and name != "space_filling"]
@@ -116,6 +117,11 @@ def test_check_values_of_the_literature():
         16000: [15999, 251, 73, 41],
     }.items():
         assert [round(levels.messages(ranks, k)) for k in (1, 2, 3, 4)] == expected
+    below = [1e-6 * levels.worth(2000, k, 1e-6, 2e-6, 12.5e9) for k in (1, 2, 3)]
+    for found, printed, digit in zip(below, (24, 0.64, 0.13), (0.5, 0.01, 0.005), strict=True):
+        assert abs(found - printed) <= digit  # MB of a rank, for one level more
+    assert levels.best_group(2000) == pytest.approx(44.7, abs=0.1)
+    assert levels.best_group(2000, 1, 4) == pytest.approx(2 * 44.7, abs=0.1)
     assert levels.most_equal(2000, 2) == (40, 50)
     assert sum(levels.most_equal(2000, 2)) - 2 == 88  # as published
 
@@ -129,6 +135,42 @@ def test_own_group_takes_a_little_from_the_second_level_without_locality():
     left_out = 1 - second.forwarded.sum() / pairs.sum()
     assert left_out == pytest.approx(1 / 40 + 1 / 50, rel=0.03)
     assert {int(n) for n in second.partners} == {49}
+
+
+@pytest.mark.parametrize(("ranks", "sizes"), [(7, (3, 3)), (8, (3, 3)), (11, (4, 3)), (5, (4, 2))])
+def test_a_smaller_last_group_has_bridges_for_several_columns(ranks, sizes):
+    """As two_level.c: word by word through member (r % g) % members of the own group."""
+    rng = np.random.default_rng(5)
+    pairs = rng.uniform(1, 2, (ranks, ranks)) * (1 - np.eye(ranks))
+    group = sizes[0]
+    flows = np.zeros((2, ranks, ranks))
+    for s in range(ranks):
+        first = s // group * group
+        for r in range(ranks):
+            bridge = first + r % group % min(group, ranks - first)
+            flows[0, s, bridge] += pairs[s, r]
+            flows[1, bridge, r] += pairs[s, r]
+    for flow in flows:
+        np.fill_diagonal(flow, 0)
+    found = levels.hops(pairs, sizes)
+    for hop, flow in zip(found, flows, strict=True):
+        assert hop.flow.toarray() == pytest.approx(flow)
+    assert levels.dimensions("x".join(map(str, sizes)), ranks) == sizes
+    for more in ({"side": "receiver"}, {"onto": pairs.dot}):
+        with pytest.raises(BadInput, match="with a smaller last group, bridges are on the sender's side"):
+            levels.hops(pairs, sizes, **more)
+
+
+def test_sparse_traffic_is_the_same(brain):
+    hits = traffic.Hits(brain, divide(brain, 6, METHODS["sequential"]).placement)
+    weight = np.linspace(1, 2, len(brain.sizes))
+    assert hits.links(weight).toarray() == pytest.approx(hits.between(weight))
+    dealt = traffic.Hits(brain, divide(brain, 6, METHODS["round_robin"]).placement)
+    assert dealt.links().toarray() == pytest.approx(dealt.between())
+    for merged in (False, True):
+        dense, few = (levels.loads(hits, p, (2, 3), "sender", merged) for p in (hits.between(), hits.links()))
+        for one, other in zip(dense, few, strict=True):
+            assert one.sent == pytest.approx(other.sent) and one.largest == pytest.approx(other.largest)
 
 
 @pytest.mark.parametrize(

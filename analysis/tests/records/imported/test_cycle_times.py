@@ -1,6 +1,7 @@
 """Imported cycle times: what they imply, how they stand beside the record of the same run, and refusals."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -153,3 +154,27 @@ def test_the_command_answers_for_another_program(spikemark, tmp_path, undrawn):
     )
     assert (status, errors) == (2, "spikemark: --column 'mine'; allowed: NAME=THEIRS, each name once\n")
     assert spikemark("import", "cycles", *files, *options, "--cycle-ms", 0)[0] == 2
+
+
+def test_earlier_times_stay_until_new_ones_are_whole(tmp_path, monkeypatch):
+    def slower(times):
+        return columns(times * np.ones((2, 10)))
+
+    out = tmp_path / "out"
+    save(out, slower(1.0))
+    (out / "report.html").write_text("a page of these times")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def full(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    for broken in ("write_atomically", "write_json"):
+        with monkeypatch.context() as inside:
+            inside.setattr(sys.modules[imported.CycleTimes.__module__], broken, full)
+            with pytest.raises(OSError, match="No space left") as failed:
+                save(out, slower(2.0))
+        assert failed.value.filename.startswith(str(out))
+        assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (save(out, slower(2.0)).compute == 2).all()
+    assert sorted(path.name for path in out.iterdir()) == ["cycles.npy", "imported.json"]

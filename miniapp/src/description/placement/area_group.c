@@ -89,7 +89,8 @@ static void number(const struct packing *p, const struct network *network, struc
             if (p->bin_of[other] != p->bin_of[area]) continue;
             uint32_t first = 0;
             while (network->populations[first].area != other) first++;
-            deals[i] = (struct deal){network->populations[first].first, rank, bin->ranks};
+            deals[i] = (struct deal){
+                .origin = network->populations[first].first, .first_rank = rank, .ranks = bin->ranks};
         }
         rank += bin->ranks;
     }

@@ -6,6 +6,7 @@
 /// in for no other has a name of its own.
 
 #include "measurement/meter.h"
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -79,6 +80,18 @@ static const char *misnomer(const char *event) {
     return amd && strcmp(event, "perf::CACHE-MISSES") == 0 ? "counts the second level on AMD" : NULL;
 }
 
+/// Says whether the kernel lists a device of counters of the processor, such as "cpu", "cpu_core" or
+/// "armv8_pmuv3_0"; also true where nobody can tell.
+static bool has_pmu(void) {
+    DIR *devices = opendir("/sys/bus/event_source/devices");
+    if (!devices) return true;
+    bool found = false;
+    for (const struct dirent *entry; (entry = readdir(devices));)
+        found = found || strncmp(entry->d_name, "cpu", strlen("cpu")) == 0 || strstr(entry->d_name, "pmu");
+    closedir(devices);
+    return found;
+}
+
 /// Adds the first candidate that can be counted.
 static void add_quantity(struct meter_handle *handle, int q) {
     struct papi *papi = handle->own;
@@ -86,6 +99,8 @@ static void add_quantity(struct meter_handle *handle, int q) {
     size_t length = 0;
     papi->place[handle->n_channels - 1] = -1;
     channel->status = meter_unavailable;
+    if (q < n_hardware && !has_pmu())
+        length = (size_t)snprintf(channel->reason, sizeof channel->reason, METER_NO_PMU "; ");
     for (int c = 0; c < candidates_max && candidates[q][c]; c++) {
         const char *wrong = misnomer(candidates[q][c]);
         int code, result = wrong ? PAPI_ENOEVNT : PAPI_event_name_to_code(candidates[q][c], &code);

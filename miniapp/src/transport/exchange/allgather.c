@@ -58,7 +58,7 @@ static void gather_rest(struct allgather *x, const struct outbox *outbox) {
         whole->start[rank] += first;
     }
     int rest = x->rest[x->common.rank];
-    MPI_Allgatherv(rest ? outbox->words + room : NULL, rest, MPI_UINT32_T, whole->words, x->rest,
+    MPI_Allgatherv(rest ? outbox_words(outbox, 0) + room : NULL, rest, MPI_UINT32_T, whole->words, x->rest,
                    whole->start, MPI_UINT32_T, x->common.comm);
     for (int rank = 0; rank < whole->n; rank++) whole->start[rank] -= whole->count[rank] - x->rest[rank];
     if (rest) count_traffic(&x->common, (size_t)rest);
@@ -71,9 +71,9 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
         while (words < header + x->need) words *= 2;
         make_room(x, words - header);
     }
-    uint32_t words = header + x->room, count = outbox->count[0];
+    uint32_t words = header + x->room, count = outbox_count(outbox, 0);
     x->sent[0] = count;
-    memcpy(x->sent + header, outbox->words, (count < x->room ? count : x->room) * sizeof *x->sent);
+    memcpy(x->sent + header, outbox_words(outbox, 0), (count < x->room ? count : x->room) * sizeof *x->sent);
     const int n = mpi_count(words, "words of a buffer");
     all_gather(x->sent, n, x->received, exchange->comm);
     count_traffic(exchange, words);
@@ -92,7 +92,9 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct allgather *x = (const struct allgather *)exchange;
-    return (((size_t)exchange->ranks + 1) * (header + x->room) + x->whole.capacity) * sizeof(uint32_t);
+    const size_t ranks = (size_t)exchange->ranks;
+    return (ranks + 1) * (header + x->room) * sizeof(uint32_t) + ranks * sizeof *x->rest +
+           arrivals_bytes(&x->whole);
 }
 
 static void close(struct exchange *exchange) {
@@ -108,6 +110,7 @@ const struct exchange_backend exchange_allgather = {
     .summary =
         "every spike to every rank: MPI_Allgather of buffers of fixed size, MPI_Allgatherv of the rest",
     .broadcast = true,
+    .rank_bytes = (header + first_room) * sizeof(uint32_t) + counts_rank_bytes + sizeof(int),
     .size = sizeof(struct allgather),
     .open = open,
     .finish = finish,

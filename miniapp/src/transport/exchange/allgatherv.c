@@ -15,11 +15,11 @@ static void open(struct exchange *exchange) {
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
     struct allgatherv *x = (struct allgatherv *)exchange;
-    int count = (int)outbox->count[0];
+    int count = (int)outbox_count(outbox, 0);
     MPI_Allgather(&count, 1, MPI_INT, x->in.count, 1, MPI_INT, exchange->comm);
     arrivals_make_room(&x->in);
-    MPI_Allgatherv(outbox->words, count, MPI_UINT32_T, x->in.words, x->in.count, x->in.start, MPI_UINT32_T,
-                   exchange->comm);
+    MPI_Allgatherv(outbox_words(outbox, 0), count, MPI_UINT32_T, x->in.words, x->in.count, x->in.start,
+                   MPI_UINT32_T, exchange->comm);
     arrivals_deliver(&x->in, &exchange->inbox);
 
     uint64_t others = (uint64_t)exchange->ranks - 1;
@@ -28,7 +28,7 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct allgatherv *)exchange)->in.capacity * sizeof(uint32_t);
+    return arrivals_bytes(&((const struct allgatherv *)exchange)->in);
 }
 
 static void close(struct exchange *exchange) {
@@ -39,6 +39,7 @@ const struct exchange_backend exchange_allgatherv = {
     .name = "allgatherv",
     .summary = "every spike to every rank: sizes by MPI_Allgather, then spikes by MPI_Allgatherv",
     .broadcast = true,
+    .rank_bytes = counts_rank_bytes,
     .size = sizeof(struct allgatherv),
     .open = open,
     .finish = finish,

@@ -43,6 +43,7 @@ static void close(struct exchange *exchange) {
 const struct exchange_backend exchange_alltoall = {
     .name = "alltoall",
     .summary = "MPI_Alltoall of buffers of fixed size, a second round with larger ones when one overflows",
+    .rank_bytes = padded_rank_bytes,
     .size = sizeof(struct alltoall),
     .open = open,
     .finish = finish,

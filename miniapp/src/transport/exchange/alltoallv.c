@@ -29,7 +29,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct alltoallv *)exchange)->in.capacity * sizeof(uint32_t);
+    const struct alltoallv *x = (const struct alltoallv *)exchange;
+    return departures_bytes(&x->out) + arrivals_bytes(&x->in);
 }
 
 static void close(struct exchange *exchange) {
@@ -41,6 +42,7 @@ static void close(struct exchange *exchange) {
 const struct exchange_backend exchange_alltoallv = {
     .name = "alltoallv",
     .summary = "sizes by MPI_Alltoall, then spikes by MPI_Alltoallv",
+    .rank_bytes = 2 * counts_rank_bytes,
     .size = sizeof(struct alltoallv),
     .open = open,
     .finish = finish,

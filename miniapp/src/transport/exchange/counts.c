@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+int *ranks_copy(const int *ranks, int n) {
+    int *copy = ALLOC(int, (size_t)n);
+    if (n) memcpy(copy, ranks, (size_t)n * sizeof *copy);
+    return copy;
+}
+
 static void departures_open(struct departures *departures, int n) {
     size_t size = (size_t)n;
     *departures = (struct departures){n, ALLOC(int, size), ALLOC(int, size), ALLOC(int, size)};
@@ -51,10 +57,8 @@ MPI_Comm partners_graph(struct departures *departures, struct arrivals *arrivals
 void departures_collect(struct departures *departures, const struct outbox *outbox) {
     for (int i = 0; i < departures->n; i++) {
         const int rank = departures->to[i];
-        departures->count[i] = (int)outbox->count[rank];
-        departures->start[i] = 0;
-        if (outbox->count[rank] > 0)
-            departures->start[i] = mpi_count((uint64_t)rank * outbox->capacity, "words of a send buffer");
+        departures->count[i] = (int)outbox_count(outbox, rank);
+        departures->start[i] = outbox_start(outbox, rank);
     }
 }
 
@@ -75,19 +79,28 @@ void arrivals_make_room(struct arrivals *arrivals) {
 }
 
 void arrivals_count_own(struct arrivals *arrivals, const struct outbox *outbox, int own) {
-    arrivals->count[arrivals->n - 1] = (int)outbox->count[own];
+    arrivals->count[arrivals->n - 1] = (int)outbox_count(outbox, own);
 }
 
 void arrivals_copy_own(struct arrivals *arrivals, const struct outbox *outbox, int own) {
-    if (outbox->count[own] == 0) return;
-    memcpy(arrivals->words + arrivals->start[arrivals->n - 1], outbox->words + (size_t)own * outbox->capacity,
-           outbox->count[own] * sizeof(uint32_t));
+    const size_t count = outbox_count(outbox, own);
+    if (count == 0) return;
+    memcpy(arrivals->words + arrivals->start[arrivals->n - 1], outbox_words(outbox, own),
+           count * sizeof *arrivals->words);
 }
 
 void arrivals_deliver(const struct arrivals *arrivals, struct inbox *inbox) {
     for (int i = 0; i < arrivals->n; i++)
         inbox->run[arrivals->from[i]] =
             (struct inbox_run){arrivals->words + arrivals->start[i], (size_t)arrivals->count[i]};
+}
+
+size_t departures_bytes(const struct departures *departures) {
+    return (size_t)departures->n * counts_rank_bytes;
+}
+
+size_t arrivals_bytes(const struct arrivals *arrivals) {
+    return (size_t)arrivals->n * counts_rank_bytes + arrivals->capacity * sizeof *arrivals->words;
 }
 
 void departures_close(struct departures *departures) {

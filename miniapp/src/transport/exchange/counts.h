@@ -20,6 +20,11 @@ struct arrivals {
     size_t capacity; ///< of `words`; grows, never shrinks
 };
 
+enum { counts_rank_bytes = 3 * sizeof(int) }; ///< of departures to, and of arrivals from, each rank
+
+/// Returns a copy of `n` ranks, owned by the caller: what a back-end keeps of its partners.
+int *ranks_copy(const int *ranks, int n);
+
 /// Opens departures to and arrivals from all ranks, the own one included.
 void departures_open_all(struct departures *departures, int ranks);
 void arrivals_open_all(struct arrivals *arrivals, int ranks);
@@ -51,6 +56,10 @@ void arrivals_copy_own(struct arrivals *arrivals, const struct outbox *outbox, i
 
 /// Lets the inbox point at the words that have arrived.
 void arrivals_deliver(const struct arrivals *arrivals, struct inbox *inbox);
+
+/// Return the bytes that they hold.
+size_t departures_bytes(const struct departures *departures);
+size_t arrivals_bytes(const struct arrivals *arrivals);
 
 void departures_close(struct departures *departures);
 void arrivals_close(struct arrivals *arrivals);

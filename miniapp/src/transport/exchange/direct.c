@@ -10,10 +10,10 @@
 /// finish() only.
 
 #include "transport/exchange.h"
+#include "transport/exchange/arena.h"
 
 #include "base/alloc.h"
 #include "transport/mpi_count.h"
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,7 @@ enum tag { tag_first, tag_rest };
 /// What this rank shares with another one, in one direction.
 struct link {
     int rank;
-    uint32_t room;   ///< words of a first message at most; as many or more words: a second one follows
-    uint32_t *words; ///< [room] received; NULL where this rank sends
+    uint32_t room; ///< words of a first message at most; as many or more words: a second one follows
 };
 
 struct direct {
@@ -33,13 +32,12 @@ struct direct {
     struct link *targets, *sources;
     MPI_Request *sends; ///< [2 n_targets] of this window
     int n_sends;
-    struct link own; ///< words that need no message
+    struct arena arrived; ///< the words of this window, the own ones included
 };
 
-static struct link *open_links(const int *ranks, int n, bool receives) {
+static struct link *open_links(const int *ranks, int n) {
     struct link *links = ALLOC(struct link, (size_t)n);
-    for (int i = 0; i < n; i++)
-        links[i] = (struct link){ranks[i], first_room, receives ? ALLOC(uint32_t, first_room) : NULL};
+    for (int i = 0; i < n; i++) links[i] = (struct link){ranks[i], first_room};
     return links;
 }
 
@@ -48,20 +46,14 @@ static void open(struct exchange *exchange) {
     const struct partners *partners = &exchange->partners;
     exchange->connections = x->n_targets = partners->n_targets;
     x->n_sources = partners->n_sources;
-    x->targets = open_links(partners->targets, x->n_targets, false);
-    x->sources = open_links(partners->sources, x->n_sources, true);
+    x->targets = open_links(partners->targets, x->n_targets);
+    x->sources = open_links(partners->sources, x->n_sources);
     x->sends = ALLOC(MPI_Request, 2 * (size_t)x->n_targets);
 }
 
-/// Makes room for more than `count` words. Those that have been received are kept.
+/// Makes room for more than `count` words from the next window on.
 static void grow(struct link *link, uint32_t count) {
-    const uint32_t before = link->room;
     while (link->room <= count) link->room *= 2;
-    if (!link->words) return;
-    uint32_t *words = ALLOC(uint32_t, link->room);
-    memcpy(words, link->words, before * sizeof *words);
-    free(link->words);
-    link->words = words;
 }
 
 static void send_words(struct direct *x, const uint32_t *words, uint32_t count, int to, enum tag tag) {
@@ -71,8 +63,8 @@ static void send_words(struct direct *x, const uint32_t *words, uint32_t count, 
 }
 
 static void send_to(struct direct *x, struct link *target, const struct outbox *outbox) {
-    const uint32_t *words = outbox->words + (size_t)target->rank * outbox->capacity;
-    const uint32_t count = outbox->count[target->rank], room = target->room;
+    const uint32_t *words = outbox_words(outbox, target->rank);
+    const uint32_t count = outbox_count(outbox, target->rank), room = target->room;
     send_words(x, words, count < room ? count : room, target->rank, tag_first);
     if (count < room) return;
     send_words(x, words + room, count - room, target->rank, tag_rest);
@@ -82,19 +74,16 @@ static void send_to(struct direct *x, struct link *target, const struct outbox *
 /// Keeps a copy of the own words, since the inbox must not need the outbox.
 static void keep_own(struct direct *x, const struct outbox *outbox) {
     const int rank = x->common.rank;
-    const uint32_t count = outbox->count[rank];
-    if (count > x->own.room) {
-        free(x->own.words);
-        x->own = (struct link){rank, 2 * count, ALLOC(uint32_t, 2 * (size_t)count)};
-    }
-    if (count)
-        memcpy(x->own.words, outbox->words + (size_t)rank * outbox->capacity, count * sizeof *x->own.words);
-    x->common.inbox.run[rank] = (struct inbox_run){x->own.words, count};
+    const uint32_t count = outbox_count(outbox, rank);
+    uint32_t *words = arena_take(&x->arrived, count);
+    if (count) memcpy(words, outbox_words(outbox, rank), count * sizeof *words);
+    x->common.inbox.run[rank] = (struct inbox_run){words, count};
 }
 
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct direct *x = (struct direct *)exchange;
     x->n_sends = 0;
+    arena_clear(&x->arrived);
     for (int i = 0; i < x->n_targets; i++) send_to(x, &x->targets[i], outbox);
     keep_own(x, outbox);
 }
@@ -106,20 +95,35 @@ static void progress(struct exchange *exchange, const struct outbox *outbox) {
     MPI_Iprobe(MPI_ANY_SOURCE, tag_rest, exchange->comm, &there, MPI_STATUS_IGNORE);
 }
 
-static void receive_from(struct direct *x, struct link *source) {
-    MPI_Comm comm = x->common.comm;
+/// Receives further words behind the `count` that have come. \return all of them.
+static struct inbox_run receive_rest(struct direct *x, struct link *source, const uint32_t *first,
+                                     int count) {
     MPI_Status status;
-    int count, rest = 0;
-    MPI_Recv(source->words, mpi_count(source->room, "words of a first message"), MPI_UINT32_T, source->rank,
-             tag_first, comm, &status);
+    int rest;
+    MPI_Probe(source->rank, tag_rest, x->common.comm, &status);
+    MPI_Get_count(&status, MPI_UINT32_T, &rest);
+    const size_t all = (size_t)count + (size_t)rest;
+    uint32_t *words = arena_take(&x->arrived, all);
+    memcpy(words, first, (size_t)count * sizeof *words);
+    MPI_Recv(words + count, rest, MPI_UINT32_T, source->rank, tag_rest, x->common.comm, MPI_STATUS_IGNORE);
+    grow(source, (uint32_t)all);
+    return (struct inbox_run){words, all};
+}
+
+static void receive_from(struct direct *x, struct link *source) {
+    const uint32_t room = source->room;
+    uint32_t *words = arena_take(&x->arrived, room);
+    MPI_Status status;
+    int count;
+    MPI_Recv(words, mpi_count(room, "words of a first message"), MPI_UINT32_T, source->rank, tag_first,
+             x->common.comm, &status);
     MPI_Get_count(&status, MPI_UINT32_T, &count);
-    if ((uint32_t)count == source->room) {
-        MPI_Probe(source->rank, tag_rest, comm, &status);
-        MPI_Get_count(&status, MPI_UINT32_T, &rest);
-        grow(source, (uint32_t)count + (uint32_t)rest);
-        MPI_Recv(source->words + count, rest, MPI_UINT32_T, source->rank, tag_rest, comm, MPI_STATUS_IGNORE);
-    }
-    x->common.inbox.run[source->rank] = (struct inbox_run){source->words, (size_t)count + (size_t)rest};
+    struct inbox_run run = {words, (size_t)count};
+    if ((uint32_t)count == room)
+        run = receive_rest(x, source, words, count);
+    else
+        arena_give_back(&x->arrived, room - (uint32_t)count);
+    x->common.inbox.run[source->rank] = run;
 }
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
@@ -131,17 +135,15 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct direct *x = (const struct direct *)exchange;
-    size_t words = x->own.room;
-    for (int i = 0; i < x->n_sources; i++) words += x->sources[i].room;
-    return words * sizeof(uint32_t);
+    return arena_bytes(&x->arrived) + (size_t)(x->n_targets + x->n_sources) * sizeof *x->targets +
+           2 * (size_t)x->n_targets * sizeof *x->sends;
 }
 
 static void close(struct exchange *exchange) {
     struct direct *x = (struct direct *)exchange;
-    for (int i = 0; i < x->n_sources; i++) free(x->sources[i].words);
+    arena_close(&x->arrived);
     free(x->sources);
     free(x->targets);
-    free(x->own.words);
     free(x->sends);
 }
 

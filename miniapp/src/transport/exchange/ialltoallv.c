@@ -54,7 +54,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct ialltoallv *)exchange)->in.capacity * sizeof(uint32_t);
+    const struct ialltoallv *x = (const struct ialltoallv *)exchange;
+    return departures_bytes(&x->out) + arrivals_bytes(&x->in);
 }
 
 static void close(struct exchange *exchange) {
@@ -66,6 +67,7 @@ static void close(struct exchange *exchange) {
 const struct exchange_backend exchange_ialltoallv = {
     .name = "ialltoallv",
     .summary = "as alltoallv, by the non-blocking MPI_Ialltoall and MPI_Ialltoallv",
+    .rank_bytes = 2 * counts_rank_bytes,
     .size = sizeof(struct ialltoallv),
     .open = open,
     .start = start,

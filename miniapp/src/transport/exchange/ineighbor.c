@@ -64,7 +64,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct ineighbor *)exchange)->in.capacity * sizeof(uint32_t);
+    const struct ineighbor *x = (const struct ineighbor *)exchange;
+    return departures_bytes(&x->out) + arrivals_bytes(&x->in);
 }
 
 static void close(struct exchange *exchange) {

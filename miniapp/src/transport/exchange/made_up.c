@@ -19,7 +19,7 @@ struct made_up {
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct made_up *x = (struct made_up *)exchange;
     const int own = outbox->ranks > 1 ? exchange->rank : 0; // a broadcast has one destination
-    size_t total = outbox->count[own], n = 0;
+    size_t total = outbox_count(outbox, own), n = 0;
     for (int rank = 0; rank < exchange->ranks; rank++) total += x->expected[rank].count;
     if (total > x->capacity) {
         free(x->words);
@@ -29,7 +29,7 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     for (int rank = 0; rank < exchange->ranks; rank++) {
         struct inbox_run run = x->expected[rank];
         if (rank == exchange->rank)
-            run = (struct inbox_run){outbox->words + (size_t)own * outbox->capacity, outbox->count[own]};
+            run = (struct inbox_run){outbox_words(outbox, own), outbox_count(outbox, own)};
         if (run.count) memcpy(x->words + n, run.words, run.count * sizeof *x->words);
         exchange->inbox.run[rank] = (struct inbox_run){x->words + n, run.count};
         n += run.count;

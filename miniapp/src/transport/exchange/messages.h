@@ -1,23 +1,25 @@
 /// \file
 /// Messages between two ranks, at most one in a window, received from any source as they come. p2p and sparse
-/// have this in common; they differ in when a window is complete.
+/// have this in common; they differ in when a window is complete. Their memory follows the partners.
 
 #ifndef TRANSPORT_EXCHANGE_MESSAGES_H
 #define TRANSPORT_EXCHANGE_MESSAGES_H
 
 #include "transport/exchange.h"
+#include "transport/exchange/arena.h"
 #include <stdbool.h>
 
 struct messages {
-    struct message {
-        uint32_t *words;
-        size_t capacity;           ///< words; grows, never shrinks
-    } * from;                      ///< [ranks] what each rank sent; the own words are copied there
-    MPI_Request *sends, *receives; ///< [ranks] of this window
+    int n_targets, *targets; ///< [n_targets] ranks, ascending
+    int n_sources;
+    struct arena arrived;  ///< the words of this window, the own ones included
+    MPI_Request *sends;    ///< [n_targets] of this window
+    MPI_Request *receives; ///< [n_sources] of this window
     int n_sends, n_receives;
 };
 
-void messages_open(struct messages *messages, int ranks);
+/// Opens messages between the partners of the exchange.
+void messages_open(struct messages *messages, const struct exchange *exchange);
 
 /// Begins a window: afterwards no message is under way, and all runs of the inbox are empty except that of
 /// the own words.
@@ -39,7 +41,8 @@ bool messages_sent(struct messages *messages);
 /// Waits until all messages sent and received in this window are complete.
 void messages_end(struct messages *messages);
 
-size_t messages_bytes(const struct messages *messages, int ranks);
-void messages_close(struct messages *messages, int ranks);
+/// Returns the bytes of all that messages_open() and the windows since have taken.
+size_t messages_bytes(const struct messages *messages);
+void messages_close(struct messages *messages);
 
 #endif

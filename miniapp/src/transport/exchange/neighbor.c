@@ -39,7 +39,8 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return ((const struct neighbor *)exchange)->in.capacity * sizeof(uint32_t);
+    const struct neighbor *x = (const struct neighbor *)exchange;
+    return departures_bytes(&x->out) + arrivals_bytes(&x->in);
 }
 
 static void close(struct exchange *exchange) {

@@ -8,26 +8,17 @@
 
 #include "transport/exchange/messages.h"
 
-#include "base/alloc.h"
-#include <stdlib.h>
-#include <string.h>
-
 struct p2p {
     struct exchange common;
     struct messages messages;
-    int n_targets, n_sources, *targets;
     int tag, last_tag; ///< of this window; after the last one comes 0
 };
 
 static void open(struct exchange *exchange) {
     struct p2p *x = (struct p2p *)exchange;
-    const struct partners *partners = &exchange->partners;
     int *last_tag, there;
-    messages_open(&x->messages, exchange->ranks);
-    exchange->connections = x->n_targets = partners->n_targets;
-    x->n_sources = partners->n_sources;
-    x->targets = ALLOC(int, (size_t)x->n_targets);
-    memcpy(x->targets, partners->targets, (size_t)x->n_targets * sizeof *x->targets);
+    messages_open(&x->messages, exchange);
+    exchange->connections = x->messages.n_targets;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &last_tag, &there); // only the world has the attribute
     x->tag = x->last_tag = *last_tag;
 }
@@ -36,32 +27,31 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct p2p *x = (struct p2p *)exchange;
     x->tag = x->tag == x->last_tag ? 0 : x->tag + 1;
     messages_begin(&x->messages, exchange, outbox);
-    for (int i = 0; i < x->n_targets; i++)
-        messages_send(&x->messages, exchange, outbox, x->targets[i], x->tag, MPI_Isend);
+    for (int i = 0; i < x->messages.n_targets; i++)
+        messages_send(&x->messages, exchange, outbox, x->messages.targets[i], x->tag, MPI_Isend);
 }
 
 /// Receives the messages that are there, up to what this window brings.
 static void progress(struct exchange *exchange, const struct outbox *outbox) {
     struct p2p *x = (struct p2p *)exchange;
     (void)outbox;
-    while (x->messages.n_receives < x->n_sources && messages_receive(&x->messages, exchange, x->tag)) {
+    while (x->messages.n_receives < x->messages.n_sources &&
+           messages_receive(&x->messages, exchange, x->tag)) {
     }
 }
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
     struct p2p *x = (struct p2p *)exchange;
-    while (x->messages.n_receives < x->n_sources) progress(exchange, outbox);
+    while (x->messages.n_receives < x->messages.n_sources) progress(exchange, outbox);
     messages_end(&x->messages);
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return messages_bytes(&((const struct p2p *)exchange)->messages, exchange->ranks);
+    return messages_bytes(&((const struct p2p *)exchange)->messages);
 }
 
 static void close(struct exchange *exchange) {
-    struct p2p *x = (struct p2p *)exchange;
-    messages_close(&x->messages, exchange->ranks);
-    free(x->targets);
+    messages_close(&((struct p2p *)exchange)->messages);
 }
 
 const struct exchange_backend exchange_p2p = {

@@ -28,14 +28,17 @@ void padded_make_room(struct padded *padded, uint32_t need) {
 
 void padded_fill(struct padded *padded, const struct outbox *outbox, struct exchange *exchange) {
     uint32_t need = 0;
-    for (int rank = 0; rank < padded->ranks; rank++)
-        need = need < outbox->count[rank] ? outbox->count[rank] : need;
     for (int rank = 0; rank < padded->ranks; rank++) {
-        uint32_t *buffer = padded->sent + (size_t)rank * (size_t)padded->words, count = outbox->count[rank];
+        const uint32_t count = outbox_count(outbox, rank);
+        need = need < count ? count : need;
+    }
+    for (int rank = 0; rank < padded->ranks; rank++) {
+        uint32_t *buffer = padded->sent + (size_t)rank * (size_t)padded->words,
+                 count = outbox_count(outbox, rank);
         buffer[0] = count;
         buffer[1] = need;
         if (count <= padded->room)
-            memcpy(buffer + header, outbox->words + (size_t)rank * outbox->capacity, count * sizeof *buffer);
+            memcpy(buffer + header, outbox_words(outbox, rank), count * sizeof *buffer);
     }
     uint64_t others = (uint64_t)padded->ranks - 1;
     exchange->traffic.messages += others;

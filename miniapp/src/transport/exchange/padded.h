@@ -9,6 +9,8 @@
 
 #include "transport/exchange.h"
 
+enum { padded_rank_bytes = 2 * 64 }; ///< of the first buffers for a rank: a cache line out, one in
+
 struct padded {
     int ranks, words;          ///< of a buffer, header included
     uint32_t room;             ///< spikes that a buffer holds

@@ -66,6 +66,7 @@ static void close(struct exchange *exchange) {
 const struct exchange_backend exchange_persistent = {
     .name = NAME,
     .summary = SUMMARY,
+    .rank_bytes = padded_rank_bytes,
     .size = sizeof(struct persistent),
     .open = open,
     .start = start,

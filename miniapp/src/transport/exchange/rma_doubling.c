@@ -58,8 +58,8 @@ static uint32_t gather(struct rma_doubling *x, const struct outbox *outbox) {
     struct exchange *exchange = &x->common;
     const int ranks = exchange->ranks;
     uint32_t *own = x->memory.words + block(x, 0), need = 0;
-    own[0] = outbox->count[0];
-    if (own[0] <= x->room) memcpy(own + header, outbox->words, own[0] * sizeof *own);
+    own[0] = outbox_count(outbox, 0);
+    if (own[0] <= x->room) memcpy(own + header, outbox_words(outbox, 0), own[0] * sizeof *own);
 
     for (int m = 1; m < ranks; m *= 2) {
         int above = (exchange->rank + m) % ranks, blocks = m < ranks - m ? m : ranks - m;
@@ -103,6 +103,7 @@ const struct exchange_backend exchange_rma_doubling = {
     .name = "rma_doubling",
     .summary = "every word to all ranks, in log2(P) steps of MPI_Put and MPI_Win_fence",
     .broadcast = true,
+    .rank_bytes = 2 * (header + first_room) * sizeof(uint32_t),
     .size = sizeof(struct rma_doubling),
     .open = open,
     .finish = finish,

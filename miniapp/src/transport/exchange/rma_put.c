@@ -14,6 +14,7 @@
 #include "transport/exchange.h"
 
 #include "base/alloc.h"
+#include "transport/exchange/counts.h"
 #include "transport/exchange/rma_memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +52,14 @@ static void close_slots(struct rma_put *x) {
     free(x->sent);
 }
 
-static int *copy(const int *list, int n) {
-    int *new = ALLOC(int, (size_t)n);
-    if (n) memcpy(new, list, (size_t)n * sizeof *new);
-    return new;
-}
-
 /// Copies the partners, and lets the receivers tell the senders their places.
 static void open(struct exchange *exchange) {
     struct rma_put *x = (struct rma_put *)exchange;
     const struct partners *partners = &exchange->partners;
     exchange->connections = x->n_targets = partners->n_targets;
     x->n_sources = partners->n_sources;
-    x->targets = copy(partners->targets, x->n_targets);
-    x->sources = copy(partners->sources, x->n_sources);
+    x->targets = ranks_copy(partners->targets, x->n_targets);
+    x->sources = ranks_copy(partners->sources, x->n_sources);
 
     int *told = ALLOC_ZERO(int, (size_t)exchange->ranks), *heard = ALLOC(int, (size_t)exchange->ranks);
     for (int i = 0; i < x->n_sources; i++) told[x->sources[i]] = i;
@@ -94,30 +89,33 @@ static void tell_need(struct rma_put *x) {
 static void start(struct exchange *exchange, const struct outbox *outbox) {
     struct rma_put *x = (struct rma_put *)exchange;
     x->need = 0;
-    for (int i = 0; i < x->n_targets; i++)
-        if (x->need < outbox->count[x->targets[i]]) x->need = outbox->count[x->targets[i]];
+    for (int i = 0; i < x->n_targets; i++) {
+        const uint32_t count = outbox_count(outbox, x->targets[i]);
+        x->need = x->need < count ? count : x->need;
+    }
     if (x->need > x->room) {
         tell_need(x);
         return;
     }
     for (int i = 0; i < x->n_targets; i++) {
-        size_t target = (size_t)x->targets[i], count = outbox->count[target];
+        const int target = x->targets[i];
+        const size_t count = outbox_count(outbox, target);
         uint32_t *buffer = x->sent + (size_t)i * (header + x->room);
         buffer[0] = (uint32_t)count;
-        memcpy(buffer + header, outbox->words + target * outbox->capacity, count * sizeof *buffer);
-        put(x, buffer, header + count, (int)target, slot(x, x->place[i]));
+        memcpy(buffer + header, outbox_words(outbox, target), count * sizeof *buffer);
+        put(x, buffer, header + count, target, slot(x, x->place[i]));
     }
 }
 
 static void keep_own(struct rma_put *x, const struct outbox *outbox) {
-    size_t rank = (size_t)x->common.rank;
-    uint32_t count = outbox->count[rank];
+    const int rank = x->common.rank;
+    const uint32_t count = outbox_count(outbox, rank);
     if (x->own_capacity < count) {
         free(x->own);
-        x->own_capacity = outbox->capacity;
+        x->own_capacity = 2 * count;
         x->own = ALLOC(uint32_t, x->own_capacity);
     }
-    if (count) memcpy(x->own, outbox->words + rank * outbox->capacity, count * sizeof *x->own);
+    if (count) memcpy(x->own, outbox_words(outbox, rank), count * sizeof *x->own);
     x->common.inbox.run[rank] = (struct inbox_run){x->own, count};
 }
 
@@ -143,8 +141,9 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 
 static size_t bytes(const struct exchange *exchange) {
     const struct rma_put *x = (const struct rma_put *)exchange;
-    return rma_memory_bytes(&x->memory) +
-           ((size_t)x->n_targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
+    const size_t targets = (size_t)x->n_targets, sources = (size_t)x->n_sources;
+    return rma_memory_bytes(&x->memory) + (2 * targets + sources) * sizeof(int) +
+           (targets * (header + x->room) + x->own_capacity) * sizeof(uint32_t);
 }
 
 static void close(struct exchange *exchange) {

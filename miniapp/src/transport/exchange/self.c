@@ -15,13 +15,14 @@ struct self {
 
 static void finish(struct exchange *exchange, const struct outbox *outbox) {
     struct self *self = (struct self *)exchange;
-    if (self->capacity < outbox->count[0]) {
+    const uint32_t count = outbox_count(outbox, 0);
+    if (self->capacity < count) {
         free(self->words);
-        self->capacity = outbox->capacity;
+        self->capacity = 2 * count;
         self->words = ALLOC(uint32_t, self->capacity);
     }
-    if (outbox->count[0]) memcpy(self->words, outbox->words, outbox->count[0] * sizeof *self->words);
-    exchange->inbox.run[0] = (struct inbox_run){self->words, outbox->count[0]};
+    if (count) memcpy(self->words, outbox_words(outbox, 0), count * sizeof *self->words);
+    exchange->inbox.run[0] = (struct inbox_run){self->words, count};
 }
 
 static size_t bytes(const struct exchange *exchange) {

@@ -53,8 +53,14 @@ static uint32_t *words_of(const struct shared *x, int rank) {
     return index_of(x, rank) + half_words(x) - x->room;
 }
 
+static size_t segment_bytes(const struct shared *x) {
+    return (cache_line + 2 * half_words(x)) * sizeof(uint32_t);
+}
+
 static size_t bytes(const struct exchange *exchange) {
-    return (cache_line + 2 * half_words((const struct shared *)exchange)) * sizeof(uint32_t);
+    const struct shared *x = (const struct shared *)exchange;
+    return segment_bytes(x) + (size_t)exchange->ranks * sizeof *x->segments +
+           (size_t)x->n_read * sizeof *x->read;
 }
 
 /// Collective.
@@ -65,10 +71,10 @@ static void open_segments(struct shared *x, uint32_t room) {
     x->room = room;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true"); // each segment in pages near its rank
-    MPI_Win_allocate_shared((MPI_Aint)bytes(exchange), sizeof(uint32_t), info, exchange->comm, &own,
+    MPI_Win_allocate_shared((MPI_Aint)segment_bytes(x), sizeof(uint32_t), info, exchange->comm, &own,
                             &x->handle);
     MPI_Info_free(&info);
-    memset(own, 0, bytes(exchange));
+    memset(own, 0, segment_bytes(x));
     for (int rank = 0; rank < exchange->ranks; rank++) {
         MPI_Aint size;
         int unit;
@@ -100,16 +106,16 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     uint32_t *index = index_of(x, exchange->rank), *words = words_of(x, exchange->rank);
     uint64_t sum = index[0] = 0;
     for (int rank = 0; rank < exchange->ranks; rank++)
-        index[rank + 1] = (uint32_t)(sum += outbox->count[rank]);
+        index[rank + 1] = (uint32_t)(sum += outbox_count(outbox, rank));
     mpi_count(sum, "words of a segment");
     if (index[exchange->ranks] > x->room) {
         x->segments[exchange->rank][x->half] = index[exchange->ranks];
         return;
     }
     for (int rank = 0; rank < exchange->ranks; rank++) {
-        size_t count_bytes = outbox->count[rank] * sizeof *words;
+        size_t count_bytes = outbox_count(outbox, rank) * sizeof *words;
         if (count_bytes == 0) continue;
-        memcpy(words + index[rank], outbox->words + (size_t)rank * outbox->capacity, count_bytes);
+        memcpy(words + index[rank], outbox_words(outbox, rank), count_bytes);
         if (rank == exchange->rank) continue;
         exchange->traffic.messages++;
         exchange->traffic.bytes += count_bytes;
@@ -162,6 +168,7 @@ const struct exchange_backend exchange_shared = {
     .name = NAME,
     .summary = SUMMARY,
     .one_node = true,
+    .rank_bytes = 2 * sizeof(uint32_t) + sizeof(uint32_t *), // of both indices, and where its segment lies
     .size = sizeof(struct shared),
     .open = open,
     .start = start,

@@ -22,8 +22,8 @@ struct sparse {
 
 static void open(struct exchange *exchange) {
     struct sparse *x = (struct sparse *)exchange;
-    messages_open(&x->messages, exchange->ranks);
-    exchange->connections = exchange->partners.n_targets;
+    messages_open(&x->messages, exchange);
+    exchange->connections = x->messages.n_targets;
 }
 
 static void start(struct exchange *exchange, const struct outbox *outbox) {
@@ -31,9 +31,9 @@ static void start(struct exchange *exchange, const struct outbox *outbox) {
     x->tag = !x->tag;
     x->entered = x->complete = false;
     messages_begin(&x->messages, exchange, outbox);
-    for (int rank = 0; rank < exchange->ranks; rank++)
-        if (rank != exchange->rank && outbox->count[rank])
-            messages_send(&x->messages, exchange, outbox, rank, x->tag, MPI_Issend);
+    for (int i = 0; i < x->messages.n_targets; i++)
+        if (outbox_count(outbox, x->messages.targets[i]))
+            messages_send(&x->messages, exchange, outbox, x->messages.targets[i], x->tag, MPI_Issend);
 }
 
 static void progress(struct exchange *exchange, const struct outbox *outbox) {
@@ -57,11 +57,11 @@ static void finish(struct exchange *exchange, const struct outbox *outbox) {
 }
 
 static size_t bytes(const struct exchange *exchange) {
-    return messages_bytes(&((const struct sparse *)exchange)->messages, exchange->ranks);
+    return messages_bytes(&((const struct sparse *)exchange)->messages);
 }
 
 static void close(struct exchange *exchange) {
-    messages_close(&((struct sparse *)exchange)->messages, exchange->ranks);
+    messages_close(&((struct sparse *)exchange)->messages);
 }
 
 const struct exchange_backend exchange_sparse = {

@@ -9,7 +9,7 @@ import os
 import numpy as np
 
 from spikemark.prediction.partition import library
-from spikemark.prediction.partition.problem import Method, Problem, once
+from spikemark.prediction.partition.problem import Method, Problem, in_sequence, once
 
 IMBALANCE = 0.03
 
@@ -25,7 +25,10 @@ def place(problem: Problem) -> np.ndarray:
         if len(pins):
             nets.append(sorted({v, *library.ints(pins)}))
             weights.append(problem.out[v] / len(pins))
-    weights = np.maximum(1, np.rint(np.array(weights) / max(weights) * library.MOST_WEIGHT)).astype(int)
+    if not nets:  # nothing is sent, so only the loads count
+        return in_sequence(problem.loads.max(axis=1), problem.ranks)
+    most = max(weights) or 1.0
+    weights = np.maximum(1, np.rint(np.array(weights) / most * library.MOST_WEIGHT)).astype(int)
     start = mtkahypar.initialize(os.cpu_count() or 1)
     context = start.context_from_preset(mtkahypar.PresetType.DEFAULT)
     context.set_partitioning_parameters(problem.ranks, IMBALANCE, mtkahypar.Objective.KM1)

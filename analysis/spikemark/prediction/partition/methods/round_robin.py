@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spikemark.prediction.partition.placement import Placement
+from spikemark.network.placement_file import Placement
 from spikemark.prediction.partition.problem import Method, Problem, State
 
 

@@ -15,7 +15,7 @@ from .distributions import LEVEL, Distribution, axis, distribution
 TITLE = "Cycle times"
 FEWEST = 2  # windows that have a distribution
 EXPLAINED = (
-    "How much do cycles differ? A cycle's compute time (deliver + update + collocate, and injected waits) "
+    "How much do cycles differ? A cycle's compute time (deliver, update, thread_wait, inject and collocate) "
     "varies from cycle to cycle and from rank to rank. The ranks wait for the slowest one: in every cycle "
     "with the conventional schedule, once per window of cycles with schedules that exchange less often. "
     "Times "

@@ -88,7 +88,7 @@ def _core_time(phase: str, count: Callable[[Any], float]) -> Callable[[Measured]
     def value(m: Measured) -> float | None:
         record = m.run.record
         time = record.timing.phases.get(phase)
-        if time is None or not time.mean_s or not count(record):
+        if phase in record.mixed or time is None or not time.mean_s or not count(record):
             return None
         return time.mean_s * record.ranks * record.threads / count(record)
 

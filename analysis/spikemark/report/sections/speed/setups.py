@@ -59,7 +59,7 @@ class Setup:
 
     @cached_property
     def update_s(self) -> list[float]:
-        """Core time of update per neuron and step; it includes the waiting for the last thread."""
+        """Core time of update per neuron and step."""
         return self._per("update", lambda r: r.totals.neurons * r.steps)
 
     @cached_property
@@ -96,11 +96,11 @@ class Setup:
         return [m.run.record for m in self.runs]
 
     def _per(self, phase: str, count) -> list[float]:
-        """Returns core time in a phase per thing that `count` counts, for every run that has both."""
+        """Returns core time in a phase per thing that `count` counts, for every run that tells both."""
         found = []
         for r in self._records:
             times = r.timing.phases.get(phase)
-            if times and times.mean_s and count(r):
+            if phase not in r.mixed and times and times.mean_s and count(r):
                 found.append(times.mean_s * self.cores / count(r))
         return found
 

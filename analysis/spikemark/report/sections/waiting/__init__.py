@@ -8,7 +8,7 @@ from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, geometric_mean, number
 from spikemark.records.cases import Case, View
 from spikemark.records.gather import Configuration, Measured
-from spikemark.records.record import NOT_TIMED, OVERLAP
+from spikemark.records.phases import NOT_TIMED, OVERLAP
 from spikemark.report.columns import LABEL, RUNS, WAITS, extent, without
 
 from . import drawing

@@ -3,7 +3,7 @@
 from spikemark.models import waiting_iid
 from spikemark.quantities.words import counted, number, percent
 from spikemark.records.cases import Ratio, View
-from spikemark.records.record import OVERLAP
+from spikemark.records.phases import OVERLAP
 
 from .misfit import misfit
 

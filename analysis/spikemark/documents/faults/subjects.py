@@ -1,0 +1,238 @@
+"""What is disturbed: commands that write results, what lies there before, and how a whole result is told."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spikemark.core import places
+from spikemark.core.command import Launch
+from spikemark.core.errors import BadInput
+from spikemark.core.process import watch
+from spikemark.core.reading import read_json
+from spikemark.network import placement_file
+from spikemark.records import dry_rank, dry_run, imported, record, run_files
+from spikemark.records.results import Results
+from spikemark.running import experiments, sweeps
+
+#: What there is of each part of a result: a digest of what it says; parts that are absent are left out.
+Parts = dict[str, str]
+RUN, EXPERIMENT, OUT = "run.json", "faults.yaml", "out"
+NEURONS, CYCLES, RANKS = 60, 100, 2
+LIMIT_S = 60
+#: For programs with more ranks and threads than there may be cores, as any user.
+QUIET = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "passive",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A command. All that is written lies in the folder that its functions are given.
+
+    `prepare` makes what lies there before. `command` is the command line, without the program's path.
+    `parts` raises BadInput where something is neither absent nor whole. `keeps`: what is there is never made
+    again, so that its files must stay as they are. `most`: at how many calls it is disturbed at most.
+    """
+
+    name: str
+    prepare: Callable[[Path], None]
+    command: Callable[[Path], list[str]]
+    parts: Callable[[Path], Parts]
+    keeps: bool = False
+    most: int = 8
+
+
+def description(seed: int = 1) -> dict[str, Any]:
+    """Two areas of a few neurons for a few cycles."""
+    delay = {"mean": 1.5, "sd": 0.75, "min": 1, "max": 2}
+    fires = {"model": "ignore_and_fire", "rate_hz": 50}
+    names = ("left", "right")
+    return {
+        "format_version": 1,
+        "seed": seed,
+        "delay_ratio": 10,
+        "time": {"resolution_ms": 0.1, "cycle_ms": 0.1, "warmup_ms": 1, "simulate_ms": CYCLES / 10},
+        "network": {
+            "populations": [{"name": name, "size": NEURONS, "neuron": fires} for name in names],
+            "projections": [
+                {"source": source, "target": target, "indegree": 10, "delay": delay}
+                for source in names
+                for target in names
+            ],
+        },
+        "record": {"cycles": True, "spikes": True},
+    }
+
+
+def digest(folder: Path) -> str:
+    """Of the names and bytes of all files below a folder."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def _describe(folder: Path) -> None:
+    (folder / RUN).write_text(json.dumps(description()))
+
+
+# A run of the mini-app
+
+
+def _records(folder: Path) -> Parts:
+    out = folder / OUT
+    if not out.exists() or not any(out.iterdir()):
+        return {}
+    return {"record": record.load(out).record.checksum}
+
+
+def _recorded(folder: Path) -> None:
+    """A run of another seed."""
+    _describe(folder)
+    command = [str(places.program("miniapp")), *_miniapp(folder)[1:], "--set", "seed=2"]
+    done = watch(Launch(command, QUIET), LIMIT_S)
+    if done.status != 0:
+        raise BadInput(f"miniapp: {done.reason}")
+
+
+def _miniapp(folder: Path) -> list[str]:
+    return ["miniapp", str(folder / RUN), "--out", str(folder / OUT)]
+
+
+# A results folder
+
+
+def _results(folder: Path) -> Results:
+    return Results(folder / "faults" / "here")
+
+
+def experiment(folder: Path) -> experiments.Experiment:
+    """Writes an experiment of three runs, and reads it."""
+    _describe(folder)
+    (folder / EXPERIMENT).write_text(
+        f"name: faults\ntitle: Three short runs\ndescription: {RUN}\nranks: {RANKS}\nseeds: 1\n"
+        "grid:\n  - schedule: [conventional, placement_only, structure_aware]\n"
+        "shuffle_seed: 1\ntime_limit_s: 60\n"
+    )
+    return experiments.load(folder / EXPERIMENT)
+
+
+def _planned(folder: Path) -> None:
+    found = experiment(folder)
+    sweeps.plan(found, experiments.expand(found), _results(folder))
+
+
+def _runs(folder: Path) -> Parts:
+    found = {}
+    for path in sorted(_results(folder).path.glob("runs/*")):
+        if any(path.iterdir()):
+            found[path.name] = record.load(path).record.checksum
+            read_json(path / run_files.LAUNCH)
+    return found
+
+
+def _run(folder: Path) -> list[str]:
+    first = _results(folder).read_plan().runs[0].id
+    return ["spikemark", "run", str(_results(folder).path), first]
+
+
+def _sweep(folder: Path) -> list[str]:
+    return ["spikemark", "sweep", str(folder / EXPERIMENT), "--machine", "here", "--results", str(folder)]
+
+
+# A dry run
+
+
+def _dry(folder: Path) -> Parts:
+    found = {}
+    for path in sorted((folder / OUT / dry_run.EACH).glob("*")):
+        found[f"rank {path.name}"] = dry_rank.load(path).row["checksum"]
+    if (folder / OUT / dry_run.ABOUT).exists():
+        found["all"] = str(dry_run.load(folder / OUT).timed.tolist())
+    return found
+
+
+def _dryrun(folder: Path) -> list[str]:
+    words = ["--of", "4", "--sample", "2", "--threads", "1", "--out", str(folder / OUT)]
+    return ["spikemark", "dryrun", str(folder / RUN), *words]
+
+
+# Imported cycle times, and placements
+
+
+def _table(folder: Path, slower: float = 1.0) -> None:
+    for rank in range(RANKS):
+        lines = [f"{slower * (1 + rank + cycle % 7)},{1 + cycle % 3}" for cycle in range(CYCLES)]
+        (folder / f"rank-{rank}.csv").write_text("\n".join(["compute,communicate", *lines]) + "\n")
+
+
+def _import(folder: Path) -> list[str]:
+    files = [str(folder / f"rank-{rank}.csv") for rank in range(RANKS)]
+    return ["spikemark", "import", "cycles", *files, "--unit", "ms", "--out", str(folder / OUT)]
+
+
+def _imported(folder: Path) -> Parts:
+    if not (folder / OUT / imported.ABOUT).exists():
+        return {}
+    found = imported.load(folder / OUT)
+    said = found.about.model_dump_json().encode()
+    return {"import": hashlib.sha256(said + found.times.tobytes()).hexdigest()}
+
+
+def _imported_before(folder: Path) -> None:
+    _table(folder, 2.0)
+    files = [folder / f"rank-{rank}.csv" for rank in range(RANKS)]
+    found = imported.read(files, "ms")
+    about = {"files": ["before"], "unit": "ms", "skipped": 0, "cycle_ms": None, "reader": "table"}
+    imported.save(folder / OUT, found, about)
+    _table(folder)
+
+
+def _placed(folder: Path) -> Parts:
+    path = folder / "placement.json"
+    if not path.exists():
+        return {}
+    placement_file.read(path, 2 * NEURONS)
+    return {"placement": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def _placed_before(folder: Path) -> None:
+    _describe(folder)
+    earlier = placement_file.Placement.of(RANKS, [NEURONS, 2 * NEURONS], [1, 0], method="before")
+    placement_file.write(folder / "placement.json", earlier)
+
+
+def _partition(folder: Path) -> list[str]:
+    words = ["--ranks", str(RANKS), "--method", "greedy_swap", "--out", str(folder / "placement.json")]
+    return ["spikemark", "partition", str(folder / RUN), *words]
+
+
+SUBJECTS = (
+    Subject("a run of the mini-app", _describe, _miniapp, _records, most=40),
+    Subject("`spikemark run`", _planned, _run, _runs, keeps=True),
+    Subject("`dryrun` of two ranks", _describe, _dryrun, _dry, keeps=True),
+    Subject("`import` in place of another", _imported_before, _import, _imported),
+    Subject("`partition` in place of another", _placed_before, _partition, _placed),
+    Subject("a sweep of three runs", experiment, _sweep, _runs, keeps=True, most=3),
+    Subject("a run of the mini-app in place of another", _recorded, _miniapp, _records, most=10),
+    Subject("`import`", _table, _import, _imported),
+    Subject("`partition`", _describe, _partition, _placed),
+)
+
+
+def complaint(subject: Subject, folder: Path) -> str | None:
+    """Why something in a folder is neither absent nor whole; None if nothing is."""
+    try:
+        subject.parts(folder)
+    except BadInput as error:
+        return str(error)
+    return None

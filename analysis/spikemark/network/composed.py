@@ -1,0 +1,53 @@
+"""Exchanges that are composed of others: how many levels, by which exchanges, where bridges are.
+
+The fields are those of miniapp/FORMAT.md. Nothing is checked here (prediction/exchange.py).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+TWO_LEVEL, MULTI_LEVEL = "two_level", "multi_level"
+COMPOSED = (TWO_LEVEL, MULTI_LEVEL)
+DEFAULT = "alltoallv"
+MOST_LEVELS = 8
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The fields of an exchange, as given. `parts`: the exchange of each level, the innermost first."""
+
+    parts: Any = (DEFAULT, DEFAULT)
+    group: Any = None  # of two_level: ranks of a group
+    sizes: Any = None  # of multi_level: its dimensions; an empty tuple: two, as equal as can be
+    side: Any = "sender"
+    merged: Any = False
+    files: tuple[str, ...] = ()  # names of fields that name files
+
+    @classmethod
+    def of(cls, name: str, given: dict[str, Any]) -> "Composed":
+        """The fields of the exchange `name`; defaults where it is not composed."""
+        if name != MULTI_LEVEL:
+            return cls((given.get("inner", DEFAULT), given.get("outer", DEFAULT)), given.get("group"))
+        sizes, parts = given.get("dimensions", []), given.get("parts", DEFAULT)
+        sizes = tuple(sizes) if isinstance(sizes, list) and (sizes or "dimensions" not in given) else sizes
+        if isinstance(parts, str):
+            parts = (parts,) * (len(sizes) or 2 if isinstance(sizes, tuple) else 1)
+        parts = tuple(parts) if isinstance(parts, list) else parts
+        files = tuple(field for field in ("order", "table") if given.get(field) is not None)
+        return cls(parts, None, sizes, given.get("side", "sender"), given.get("merge", False), files)
+
+    def dimensions(self, ranks: int) -> tuple[int, ...]:
+        """The sizes of the levels of so many ranks; of two_level, the last group may be smaller."""
+        if self.sizes is not None:
+            return self.sizes or _even(ranks)
+        group = min(self.group or round(math.sqrt(ranks)), ranks)
+        return group, -(-ranks // group)
+
+
+def _even(ranks: int) -> tuple[int, int]:
+    first = next(d for d in range(math.isqrt(ranks), 0, -1) if ranks % d == 0)
+    return first, ranks // first
+
+
+DIRECT = Composed()  # of an exchange that is not composed: nobody asks

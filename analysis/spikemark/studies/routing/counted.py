@@ -1,0 +1,115 @@
+"""Connections, messages, words and bytes that ranks counted level by level, beside what traffic expects."""
+
+import numpy as np
+
+from spikemark.core.errors import BadInput
+from spikemark.network.composed import Composed
+from spikemark.prediction.partition import graph, levels, routed, traffic
+from spikemark.prediction.partition.placement import of_rule
+from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
+from spikemark.records.gather import Measured
+from spikemark.records.record_fields import Lane
+
+NOTE = (
+    "After the warm-up, all ranks together; level 1 is the innermost. Connections are those of the rank with"
+    " the most. A rank sends each of them a message in every window, empty or not. Words are those of spikes;"
+    " bytes include frames. The expectation is over all networks of the description; a run has one of them."
+)
+COUNTS = ("connections", "messages", "words", "bytes")
+BEFORE = missing("the record is from before the field")
+
+
+def table(runs: list[Measured]) -> Table:
+    """One row for each run and level."""
+    columns = [Column("exchange", "exchange"), Column("ranks", "ranks", "given"), Column("level", "level")]
+    for name in COUNTS:
+        columns += [Column(name, name, "counted", 6), Column(f"expected_{name}", "expected", "modelled", 6)]
+    columns.append(Column("off", "bytes: counted / expected - 1 (%)", "modelled", words=_two_digits))
+    return Table(columns, [row for m in runs for row in _rows(m)], "Counted in levels", "counted", [NOTE])
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _rows(m: Measured) -> list[dict[str, Cell]]:
+    lane = m.run.record.lanes[-1]
+    about = {"exchange": _words(lane), "ranks": m.run.record.ranks}
+    counted = _counted(lane)
+    try:
+        known: list[dict[str, Cell]] = [dict(level) for level in expected(m)]
+    except BadInput as reason:
+        known = [dict.fromkeys(COUNTS, missing(str(reason)))] * len(counted)
+    rows = []
+    for number, (own, other) in enumerate(zip(counted, known, strict=True), 1):
+        rows.append(about | {
+            "level": str(number), **own, **{f"expected_{name}": value for name, value in other.items()},
+            "off": _off(own["bytes"], other["bytes"]),
+        })  # fmt: skip
+    return rows
+
+
+def _off(counted: Cell, known: Cell) -> Cell:
+    if isinstance(counted, Quantity) or isinstance(known, Quantity):
+        return missing("one of the two is not known")
+    return 100 * (counted / known - 1) if known else missing("no bytes")
+
+
+def _counted(lane: Lane) -> list[dict[str, Cell]]:
+    """COUNTS of each level. Of a lane without levels, words that a rank keeps are not told apart."""
+    if lane.composed is None:
+        words = missing("counted with words that ranks keep for themselves", mark="–")
+        parts = [{"connections": lane.connections, "messages": lane.messages, "bytes_sent": lane.bytes_sent}]
+        parts[0]["words"] = words
+    else:
+        parts = lane.levels or [dict.fromkeys(("connections", "messages", "words", "bytes_sent"))]
+    return [
+        {name: BEFORE if part[key] is None else part[key]
+         for name, key in zip(COUNTS, ("connections", "messages", "words", "bytes_sent"), strict=True)}
+        for part in parts
+    ]  # fmt: skip
+
+
+def _words(lane: Lane) -> str:
+    """The exchange of a lane of a record, with its groups."""
+    if lane.composed is None:
+        return lane.exchange
+    sizes = lane.composed.get("dimensions")
+    more = [f"groups of {lane.composed['group']}"] if sizes is None else ["x".join(map(str, sizes))]
+    more.append(f"bridges of the {lane.composed.get('side', 'sender')}")
+    more += ["merged"] * bool(lane.composed.get("merge"))
+    return f"{lane.exchange}, {', '.join(more)}"
+
+
+def expected(m: Measured) -> list[dict[str, float]]:
+    """COUNTS of each level of a run with one lane by point-to-point exchanges, the innermost first.
+
+    Raises BadInput for a placement or levels that traffic does not know.
+    """
+    record = m.run.record
+    lane, described = record.lanes[-1], record.described
+    network = graph.of_description(described)
+    placement = of_rule(described, described.placement, record.ranks)
+    hits = traffic.Hits(network, placement)
+    window = lane.period * 1e-3 * described.time.cycle_ms * network.rates_hz  # spikes of a neuron
+    windows = described.time.cycles / lane.period
+    way = None if lane.composed is None else Composed.of(lane.exchange, lane.composed)
+    sizes = (record.ranks,) if way is None else way.dimensions(record.ranks)
+    side = "sender" if way is None else way.side
+    onto = (lambda sets: hits.onto(sets, window)) if way is not None and way.merged else None
+    frame = 0.0 if way is None else routed.FRAME_BYTES
+
+    def framed(words: np.ndarray) -> np.ndarray:
+        return traffic.WORD * words - frame * np.expm1(-words)
+
+    pairs = hits.between(window)
+    words = levels.hops(pairs, sizes, side, onto)
+    carried = levels.hops(framed(pairs), sizes, side, onto and (lambda sets: framed(onto(sets))))
+    found = []
+    for plain, whole in zip(words, carried, strict=True):
+        partners = np.diff(plain.flow.indptr)
+        totals = (windows * float(hop.flow.sum()) for hop in (plain, whole))
+        counts = (int(partners.max()), windows * float(partners.sum()), *totals)
+        found.append(dict(zip(COUNTS, counts, strict=True)))
+    return found if side == "sender" else found[::-1]

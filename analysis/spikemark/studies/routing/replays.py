@@ -1,0 +1,197 @@
+"""What SimGrid says: the messages of a brain replayed beside the model, and beside a small run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from spikemark import machines
+from spikemark.core.errors import BadInput
+from spikemark.core.files import write_json
+from spikemark.core.reading import read_json
+from spikemark.machines.inputs import Inputs
+from spikemark.machines.interconnect import Interconnect
+from spikemark.network.description import read
+from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.partition import graph, levels, routed, traffic
+from spikemark.prediction.partition.placement import of_rule
+from spikemark.presets import voxels
+from spikemark.quantities.quantity import missing
+from spikemark.quantities.table import Column, Table
+from spikemark.records import record
+from spikemark.running.simulation import beside
+from spikemark.running.simulation.replay import Messages, replay
+from spikemark.running.simulation.run import simulate
+from spikemark.running.simulation.smpirun import SimulationFailed
+
+from .loads import Item, Way, drawn
+
+FILE, RUNS = "replays.json", "simulated"
+MACHINE = "jureca-dc"
+BACK_END = "direct"  # as p2p, but without looking for messages, which SimGrid makes dear
+MOST_MESSAGES = 4_500_000  # of a hop, for which SimGrid takes minutes
+SMALL = {"voxels": 64, "neurons": 20_000, "rate": 100.0, "delay_ms": 2.0}
+SMALL_RANKS = (16, 64)
+CYCLES = 20
+
+
+@dataclass(frozen=True)
+class Case:
+    """A replay of a full brain (cycles in a window), or of a `small` one that is also run."""
+
+    ranks: int
+    levels: int
+    cycles: int = 1
+    small: bool = False
+
+    @property
+    def key(self) -> str:
+        kind = "small" if self.small else "full"
+        return f"{kind}, {self.ranks} ranks, {self.levels} levels, {self.cycles} cycles, {MACHINE}"
+
+    @property
+    def way(self) -> Way:
+        return Way(levels.most_equal(self.ranks, self.levels))
+
+
+def cases() -> list[Case]:
+    """Replays of the study, the quick ones first."""
+    found = [Case(ranks, k, 1, True) for ranks in SMALL_RANKS for k in (1, 2)]
+    found += [Case(256, k, d) for d in (1, 10) for k in (1, 2, 3)]
+    found += [Case(512, k) for k in (1, 2, 3)] + [Case(1000, k) for k in (1, 2)]
+    found += [Case(2000, k, d) for k, d in ((2, 1), (3, 1), (2, 10), (4, 1), (1, 1))]
+    return [*found, *(Case(ranks, k) for ranks in (4000, 8000, 16000) for k in (3, 2))]
+
+
+def load(folder: Path) -> dict[Case, dict[str, Any]]:
+    """What has been replayed."""
+    path = folder / FILE
+    found = read_json(path) if path.is_file() else {}
+    return {case: found[case.key] for case in cases() if case.key in found}
+
+
+def compute(folder: Path) -> Iterator[str]:
+    """Replay what is missing, and yield what cannot be; the next call goes on after an interruption."""
+    path = folder / FILE
+    found = read_json(path) if path.is_file() else {}
+    for case in cases():
+        if case.key in found:
+            continue
+        print(f"routing: {case.key}", flush=True)
+        try:
+            found[case.key] = _small(case, folder) if case.small else _full(case)
+        except (BadInput, SimulationFailed) as reason:
+            yield f"{case.key}: {reason}"
+            continue
+        write_json(path, found)
+
+
+def _network(ranks: int) -> tuple[Interconnect, Collectives]:
+    inputs = Inputs(machines.filled(machines.load(MACHINE)))
+    return Interconnect.whole(inputs, "messages are replayed", ranks), Collectives.of(inputs, ranks)
+
+
+@lru_cache(maxsize=1)
+def _cycle(ranks: int) -> sparse.csr_array:
+    """Words from rank to rank in a cycle of the full brain."""
+    brain, hits = drawn(Item(ranks))
+    return 1e-3 * brain.cycle_ms * brain.rates_hz[0] * hits.links()
+
+
+def _full(case: Case) -> dict[str, Any]:
+    return _replayed(case, case.cycles * _cycle(case.ranks))
+
+
+def _small(case: Case, folder: Path) -> dict[str, Any]:
+    """The expected messages of a small brain replayed, and the mini-app on the same machine."""
+    described = small(case)
+    network = read(described)
+    brain = graph.of_description(network)
+    placement = of_rule(network, "area_group", case.ranks)
+    hits = traffic.Hits(brain, placement)
+    found = _replayed(case, hits.links(1e-3 * network.time.cycle_ms * brain.rates_hz))
+    out = folder / RUNS / f"{case.ranks}-{case.levels}"
+    simulate(described, machines.load(MACHINE), case.ranks, out, cv=1e-6)
+    return found | {"run_s": beside.typical_s(record.load(out))["exchange"]}
+
+
+def small(case: Case) -> dict[str, Any]:
+    """The run description of a small brain, sent directly or through two levels."""
+    found = voxels.describe(**SMALL) | {"placement": "area_group", "exchange": BACK_END}
+    found["time"] |= {"cycle_ms": 1.0, "warmup_ms": 0.0, "simulate_ms": float(CYCLES)}
+    if case.levels == 2:
+        group = case.way.sizes[0]
+        found["exchange"] = {"name": "two_level", "inner": BACK_END, "outer": BACK_END, "group": group}
+    return found
+
+
+def _replayed(case: Case, words: sparse.csr_array) -> dict[str, Any]:
+    """Simulated and modelled seconds of each hop. Raises BadInput for too many messages."""
+    framed = words * traffic.WORD
+    if case.levels > 1:
+        framed.data = framed.data - routed.FRAME_BYTES * np.expm1(-words.data)
+    hops = levels.hops(framed, case.way.sizes)
+    if max(hop.flow.nnz for hop in hops) > MOST_MESSAGES:
+        raise BadInput(f"{max(hop.flow.nnz for hop in hops)} messages at a time; {MOST_MESSAGES} at most")
+    network, net = _network(case.ranks)
+    sums = [routed.Sums.of(levels.Level.of(hop)) for hop in hops]
+    busiest = [routed.Busiest(s.partners, s.sent, s.largest) for s in sums]
+    strides = np.cumprod([1, *case.way.sizes[:-1]])
+    messages = [
+        Messages(hop.flow, int(stride), size)
+        for hop, stride, size in zip(hops, strides, case.way.sizes, strict=True)
+    ]
+    simulated = replay(messages, network, by_number=case.small)
+    return {
+        "messages": max(s.partners for s in sums),
+        "bytes": sum(s.sent for s in sums),
+        "modelled_s": [net.messages(part, by_number=case.small) for part in busiest],
+        "p2p_s": [net.messages(part, by_number=True) for part in busiest],
+        "last_s": simulated.last_s.tolist(),
+        "mean_s": simulated.mean_s.tolist(),
+    }
+
+
+def table(found: dict[Case, dict[str, Any]]) -> Table:
+    """One row for each replay: model over simulation, and the small runs of the mini-app."""
+    rows = []
+    for case, r in found.items():
+        run = missing("too large to be run here", mark="–") if "run_s" not in r else 1e6 * r["run_s"]
+        rows.append({
+            "brain": "small" if case.small else "full",
+            "ranks": case.ranks,
+            "way": case.way.words,
+            "cycles": case.cycles,
+            "mb": 1e-6 * r["bytes"],
+            "modelled": 1e6 * sum(r["modelled_s"]),
+            "p2p": 1e6 * sum(r["p2p_s"]),
+            "last": 1e6 * r["last_s"][-1],
+            "ratio": sum(r["modelled_s"]) / r["last_s"][-1],
+            "run": run,
+            "of_run": r["mean_s"][-1] / r["run_s"] if "run_s" in r else run,
+        })  # fmt: skip
+    columns = [
+        Column("brain", "brain"),
+        Column("ranks", "ranks", "given"),
+        Column("way", "way"),
+        Column("cycles", "cycles in a window", "given"),
+        Column("mb", "MB that the busiest rank sends", "modelled"),
+        Column("modelled", "model (us)", "modelled"),
+        Column("p2p", "model of p2p, by number (us)", "modelled"),
+        Column("last", "replayed messages (us)", "simulated"),
+        Column("ratio", "model / replay", "simulated"),
+        Column("run", "mini-app on SimGrid (us)", "simulated"),
+        Column("of_run", "replay / mini-app", "simulated"),
+    ]
+    note = (
+        f"An exchange on {MACHINE} with a rank on each node. The replay sends the expected bytes of every"
+        " message: of a small brain to ranks by number, as p2p does, of a full one in turn, so that no rank"
+        " gets all messages at once. The model beside it is that of the same order. The replay ends when the"
+        " last rank has done. The mini-app has real spikes, whose number varies; its time is a mean over"
+        " ranks, with which that of the replay is compared."
+    )
+    return Table(columns, rows, "Replayed on SimGrid", "replayed", [note])

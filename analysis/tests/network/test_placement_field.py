@@ -1,0 +1,135 @@
+"""Placements of a description: by name or from a file, and where the neurons are then."""
+
+import json
+
+import numpy as np
+import pytest
+from small_network import describe
+
+from spikemark.core.errors import BadInput
+from spikemark.network import placement, placement_field, placement_file
+from spikemark.network.description import read
+from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, sharing, spans
+from spikemark.network.placement_file import Placement
+from spikemark.prediction.partition.placement import of_rule
+
+FROM_FILE = {"name": "from_file", "file": "near/cut.json"}
+
+
+@pytest.fixture
+def network():
+    """Five areas; the third one has no neurons."""
+    found = describe(areas=5)
+    for population, size in zip(found["network"]["populations"], (7, 40, 0, 25, 28), strict=True):
+        population["size"] = size
+    found["network"]["projections"] = []
+    return read(found)
+
+
+def written(path, placed: Placement) -> str:
+    path.parent.mkdir(exist_ok=True)
+    placement_file.write(path, placed)
+    return str(path)
+
+
+def test_a_file_stands_for_itself_and_back():
+    assert read(describe() | {"placement": FROM_FILE}).placement == "near/cut.json"
+    for field in (*PLACEMENTS, FROM_FILE):
+        assert placement_field.field_of(placement_field.text_of(field)) == field
+    assert placement_field.name_of(FROM_FILE) == "from_file cut"
+    assert placement_field.name_of("area") == "area"
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["from_file", "cut.json", {"name": "from_file"}, {"name": "area", "file": "p.json"}, {"file": "p.json"},
+     {**FROM_FILE, "ranks": 2}, {"name": "from_file", "file": 3}, {"name": "from_file", "file": "p.npz"}],
+)  # fmt: skip
+def test_what_is_neither_is_refused(field):
+    with pytest.raises(BadInput, match=r"^run: placement: .*; allowed: .*\.json") as error:
+        read(describe() | {"placement": field}, "run: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("rule", PLACEMENTS)
+def test_a_file_places_as_the_rule_that_it_states(rule, ranks, network, tmp_path):
+    path = written(tmp_path / "p.json", of_rule(network, rule, ranks))
+    for threads in (1, 3):
+        mine, ruled = (neurons(network, name, ranks, threads) for name in (path, rule))
+        assert (mine.sum(axis=2) == ruled.sum(axis=2)).all()
+        if rule == "round_robin":
+            assert (mine == ruled).all()
+        each = mine.sum(axis=0)  # [rank, thread]
+        assert (each.max(axis=1) - each.min(axis=1) <= 1).all()
+    filled = [0, 1, 3, 4]
+    mine, ruled = (spans(network, name, ranks) for name in (path, rule))
+    assert [mine[i] for i in filled] == [ruled[i] for i in filled]
+
+
+def test_areas_on_ranks_that_do_not_follow_each_other(network, tmp_path):
+    """The first area lies on ranks 0 and 4, the second on 1, the fourth on 2 and 3, the last one on 3."""
+    placed = Placement.of(6, [5, 7, 47, 72, 100], [0, 4, 1, 2, 3], [1, 1, 1, 2, 1])
+    path = written(tmp_path / "p.json", placed)
+    where = areas_on_ranks(network, path, 6)
+    assert where.tolist() == [[0, 0, 1], [0, 4, 1], [1, 1, 1], [3, 2, 2], [4, 3, 1]]
+    assert sharing(where, 6).tolist() == [0, 1, 2, 2, 0, 3]
+    assert spans(network, path, 6) == [(0, 5), (1, 1), (0, 1), (2, 2), (3, 1)]
+
+
+def test_a_file_for_others_is_refused(network, tmp_path):
+    path = written(tmp_path / "p.json", Placement.of(2, [50, 99], [0, 1]))
+    with pytest.raises(BadInput, match="neurons 99 to 99 are forgotten"):
+        neurons(network, path, 2, 1)
+    written(tmp_path / "p.json", Placement.of(2, [50, 100], [0, 1]))  # read again, as it has changed
+    assert neurons(network, path, 2, 1).sum() == 100
+    with pytest.raises(BadInput, match=r"ranks=3: .*p\.json is for 2"):
+        neurons(network, path, 3, 1)
+    with pytest.raises(BadInput, match=r"absent\.json: not found"):
+        spans(network, str(tmp_path / "absent.json"), 2)
+    with pytest.raises(BadInput, match="placement='far'; allowed: round_robin, area, area_group, or a file"):
+        placement.check_name("far")
+
+
+def test_a_description_is_the_same_wherever_its_file_lies(tmp_path):
+    whole = Placement.of(2, [50, 100], [0, 1])
+    one, two = (written(tmp_path / name / "p.json", whole) for name in ("a", "b"))
+    copy = tmp_path / "b" / "p.json"
+    copy.write_text(json.dumps(json.loads(copy.read_text()), indent=3))
+    other = written(tmp_path / "a" / "other.json", Placement.of(2, [50, 100], [1, 0]))
+    first, second, third = (describe() | {"placement": FROM_FILE | {"file": f}} for f in (one, two, other))
+    assert placement_field.with_content(first) == placement_field.with_content(second)
+    assert placement_field.with_content(first) != placement_field.with_content(third)
+    assert placement_field.same(one, two) and not placement_field.same(one, other)
+    assert placement_field.same("area", "area") and not placement_field.same("area", one)
+    assert placement_field.with_content(describe()) == describe()
+
+
+def test_a_copy_is_found_from_its_folder(tmp_path):
+    written(tmp_path / "near" / "cut.json", Placement.of(2, [50, 100], [0, 1]))
+    given = placement_field.located(describe() | {"placement": FROM_FILE}, tmp_path)
+    assert given["placement"]["file"] == str(tmp_path / "near" / "cut.json")
+    (tmp_path / "kept").mkdir()
+    kept = placement_field.stored(given, tmp_path / "kept" / "copy.json", tmp_path / "kept" / "descriptions")
+    assert kept["placement"]["file"] == "../copy.json"
+    back = placement_field.located(kept, tmp_path / "kept" / "descriptions")
+    assert placement_field.with_content(back) == placement_field.with_content(given)
+    plain = describe()
+    assert placement_field.stored(plain, tmp_path / "none.json", tmp_path) == plain
+    assert not (tmp_path / "none.json").exists()
+
+
+def test_neurons_of_many_ranges_are_counted_one_by_one(network, tmp_path):
+    rng = np.random.default_rng(3)
+    end = np.append(np.sort(rng.choice(np.arange(1, 100), 30, replace=False)), 100)
+    rank = rng.integers(0, 4, len(end))
+    over = np.array([rng.integers(1, 5 - r) for r in rank])
+    first = np.r_[0, end[:-1]]
+    origin = rng.integers(0, first + 1)
+    path = written(tmp_path / "p.json", Placement.of(4, end, rank, over, origin))
+    expected = np.zeros((5, 4), dtype=int)
+    edges = np.cumsum([p.size for p in network.network.populations])
+    for f, e, r, n, o in zip(first, end, rank, over, origin, strict=True):
+        for k in range(f, e):
+            expected[np.searchsorted(edges, k, "right"), r + (k - o) % n] += 1
+    assert (neurons(network, path, 4, 3).sum(axis=2) == expected).all()

@@ -1,0 +1,197 @@
+"""Names from files are words, whatever they hold: on pages, in shells, in paths and in workflows."""
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from html_page import Page
+from hypothesis import given
+from hypothesis import strategies as st
+from planned import LINE, run, write_experiment
+from pydantic import ValidationError
+from synthetic import describe
+
+from spikemark.core import places
+from spikemark.core.errors import BadInput, plain
+from spikemark.quantities import terminal
+from spikemark.quantities.table import Column, Table
+from spikemark.records import imported
+from spikemark.records.experiment_fields import Experiment
+from spikemark.records.gather import gather
+from spikemark.records.plan import Planned
+from spikemark.records.results import Results
+from spikemark.report import build, times_page
+from spikemark.running import jobs, worker
+from spikemark.running.campaign import Campaign
+
+HOSTILE = [
+    "<script>alert(1)</script>", "</style><script>", "<img src=x onerror=alert(1)>", "\"onload='x", "a'b\"c",
+    "&lt;b&gt;", "]]><!--", "`code`", "$(touch harmed)", "`touch harmed`", "; touch harmed", "../../up",
+    "-rf", "--out", "a\nb", "a\tb", "{wildcards.id}", "{0}", "%s%n", "\u202egnp.exe", "\u0007\u001b[2J",
+    "ünï 名", "[bold]x[/bold]", "$x^2$",
+]  # fmt: skip
+RULES = Path(places.PACKAGE) / "workflows" / "rules"
+hostile = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=40))
+
+
+def is_name(text: str) -> bool:
+    """Says whether a folder could have this name."""
+    return "\0" not in text and not re.search("[\ud800-\udfff]", text)
+
+
+class Attributes(Page):
+    """A page, and the names of all attributes."""
+
+    def __init__(self, text: str):
+        self.attributes = set()
+        super().__init__(text)
+
+    @property
+    def text(self) -> str:
+        return super().text.replace("`", "'")  # a name may have one by itself
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes |= {name for name, _ in attrs}
+        super().handle_starttag(tag, attrs)
+
+
+def harmless(text: str, allowed: Page) -> Page:
+    """A page that loads nothing, and has no element that the allowed page does not have, and no handler."""
+    found = Attributes(text)
+    assert found.loads == [] and set(found.tags) <= set(allowed.tags)
+    assert found.tags.count("script") == allowed.tags.count("script") <= 1
+    assert not [name for name in found.attributes if name.startswith("on")]
+    return found
+
+
+def renamed(named, old: str, new: str):
+    """Populations that a projection names: one, or a list."""
+    if isinstance(named, list):
+        return [renamed(one, old, new) for one in named]
+    return new if named == old else named
+
+
+def written(folder, name: str, title: str, host: str) -> str:
+    """The page of an experiment in which everything that may have any name has one of these."""
+    network = describe(areas=2, neurons=60, indegree=6)
+    for number, population in enumerate(network["network"]["populations"]):
+        old, population["name"] = population["name"], f"{name}{number}"
+        population["area"] = population["name"]
+        for projection in network["network"]["projections"]:
+            for end in ("source", "target"):
+                projection[end] = renamed(projection[end], old, population["name"])
+    more = {"description": network, "cycles": 60, "nodes": [host, f"{host}2"], "host__cpu": host,
+            "provenance__compiler": title, "provenance__commit": host, "warnings": [title]}  # fmt: skip
+    runs = [run(delay_ratio=d, label=f"{title} {d}", **more) for d in (1, 2)]
+    plan = {"experiment": {"name": "demo", "title": title, "shuffle_seed": 7}}
+    results = write_experiment(folder, runs, **plan)
+    build(gather(results), folder / "page.html")
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_names_of_runs_are_words_on_the_page(tmp_path):
+    allowed = Page(written(tmp_path / "plain", "plain", "plain", "plain"))
+    for first in range(0, len(HOSTILE), 3):
+        names = [HOSTILE[(first + n) % len(HOSTILE)] for n in range(3)]
+        found = harmless(written(tmp_path / str(first), *names), allowed)
+        if "<" in names[1] or "&" in names[1]:
+            assert names[1] in found.text
+
+
+@pytest.mark.slow
+def test_names_of_files_are_words_on_the_page_of_imported_times(tmp_path):
+    times = {"compute": np.random.default_rng(1).normal(1e-3, 1e-5, (2, 50))}
+    pages = {}
+    for number, name in enumerate(["plain", *HOSTILE]):
+        about = {"files": [name], "unit": "s", "skipped": 0, "cycle_ms": 0.1}
+        remarks = imported.Found(times, remarks=(name,))
+        out = tmp_path / str(number)
+        imported.save(out, remarks, about)
+        pages[name], _ = times_page.render(imported.load(out))
+    allowed = Page(pages.pop("plain"))
+    for text in pages.values():
+        harmless(text, allowed)
+
+
+@given(hostile)
+def test_tables_are_words_everywhere(name):
+    table = Table([Column("x", name)], [{"x": name}], name, notes=[name])
+    with open("/dev/null", "w") as nowhere:
+        terminal.show(table, stream=nowhere)
+    cells = table.markdown().splitlines()
+    assert len(cells) >= 3
+    said = plain(name)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said)
+    assert said == name or not name.isprintable()
+    said.encode()
+
+
+@given(hostile)
+def test_names_that_become_paths_cannot_lead_elsewhere(name):
+    good = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name)
+    content = {
+        "name": name,
+        "title": "x",
+        "preset": {"name": "mam-benchmark"},
+        "grid": [{}],
+        "ranks": 1,
+        "seeds": 1,
+        "shuffle_seed": 1,
+    }
+    for read in (lambda: places.check_machine(name), lambda: Experiment.model_validate(content)):
+        if good:
+            read()
+        else:
+            with pytest.raises((BadInput, ValidationError)):
+                read()
+    if re.fullmatch(r"[0-9A-Za-z]+", name):
+        place = Results(Path("/r")).run(Planned.model_validate({**LINE, "id": name}).id)
+        assert place.parent == Path("/r/runs")
+    else:
+        with pytest.raises(ValidationError):
+            Planned.model_validate({**LINE, "id": name})
+
+
+@given(hostile.filter(is_name))
+def test_the_script_of_a_job_reads_names_as_words(name):
+    """`bash` is asked what it would run; it runs nothing of it."""
+    results = Results(Path("/results") / name / "here")
+    script = Campaign()._script(results, ["0abc"])
+    line = next(part for part in script.split("\nexec ")[1:])
+    words = shlex.split(line)
+    assert words[2:] == ["spikemark", "work", str(results.path), "--run", "0abc"]
+    printed = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True)
+    assert printed.stdout.decode().split("\0")[:-1] == words
+    assert re.fullmatch(r"spikemark-.*-[0-9a-f]{8}", jobs.name(results), re.DOTALL)
+    assert worker.environment().keys() == {"PYTHONPATH"}
+
+
+def test_workflows_quote_everything_that_they_put_into_a_shell():
+    """Snakemake quotes {x:q} only; a run id of a plan that somebody wrote may be anything."""
+    rules = sorted(RULES.glob("*.smk"))
+    assert len(rules) >= 2
+    for path in rules:
+        text = path.read_text()
+        commands = re.findall(r'shell:\s*((?:"[^"\n]*"\s*)+)', text)
+        assert len(commands) == text.count("shell:") > 0
+        for used in re.findall(r"\{([^}]*)\}", " ".join(commands)):
+            assert used.endswith(":q"), f"{path.name}: {{{used}}}"
+
+
+def test_a_command_that_is_printed_can_be_pasted(tmp_path, spikemark):
+    tables = [tmp_path / f"rank-{rank}.csv" for rank in range(2)]
+    for table in tables:
+        table.write_text("compute\n" + "0.001\n" * 20)
+    for number, name in enumerate(n for n in HOSTILE if "/" not in n and "\n" not in n and n.isprintable()):
+        out = tmp_path / str(number) / name
+        status, said, errors = spikemark("import", "cycles", *tables, "--unit", "s", "--out", out)
+        assert status == 0, errors
+        commands = [line.partition(":   ")[2] for line in said.splitlines()[1:]]
+        assert len(commands) == 5
+        assert all(shlex.split(line.strip())[2] == str(out) for line in commands)
+        assert json.loads((out / "imported.json").read_text())["ranks"] == 2

@@ -1,0 +1,152 @@
+"""The study of routing: small brains in place of the full ones, and counts of real runs."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from planned import ABSENT
+from studied import carried_out, exchanging, table
+
+from spikemark.machines.inputs import Inputs
+from spikemark.prediction import exchange
+from spikemark.prediction.collectives import Collectives
+from spikemark.prediction.partition import levels, routed
+from spikemark.prediction.traffic import Traffic
+from spikemark.presets import voxels
+from spikemark.records.gather import gather
+from spikemark.running.simulation.smpirun import SimulationFailed
+from spikemark.studies import STUDIES, carry_out, routing
+from spikemark.studies.routing import loads, replays, tables, verdicts
+from spikemark.studies.routing.loads import NEAR, SCATTERED, Item, Way
+
+STUDY = STUDIES["routing"]
+RANKS = (16, 36, 64)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Brains of 400 voxels on 16 to 64 ranks, with little traffic, so that levels pay at D = 1."""
+    items = [Item(ranks) for ranks in RANKS] + [Item(36, NEAR), Item(36, SCATTERED, 556)]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"voxels": 400, "regions": 12, "connected": 0.3}.items():
+            patch.setitem(voxels.FULL, name, value)
+        patch.setattr(loads, "NEURONS_PER_RANK", 2000)
+        patch.setattr(loads, "RANKS", RANKS)
+        for module in (loads, tables, routing):
+            patch.setattr(module, "ABLATED", 36)
+        patch.setattr(loads, "items", lambda: items)
+        patch.setattr(replays, "cases", list)
+        yield items
+
+
+@pytest.fixture(scope="module")
+def done(small, tmp_path_factory):
+    found, _ = carried_out(STUDY, tmp_path_factory.mktemp("routing"), [exchanging(2, state=ABSENT)])
+    assert routing.prepare(found.sweep) == []
+    return carry_out.write(STUDY, gather(found.sweep.path))
+
+
+def test_every_way_has_a_verdict(done):
+    rows = table(done, "fastest").rows
+    machines = verdicts.profiles()
+    assert len(rows) == len(machines) * (len(RANKS) + 1) * len(verdicts.SCHEDULES) and len(machines) > 2
+    for row in rows:
+        assert row["best_s"].value <= row["direct_s"].value
+        assert row["best_s"].low <= row["best_s"].value <= row["best_s"].high
+        assert row["sure"] in ("direct", "levels", "open")
+        assert (row["sure"] == "direct") == (row["way"] == "direct")
+    assert {row["way"] for row in rows} > {"direct"}
+    text = done.page.read_text(encoding="utf-8")
+    assert 'id="routing-map"' in text and "modelled" in text
+    assert json.loads(done.tables.read_text())["tables"]["thresholds"]["rows"]
+
+
+def test_beyond_the_threshold_directly_is_fastest(done):
+    found = loads.load(done.sweep.path)
+    for machine, profile in verdicts.profiles().items():
+        for placed in tables.of_traffic(found):
+            net = Collectives.of(Inputs(profile), placed.item.ranks)
+            border = verdicts.borders(net, placed)[1]
+            for factor, directly in ((0.6, False), (1.6, True)):
+                times = {w: sum(verdicts.seconds(net, placed, w, factor * border)) for w in placed.sums}
+                fastest = min(times, key=times.get)
+                assert (len(fastest.sizes) == 1) == directly, (machine, placed.item.key, factor)
+
+
+def test_what_is_computed_stays_and_the_rest_follows(done, small, tmp_path, monkeypatch):
+    path = tmp_path / loads.FILE
+    kept = json.loads((done.sweep.path / loads.FILE).read_text())
+    del kept[small[0].key]
+    path.write_text(json.dumps(kept))
+    asked = []
+    result = loads.result
+    monkeypatch.setattr(loads, "result", lambda item: asked.append(item) or result(item))
+    assert list(loads.compute(tmp_path)) == []
+    assert asked == [small[0]]
+    monkeypatch.setitem(voxels.FULL, "lambda_", 0.5)
+    assert loads.load(tmp_path) == {}  # another brain
+
+
+def test_merging_and_sides(done):
+    rows = table(done, "ablation").rows
+    assert {(r["side"], r["merged"]) for r in rows} == {(s, m) for s in levels.SIDES for m in (False, True)}
+    assert {(r["method"], r["indegree"]) for r in rows} == {(SCATTERED, 100), (SCATTERED, 556), (NEAR, 100)}
+    for row in rows:
+        assert (row["less"] < 0) if row["merged"] else (abs(row["less"]) < 20)
+    most = {(r["indegree"], r["side"]): -r["less"] for r in rows if r["merged"] and r["method"] == SCATTERED}
+    assert most[556, "receiver"] > most[100, "receiver"]  # more synapses, more to merge
+
+
+def test_groups_are_best_near_the_root(done):
+    for row in table(done, "groups").rows:
+        assert row["best"] == pytest.approx(math.sqrt(row["ranks"]))
+        if row["ranks"] == 36 and row["group"] in (2, 18):
+            assert row["over0"] > 1
+
+
+def test_with_a_lag_only_the_first_hop_is_hidden(done):
+    found = loads.load(done.sweep.path)
+    placed = found[Item(36)]
+    net = Collectives.of(Inputs(next(iter(verdicts.profiles().values()))), 36)
+    late, direct = verdicts.Schedule(10, 1), Way((36,))
+    window = 1e-3 * placed.cycle_ms * late.window
+    assert verdicts.cost(net, placed, direct, late) == 0
+    way = Way(levels.most_equal(36, 2))
+    _, second = verdicts.seconds(net, placed, way, late.window)
+    assert verdicts.cost(net, placed, way, late) == pytest.approx(second / window)
+
+
+@pytest.mark.parametrize("sizes", [(16,), (4, 4), (2, 2, 4)])
+def test_sums_take_the_time_of_the_exchange_that_is_predicted(sizes):
+    """One model: what `predict` says of multi_level, where ranks are alike."""
+    words = np.full((16, 16), 25.0) * (1 - np.eye(16))
+    net = Collectives.of(Inputs(next(iter(verdicts.profiles().values()))), 16)
+    found = [routed.Sums.of(level) for level in levels.loads(None, words, sizes)]
+    p2p = exchange.EXCHANGES["p2p"]
+    traffic = Traffic(4 * words, np.sign(words), np.arange(16))
+    if len(sizes) == 1:
+        assert routed.of_sums(net, found, 1.0, p2p)[0] == pytest.approx(p2p(net, traffic))
+        return
+    composed = routed.Composed(("p2p",) * len(sizes), None, sizes)
+    expected = routed.seconds(net, composed, traffic, exchange.EXCHANGES)
+    assert sum(routed.of_sums(net, found, 1.0, p2p)) == pytest.approx(expected, rel=0.01)
+
+
+def test_a_simulation_that_fails_is_said_and_tried_again(small, tmp_path, monkeypatch):
+    case = replays.Case(16, 2)
+    monkeypatch.setattr(replays, "cases", lambda: [case])
+    failing = iter([SimulationFailed("deadlock"), None])
+
+    def full(case):
+        if reason := next(failing):
+            raise reason
+        return {"messages": 6, "bytes": 1e3, "modelled_s": [1e-5], "p2p_s": [1e-5], "last_s": [2e-5],
+                "mean_s": [1e-5]}  # fmt: skip
+
+    monkeypatch.setattr(replays, "_full", full)
+    assert list(replays.compute(tmp_path)) == [f"{case.key}: deadlock"]
+    assert replays.load(tmp_path) == {}
+    assert list(replays.compute(tmp_path)) == []
+    (row,) = replays.table(replays.load(tmp_path)).rows
+    assert row["ratio"] == 0.5 and not row["run"]

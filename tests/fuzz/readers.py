@@ -1,0 +1,278 @@
+"""The readers that are fuzzed, each with real files and with what it does with them.
+
+Of a changed file a reader says in one line what is wrong (BadInput), or it returns a valid result: one whose
+numbers JSON can hold. A new reader is an entry in READERS; the tests and `make fuzz` loop over them.
+"""
+
+import itertools
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dry_folder
+import dry_record
+import fake_scorep
+import foreign_logs
+import numpy as np
+import pandas as pd
+import planted_power
+import pytest
+import swept
+import yaml
+from results import command
+from small_network import describe
+from synthetic import compute_times, job, write_run
+
+from spikemark import machines
+from spikemark.core.reading import read_json
+from spikemark.energy import own
+from spikemark.energy.power_csv import read_power
+from spikemark.network import description, placement_file
+from spikemark.network.placement import PLACEMENTS
+from spikemark.prediction.partition import graph, placement
+from spikemark.presets import music_config
+from spikemark.records import dry_rank, dry_run, imported, record
+from spikemark.records.gather import gather
+from spikemark.running import experiments
+from spikemark.scorep import profile, trace
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "analysis" / "tests" / "data"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`make` writes real files into an empty folder, `files` says which of them are changed (a glob).
+
+    `read` reads the folder and returns what JSON can hold. `apart`: a library in C reads the files, so that
+    every example is read in a process of its own.
+    """
+
+    make: Callable[[Path], Any]
+    files: str
+    read: Callable[[Path], Any]
+    apart: bool = False
+
+
+def _run(folder: Path) -> None:
+    write_run(folder, ranks=2, cycles=40, rank_sd=0.2, launch=job(1))
+
+
+def _loaded(folder: Path) -> Any:
+    run = record.load(folder)
+    with np.errstate(all="raise"):
+        waiting, compute = run.waiting(), run.compute()
+    return [
+        run.record, run.ranks.astype(object).where(run.ranks.notna(), None).values.tolist(), compute, waiting,
+        run.delay_ratio, run.window, run.waits, run.cpus, run.node_of_rank, run.schedule, run.placement,
+        run.launched, run.spent_s("waiting"), run.spent_s("deliver"),
+    ]  # fmt: skip
+
+
+def _energy(folder: Path) -> None:
+    planted = planted_power.Planted()
+    planted.run(folder, energy=planted_power.energy_fields(planted))
+    planted_power.write_own(folder, planted, interval_s=1.0)
+
+
+def _traces(source: Any) -> Any:
+    return [[name, one.time_s, one.power_w, one.counter_j] for name, one in source.items()]
+
+
+def _power(folder: Path) -> None:
+    planted = planted_power.Planted()
+    times = planted.times(2.0)
+    columns = {"node1 [W]": planted.watts(times), "node2 [W]": planted.watts(times) / 2}
+    planted_power.write_csv(folder / "power.csv", planted_power.T0 + times, columns)
+
+
+def _dry_rank(folder: Path) -> None:
+    run = describe(areas=4)
+    run["time"]["simulate_ms"] = 4
+    dry_record.write_rank(folder, run, 1, 4)
+
+
+def _dry_run(folder: Path) -> None:
+    """The folder that `spikemark dryrun` writes."""
+    with pytest.MonkeyPatch.context() as patch:
+        dry_folder.write(patch, folder / "dry", description=dry_folder.description())
+
+
+def _imported(folder: Path) -> None:
+    files = foreign_logs.table(folder, _times())
+    command("import", "cycles", *files, "--unit", "s", "--cycle-ms", "0.1", "--out", folder / "mine")
+    for path in files:
+        path.unlink()
+
+
+def _times(ranks: int = 3, cycles: int = 30) -> np.ndarray:
+    return compute_times(ranks, cycles, mean_s=1e-3, cv=0.1, ar1=0.5, rank_sd=0.03, seed=2)
+
+
+CALLED = {"otf2": {"communicate": "MPI_Alltoall", "wait": "MPI_Barrier"}}
+_out = itertools.count()
+
+
+def _import(name: str) -> Callable[[Path], Any]:
+    """Imports all files of a folder, as `spikemark import cycles` does, and reads what was written."""
+
+    def read(folder: Path) -> Any:
+        files = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix != ".def")
+        if name in ("nest", "structure-aware"):
+            files = [p for p in files if "cycle" in p.name]
+        found = imported.read(
+            files, "s" if name == "table" else None, CALLED.get(name), form=name or None
+        )  # fmt: skip
+        out = folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        if isinstance(found, imported.Sums):
+            imported.save_sums(out, found)
+            return imported.sums_in(out)
+        about = {"files": ["x"], "unit": "s", "skipped": 0, "cycle_ms": None, "reader": name}
+        made = imported.save(out, found, about)
+        return [made.about, made.times, made.waiting, made.implied, made.exchange, made.cautions]
+
+    return read
+
+
+def _import_trace(folder: Path) -> Any:
+    return imported.read([folder / "traces.otf2"], None, CALLED["otf2"], form="otf2").columns
+
+
+def _real_nest(folder: Path) -> None:
+    for path in sorted((DATA / "nest-3.10").glob("*.npz")):
+        shutil.copy(path, folder)
+
+
+def _table(end: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        times = _times()
+        communicate = foreign_logs.exchanged(times)
+        ranks, cycles = np.indices(times.shape)
+        if end == ".npy":
+            np.save(folder / "times.npy", times)
+            return
+        columns = {"rank": ranks, "cycle": cycles, "compute": times, "communicate": communicate}
+        table = pd.DataFrame({name: part.ravel() for name, part in columns.items()})
+        if end == ".csv":
+            table.to_csv(folder / "times.csv", index=False)
+        else:
+            table.to_parquet(folder / "times.parquet")
+
+    return make
+
+
+def _scorep(folder: Path) -> None:
+    run = record.load(write_run(folder / "record", ranks=2, cycles=20, rank_sd=0.3))
+    fake_scorep.write(run, folder)
+
+
+def _seen(found: list) -> Any:
+    return [[one.seconds, one.visits, one.counts] for one in found]
+
+
+def _traced(folder: Path) -> Any:
+    found = trace.read(folder / "traces.otf2", 2)
+    return [_seen(found), [one.waited_s for one in found]]
+
+
+def _placement(end: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        described = description.read(describe(areas=4, neurons=50))
+        placement_file.write(
+            folder / f"placement{end}", placement.of_rule(described, next(iter(PLACEMENTS)), 4)
+        )
+
+    return make
+
+
+def _placed(folder: Path) -> Any:
+    (path,) = folder.iterdir()
+    found = placement_file.read(path, 200)
+    return [found.ranks, found.per_rank, found.merged().first, found.method]
+
+
+def _network(folder: Path) -> None:
+    (folder / "run.json").write_text(json.dumps(describe(areas=3)))
+
+
+def _described(folder: Path) -> Any:
+    found = description.read(read_json(folder / "run.json"), "run.json: ")
+    of = graph.load(folder / "run.json")
+    return [found, found.neurons, of.sizes]
+
+
+def _machine(folder: Path) -> None:
+    shutil.copy(machines.loader.folder() / "epyc-vm.yaml", folder)
+
+
+def _profile(folder: Path) -> Any:
+    found = machines.load(folder / "epyc-vm.yaml")
+    return {name: [value.value, value.unit, value.kind] for name, value in found.values.items()}
+
+
+def _experiment(folder: Path) -> None:
+    content = yaml.safe_load((ROOT / "workflows" / "experiments" / "smoke.yaml").read_text())
+    (folder / "smoke.yaml").write_text(yaml.safe_dump(content))
+
+
+def _expanded(folder: Path) -> Any:
+    chosen = experiments.load(folder / "smoke.yaml")
+    runs = experiments.expand(chosen) if experiments._number(chosen) < 200 else []
+    return [run.without_description() for run in runs]
+
+
+def _sweep(folder: Path) -> None:
+    results, runs = swept.planned(folder)
+    swept.write(results, runs[0], cycles=10)
+
+
+def _gathered(folder: Path) -> Any:
+    found = gather(folder)
+    return [found.progress, found.left_out, found.failed, [m.configuration.label for m in found.runs]]
+
+
+def _music(folder: Path) -> None:
+    text = "np=2\n[A]\nbinary=./a\n[B]\nnp=3\nA.out -> B.in [128]\nB.out -> A.in [7]\n"
+    (folder / "model.music").write_text(text)
+
+
+READERS: dict[str, Reader] = {
+    "run record": Reader(_run, "record.json", _loaded),
+    "launch.json": Reader(_run, "launch.json", _loaded),
+    "ranks.csv": Reader(_run, "ranks.csv", _loaded),
+    "cycles.npy": Reader(_run, "cycles.npy", _loaded),
+    "budget": Reader(_run, "*", lambda folder: command("budget", folder)),
+    "energy.csv": Reader(_energy, "energy.csv", lambda f: _traces(own.source(record.load(f)).traces)),
+    "energy": Reader(_energy, "*", lambda folder: command("energy", folder)),
+    "power": Reader(_power, "power.csv", lambda f: _traces(read_power(f / "power.csv").channels)),
+    "dry rank": Reader(_dry_rank, "*", lambda f: [(one := dry_rank.load(f)).record, one.row, one.span]),
+    "dry run": Reader(_dry_run, "dry/*", lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks]),
+    "imported": Reader(_imported, "mine/*", lambda folder: command("budget", folder / "mine")),
+    "npy": Reader(_table(".npy"), "*", _import("table")),
+    "csv": Reader(_table(".csv"), "*", _import("table")),
+    "parquet": Reader(_table(".parquet"), "*", _import("table"), apart=True),
+    "nest of NEST 3.10": Reader(_real_nest, "*", _import("nest")),
+    **{
+        name: Reader(
+            lambda folder, write=write: write(folder, _times()), "*", _import(name), apart=name == "otf2"
+        )
+        for name, write in foreign_logs.WRITERS.items()
+        if name != "otf2"
+    },
+    "otf2": Reader(lambda f: foreign_logs.trace(f, _times(2, 8)), "**/*.*", _import_trace, apart=True),
+    "traces of Score-P": Reader(_scorep, "trace*/*.*", _traced, apart=True),
+    "cubex": Reader(_scorep, "*.cubex", lambda folder: _seen(profile.read(folder / "profile.cubex", 2))),
+    "placement.json": Reader(_placement(".json"), "*", _placed),
+    "placement.npz": Reader(_placement(".npz"), "*", _placed),
+    "run description": Reader(_network, "run.json", _described),
+    "machine profile": Reader(_machine, "*.yaml", _profile),
+    "experiment": Reader(_experiment, "*.yaml", _expanded),
+    "plan.json": Reader(_sweep, "plan.json", _gathered),
+    "MUSIC configuration": Reader(
+        _music, "*.music", lambda f: [str(music_config.read(f / "model.music")), "read"]
+    ),
+}  # fmt: skip
