@@ -72,7 +72,7 @@ static void add_lane(struct estimate *e, const struct lane_share *share, const s
     if (index.most_lists > 0) { // a group of lists, and pages of which a part is needed
         const double bytes = (double)synapse_bytes(format) * each, huge = 1 << 21;
         building[1] += threads * ldexp(4 + bytes / share->lists, (int)index.group_bits);
-        building[1] += threads * (bytes < 16 * huge ? 8192 : 2 * huge);
+        building[1] += threads * (bytes / alloc_releases + (bytes < 16 * huge ? 8192 : 2 * huge));
     }
     const double round = 16 * share->lists / (double)routes_rounds((uint64_t)share->lists);
     building[2] = fmax(building[2], round);

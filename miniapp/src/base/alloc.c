@@ -54,7 +54,7 @@ void *alloc_less(void *block, size_t count, size_t size) {
 size_t alloc_release(size_t bytes, void *from, void *to) {
     const size_t page = bytes < 16 * (size_t)huge_page ? (size_t)sysconf(_SC_PAGESIZE) : huge_page;
     const uintptr_t first = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;
-    if (first >= end) return 0;
+    if (first >= end || end - first < bytes / alloc_releases) return 0;
     madvise((char *)from + (first - (uintptr_t)from), end - first, MADV_DONTNEED);
     return end - (uintptr_t)from;
 }

@@ -31,9 +31,14 @@ void *alloc_zero(size_t count, size_t size);
 void *alloc_more(void *block, size_t count, size_t size);
 void *alloc_less(void *block, size_t count, size_t size);
 
+/// A block can be given back in so many parts. Each time, other processors forget its pages, which takes
+/// microseconds.
+enum { alloc_releases = 16 };
+
 /// Gives the memory of the whole pages from ... to - 1 of a block of `bytes` bytes back to the system: huge
-/// pages where the block has many. What is in them is lost; they can be written to again. \return bytes from
-/// `from` up to the end of the last of these pages, 0 without any.
+/// pages where the block has many. It does nothing while they are less than bytes / alloc_releases. What is
+/// in them is lost; they can be written to again. \return bytes from `from` up to the end of the last of
+/// these pages, 0 if none was given back.
 size_t alloc_release(size_t bytes, void *from, void *to);
 
 /// Returns a copy of a string.

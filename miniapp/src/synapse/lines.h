@@ -9,8 +9,9 @@
 /// Lists whose group is not complete.
 struct lines_writer {
     struct synapse_table *table;
-    uint32_t *counts; ///< [n] synapses of each list
+    uint32_t *starts; ///< [n + 1] list l of these has synapses starts[l] up to starts[l + 1] of the table
     uint32_t *words;  ///< the synapses of these lists, without names
+    uint32_t *named;  ///< the synapses of a line of very many, with names
     uint32_t n, n_words;
     uint32_t room, room_words;
     uint32_t groups; ///< written
@@ -20,7 +21,7 @@ struct lines_writer {
 /// must not be needed for anything else up to the last synapse that was handed over.
 void lines_open(struct lines_writer *writer, struct synapse_table *table, uint32_t *further);
 
-/// Makes room for some more lists, to be put at counts[n] and words[n_words].
+/// Makes room for some more lists, to be put at starts[n], one more than lists, and words[n_words].
 void lines_reserve(struct lines_writer *writer, uint32_t lists, uint32_t words);
 
 /// Takes over what was put there, and writes the groups that are complete.

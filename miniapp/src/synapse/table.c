@@ -103,7 +103,7 @@ struct sorting {
     uint32_t count;      ///< of its lists
     uint32_t list;       ///< number of the first
     uint32_t *next;      ///< [sources of a bucket] place of the next synapse of the list
-    uint32_t *counts;    ///< [count] synapses of a list; NULL with starts
+    uint32_t *starts;    ///< [count + 1] its lists begin there, and end at the next
     uint32_t *sorted;    ///< synapses of a bucket
 };
 
@@ -121,38 +121,49 @@ static void next_lists(struct sorting *sorting, const struct buckets *buckets, u
     sorting->count = end - first;
 }
 
-/// Counts the synapses of the lists of a bucket, and notes where its lists begin.
+/// Notes where the lists of a bucket begin, and where they end, and sets their bits in the filter: a word at
+/// a time, since whether a list is empty cannot be foreseen.
 static void begin_lists(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
-    const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
-    const uint32_t low = ((uint32_t)1 << buckets->source_bits) - 1;
-    struct synapse_table *table = sorting->table;
-    for (uint32_t j = 0; j < sorting->count; j++) sorting->next[sorting->low[j] & low] = 0;
-    for (uint32_t i = first; i < end; i++) sorting->next[buckets_source(buckets, i)]++;
-    for (uint32_t j = 0, at = 0; j < sorting->count; j++) {
-        const uint32_t source = sorting->low[j] & low, list = sorting->list + j;
-        const uint32_t count = sorting->next[source];
-        if (table->start)
-            table->start[list] = first + at;
-        else
-            sorting->counts[j] = count;
-        if (count > 0 && table->filter) {
-            const uint32_t bit = list >> table->index.filter_bits;
-            table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+    enum { words_ahead = 512 };          // as far ahead the hardware does not fetch beyond a page
+    const struct buckets own = *buckets; // stores to `next` could change what pointers lead to
+    const uint32_t first = buckets_first(&own, bucket), end = own.end[bucket];
+    const uint32_t low = ((uint32_t)1 << own.source_bits) - 1;
+    const unsigned filter_bits = sorting->table->index.filter_bits;
+    uint64_t *filter = sorting->table->filter, present = 0;
+    uint32_t *next = sorting->next, at = first, word = sorting->list >> filter_bits >> 6;
+    for (uint32_t j = 0; j < sorting->count; j++) next[sorting->low[j] & low] = 0;
+    for (uint32_t i = first; i < end; i++) {
+        __builtin_prefetch(own.synapses + i * synapse_words(&own.format) + words_ahead);
+        next[buckets_source(&own, i)]++;
+    }
+    for (uint32_t j = 0; j < sorting->count; j++) {
+        const uint32_t source = sorting->low[j] & low, bit = (sorting->list + j) >> filter_bits;
+        const uint32_t count = next[source];
+        if (filter && bit / 64 != word) {
+            filter[word] |= present;
+            word = bit / 64;
+            present = 0;
         }
-        sorting->next[source] = at;
+        present |= (uint64_t)(count > 0) << bit % 64;
+        sorting->starts[j] = at;
+        next[source] = at - first;
         at += count;
     }
+    sorting->starts[sorting->count] = at;
+    if (present && filter) filter[word] |= present;
 }
 
 /// Copies the synapses of a bucket in the order of their lists, without the bits of their sources.
 static void sort_bucket(const struct sorting *sorting, const struct buckets *buckets, uint32_t bucket) {
-    const size_t words = synapse_words(&buckets->format);
+    const struct buckets own = *buckets;
+    const size_t words = synapse_words(&own.format);
     const uint32_t first = buckets_first(buckets, bucket), end = buckets->end[bucket];
-    const uint64_t used = ((uint64_t)1 << buckets->format.used_bits) - 1;
+    const uint32_t used = (uint32_t)(((uint64_t)1 << own.format.used_bits) - 1);
+    uint32_t *next = sorting->next, *sorted = sorting->sorted;
     for (uint32_t i = first; i < end; i++) {
-        const uint32_t *synapse = buckets->synapses + words * i;
-        uint32_t *at = sorting->sorted + words * sorting->next[buckets_source(buckets, i)]++;
-        at[0] = (uint32_t)(synapse[0] & used);
+        const uint32_t *synapse = own.synapses + words * i;
+        uint32_t *at = sorted + words * next[buckets_source(&own, i)]++;
+        at[0] = synapse[0] & used;
         if (words > 1) at[1] = synapse[1];
     }
 }
@@ -167,12 +178,12 @@ static void sort_with_starts(struct sorting *sorting, struct buckets *buckets, c
     for (uint32_t k = 0; k < buckets->n; k++) {
         const uint32_t first = buckets_first(buckets, k);
         next_lists(sorting, buckets, k, sources);
+        sorting->starts = table->start + sorting->list;
         begin_lists(sorting, buckets, k);
         sort_bucket(sorting, buckets, k);
         memcpy(buckets->synapses + bytes / sizeof(uint32_t) * first, sorting->sorted,
                bytes * (buckets->end[k] - first));
     }
-    table->start[table->index.lists] = table->size;
     free(sorting->sorted);
 }
 
@@ -188,7 +199,7 @@ static void sort_into_lines(struct sorting *sorting, struct buckets *buckets, co
         const uint32_t n = (uint32_t)words * (buckets->end[k] - buckets_first(buckets, k));
         next_lists(sorting, buckets, k, sources);
         lines_reserve(&writer, sorting->count, n);
-        sorting->counts = writer.counts + writer.n;
+        sorting->starts = writer.starts + writer.n;
         sorting->sorted = writer.words + writer.n_words;
         begin_lists(sorting, buckets, k);
         sort_bucket(sorting, buckets, k);
