@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from spikemark.network import lanes, placement
+from spikemark.network import lanes, lines, placement
 from spikemark.network.description import Description
 from spikemark.network.fields import Delay
 from spikemark.network.schedules import find
@@ -11,10 +11,6 @@ from spikemark.records.record import Run
 
 from .model import Delivery
 
-FEW = 6  # synapses of a list on the mean, below which lists share lines (miniapp/src/synapse/table.h)
-#: Share of the spikes that go on from a line to further words, where it has 15 or, with a filter, 19 words on
-#: the mean: of Poisson numbers of synapses.
-FURTHER, FILTERED_FURTHER = 0.13, 0.27
 BLOCK = 4096  # neurons updated together, whose input every step touches (block_neurons of the mini-app)
 
 
@@ -34,7 +30,15 @@ def deliveries(run: Run) -> list[Delivery]:
     for row in run.ranks.itertuples():
         lookups = row.lookups if "lookups" in run.ranks else None
         filtered = lookups is not None and row.synaptic_events < lookups  # lists are mostly empty
-        lines = lookups is not None and row.synaptic_events < FEW * lookups
+        synapse = round(parts["synapses"] / totals.synapses) if totals.synapses else 4
+        spare = lines.spare_bits(-(-row.neurons // record.threads), len(arrivals), _classes(description))
+        shared = lookups is not None and lines.used(
+            lookups, row.synaptic_events, synapse // lines.WORD, spare
+        )
+        beyond = 0.0
+        if shared:
+            mean = row.synaptic_events / lookups
+            beyond = lines.beyond(mean, synapse // lines.WORD, spare, filtered)
         of_synapses = row.synapses / totals.synapses if totals.synapses else 0.0
         of_neurons = row.neurons / totals.neurons if totals.neurons else 0.0
         found.append(Delivery(
@@ -44,7 +48,7 @@ def deliveries(run: Run) -> list[Delivery]:
             first_accesses=int(row.first_accesses),
             spikes=int(row.spikes),
             neurons=int(row.neurons),
-            synapse=round(parts["synapses"] / totals.synapses) if totals.synapses else 4,
+            synapse=synapse,
             synapses=parts["synapses"] * of_synapses,
             starts=parts["lists"] / record.ranks,
             ring=parts["ring"] * of_neurons,
@@ -52,11 +56,19 @@ def deliveries(run: Run) -> list[Delivery]:
             targets=_targets(local[:, int(row.rank)], received[:, int(row.rank)]),
             routes=parts["routes"] * of_neurons,
             others=parts["neurons"] * of_neurons + 4 * min(BLOCK, largest / record.ranks),
-            further=(FILTERED_FURTHER if filtered else FURTHER) if lines else None,
+            lines_read=int(row.first_accesses if filtered else lookups) if shared else 0,
+            beyond=lines.LINES_BEYOND * beyond,
             filtered=int(lookups) if filtered else 0,
+            threads=record.threads,
             regular=all(p.neuron.model == "ignore_and_fire" for p in populations),
         ))  # fmt: skip
     return found
+
+
+def _classes(description: Description) -> int:
+    """Different weights of synapses, of which a synapse names one; 1 where each has its own."""
+    weights = [p.weights for p in description.network.projections]
+    return 1 if any(w.own for w in weights) else len({level for w in weights for level in w.levels})
 
 
 def _received(description: Description) -> np.ndarray:

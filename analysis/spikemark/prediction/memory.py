@@ -5,14 +5,12 @@ finds their lists on each thread, routes, neurons, a ring of input, and the buff
 word is sent. The program and the MPI library come on top.
 """
 
-import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from spikemark.machines.inputs import WITHIN
+from spikemark.network import lines
 from spikemark.network.composed import COMPOSED
 from spikemark.network.exchanges import ALONE
 from spikemark.network.lanes import Lane
@@ -25,14 +23,8 @@ NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
 LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
 BLOCK, BLOCK_BYTES = 4096, 8
-START, FILTER_WORD, WORD, GROUP = 4, 8, 4, 16  # bytes
-LINE = 16  # words that hold synapses of neighbouring lists
-FEW = 6  # synapses of a list on the mean, below which lists share lines
-FILL, FILTERED_FILL = 15, 19  # words of the lists of a line on the mean, without a filter and with one
+START, FILTER_WORD = 4, 8  # bytes
 FILTER_BITS = 8  # for each synapse, at most
-FEWEST_SPARE, MOST_GROUP_BITS, GROUP_SYNAPSES = 5, 14, 16384
-MANY = 32  # lists of a line
-MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
 #: Of an exchange, for each rank, partner or not (`rank_bytes` of its file in miniapp/src/transport/exchange);
 #: 0 for the others.
 PLACE = {
@@ -97,39 +89,19 @@ def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     """
     lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
     synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
-    words = synapse_bytes(loads.description.network) // WORD
+    words = synapse_bytes(loads.description.network) // lines.WORD
     spare = np.broadcast_to(_spare_bits(loads, neurons), lists.shape)
     sparse = (synapses > 0) & (synapses < lists)
     narrowed = np.zeros_like(lists)
     for bits in range(31):
         narrowed += (narrowed == bits) & sparse & (lists >> bits > FILTER_BITS * synapses)
     filters = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
-    lines = (synapses > 0) & (synapses < FEW * lists) & (spare >= FEWEST_SPARE)
-    lines &= synapses * words < MOST_WORDS
-    found = np.where(lines, 0.0, START * (lists + 1.0))
-    for at in np.argwhere(lines):
-        i = tuple(at)
-        found[i] = _line_bytes(int(lists[i]), int(synapses[i]), words, int(spare[i]), bool(sparse[i]))
+    found = START * (lists + 1.0)
+    for at, held in np.ndenumerate(synapses):
+        of_thread = int(lists[at]), int(held), words, int(spare[at])
+        if lines.used(*of_thread):
+            found[at] = lines.index_bytes(*of_thread, bool(sparse[at]))
     return (found + FILTER_WORD * filters).sum(axis=0)
-
-
-@lru_cache(maxsize=4096)
-def _line_bytes(lists: int, synapses: int, words: int, spare: int, filtered: bool) -> float:
-    """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
-    bits = min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
-    group = min(lists, 1 << bits)
-    fill = FILTERED_FILL if filtered else FILL
-    alike = group / max(1, round(words * synapses * group / lists / fill))
-    most = 1 << min(spare - 1, MOST_GROUP_BITS)
-    share = max(1, min(most, math.ceil(alike) if alike > MANY else round(alike)))
-    lines = lists / group * -(-group // share)
-    mean, room = share * synapses / lists, LINE // words
-    here = stats.poisson.pmf(np.arange(room + 1), mean)
-    most_there = here.sum()
-    beyond = mean - np.arange(room + 1) @ here - (room - 1) * (1 - most_there)
-    further = max(0.0, words * beyond + 1 - most_there)
-    groups = -(-lists // (1 << bits))
-    return GROUP * groups + WORD * (lines * (LINE + further) - words * synapses)
 
 
 def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
@@ -138,9 +110,8 @@ def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
         round(w / loads.ring.unit) for p in loads.description.network.projections for w in p.weights.levels
     }
     classes = 1 if synapse_bytes(loads.description.network) == 8 else max(1, len(weights))
-    places = np.maximum(1, np.ceil(neurons / loads.threads)) * loads.ring.slots
-    place_bits = np.maximum(1, np.ceil(np.log2(places)))
-    return 32 - place_bits - np.ceil(np.log2(classes))
+    of_thread = np.maximum(1, np.ceil(neurons / loads.threads))
+    return np.array([lines.spare_bits(n, loads.ring.slots, classes) for n in of_thread])
 
 
 def fits(profile: Any, needed_gb: float) -> bool | None:
