@@ -33,7 +33,7 @@ void *alloc_less(void *block, size_t count, size_t size);
 
 /// A block can be given back in so many parts. Each time, other processors forget its pages, which takes
 /// microseconds.
-enum { alloc_releases = 32 };
+enum { alloc_releases = 64 };
 
 /// Gives the memory of the whole pages from ... to - 1 of a block of `bytes` bytes back to the system: huge
 /// pages where the block has many. It does nothing while they are less than bytes / alloc_releases. What is

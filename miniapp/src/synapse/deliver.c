@@ -1,3 +1,4 @@
+#include "synapse/filter.h"
 #include "synapse/line_find.h"
 #include "synapse/name_search.h"
 #include "synapse/table.h"
@@ -78,12 +79,6 @@ static inline uint32_t row_of(const struct delivery *d, uint32_t word) {
     uint32_t slot = d->slot + spike_step(d->spikes, word);
     if (slot >= d->ring.slots) slot -= d->ring.slots;
     return slot * d->ring.neurons;
-}
-
-/// Fetches what `at` points to into the second cache. This suits indices, which are read much later: what is
-/// on its way to the first cache holds one of its few places for misses.
-__attribute__((always_inline)) static inline void fetch_index(const void *at) {
-    __builtin_prefetch(at, 0, 2);
 }
 
 // Each loop below fetches what spikes need some spikes ahead of its use. What the first spikes need is
@@ -253,23 +248,6 @@ __attribute__((always_inline)) static inline struct delivered deliver_lines(cons
     return delivered;
 }
 
-/// Copies the spikes that the filter lets through. \return how many they are.
-static size_t pass_filter(const struct delivery *d, const uint32_t *words, size_t n, uint32_t *passed) {
-    enum { ahead = 32 };
-    const uint64_t *filter = d->table.filter;
-    const unsigned shift = d->table.index.filter_bits;
-    size_t m = 0;
-    for (size_t i = 0; i < smaller(n, ahead); i++)
-        fetch_index(&filter[(spike_list(d->spikes, words[i]) >> shift) / 64]);
-    for (size_t i = 0; i < n; i++) {
-        if (i + ahead < n) fetch_index(&filter[(spike_list(d->spikes, words[i + ahead]) >> shift) / 64]);
-        const uint32_t bit = spike_list(d->spikes, words[i]) >> shift;
-        passed[m] = words[i];
-        m += filter[bit / 64] >> bit % 64 & 1;
-    }
-    return m;
-}
-
 /// Delivers by the loop that suits the lengths of the lists.
 __attribute__((always_inline)) static inline struct delivered deliver_as(const struct delivery *d,
                                                                          const uint32_t *words, size_t n,
@@ -300,7 +278,7 @@ struct delivered synapse_table_deliver(const struct synapse_table *table, const 
     } else {
         uint32_t passed[chunk];
         for (size_t i = 0; i < n; i += chunk) {
-            const size_t m = pass_filter(&d, words + i, n - i < chunk ? n - i : chunk, passed);
+            const size_t m = filter_pass(table, spikes, words + i, smaller(n - i, chunk), passed);
             const struct delivered some = deliver(&d, passed, m);
             sum.synaptic_events += some.synaptic_events;
             sum.first_accesses += some.first_accesses;
