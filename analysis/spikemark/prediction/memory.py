@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.machines.inputs import WITHIN
+from spikemark.network import lines
 from spikemark.network.composed import COMPOSED
 from spikemark.network.exchanges import ALONE
 from spikemark.network.lanes import Lane
@@ -23,9 +24,7 @@ LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
 BLOCK, BLOCK_BYTES = 4096, 8
 START, FILTER_WORD = 4, 8  # bytes
-BLOCK_SYNAPSES = 8  # of a block of lists, at least, where words have bits to spare
 FILTER_BITS = 8  # for each synapse, at most
-SPARSE = 1  # synapses of a list on the mean, below which lists share starts and have a filter
 #: Of an exchange, for each rank, partner or not (`rank_bytes` of its file in miniapp/src/transport/exchange);
 #: 0 for the others.
 PLACE = {
@@ -84,24 +83,25 @@ def _places(exchange: str, ranks: int) -> float:
 def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     """Bytes by which a thread finds its lists, for all lanes, [rank] (miniapp/src/synapse/table.h).
 
-    There is a start for every list. Where lists hold less than one synapse on the mean, there is one for
-    every block of 2^b lists, as many as hold eight synapses or more; each synapse names its list in b bits
-    that its place and weight leave, and a filter has a bit for every list, or for 2^c of them.
+    There is a start for every list. Where lists hold less than six synapses on the mean, neighbouring ones
+    share lines of 16 words, and what does not fit follows elsewhere: numbers of synapses are taken to be
+    Poisson. Where lists hold less than one, a filter has a bit for every list, or for 2^c of them.
     """
     lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
     synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
-    spare = _spare_bits(loads, neurons)
-    sparse = (synapses > 0) & (synapses < SPARSE * lists)
-    block = np.zeros_like(lists)
-    for bits in range(31):
-        more = sparse & (block == bits) & (bits < spare) & (lists >> bits > 1)
-        block += more & (synapses << bits < BLOCK_SYNAPSES * lists)
+    words = synapse_bytes(loads.description.network) // lines.WORD
+    spare = np.broadcast_to(_spare_bits(loads, neurons), lists.shape)
+    sparse = (synapses > 0) & (synapses < lists)
     narrowed = np.zeros_like(lists)
     for bits in range(31):
         narrowed += (narrowed == bits) & sparse & (lists >> bits > FILTER_BITS * synapses)
-    words = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
-    blocks = (lists + (1 << block) - 1) >> block
-    return (START * (blocks + 1) + FILTER_WORD * words).sum(axis=0)
+    filters = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
+    found = START * (lists + 1.0)
+    for at, held in np.ndenumerate(synapses):
+        of_thread = int(lists[at]), int(held), words, int(spare[at])
+        if lines.used(*of_thread):
+            found[at] = lines.index_bytes(*of_thread, bool(sparse[at]))
+    return (found + FILTER_WORD * filters).sum(axis=0)
 
 
 def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
@@ -110,9 +110,8 @@ def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
         round(w / loads.ring.unit) for p in loads.description.network.projections for w in p.weights.levels
     }
     classes = 1 if synapse_bytes(loads.description.network) == 8 else max(1, len(weights))
-    places = np.maximum(1, np.ceil(neurons / loads.threads)) * loads.ring.slots
-    place_bits = np.maximum(1, np.ceil(np.log2(places)))
-    return 32 - place_bits - np.ceil(np.log2(classes))
+    of_thread = np.maximum(1, np.ceil(neurons / loads.threads))
+    return np.array([lines.spare_bits(n, loads.ring.slots, classes) for n in of_thread])
 
 
 def fits(profile: Any, needed_gb: float) -> bool | None:

@@ -59,17 +59,21 @@ static void add_lane(struct estimate *e, const struct lane_share *share, const s
     const unsigned bits = buckets_source_bits(format, (uint32_t)share->sources);
     const double width = ldexp(1, (int)bits), buckets = (network->n_neurons >> bits) + 1.0;
     const struct synapse_index index =
-        synapse_index((uint32_t)whole(fmin(share->lists, UINT32_MAX)), whole(each),
-                      format->used_bits < 32 ? 32 - format->used_bits : 0);
+        synapse_index(format, (uint32_t)whole(fmin(share->lists, UINT32_MAX)), whole(each));
     const double filled = fmax(1, share->sources / width); // buckets
     const double sources =
         2 * share->lists + sizeof(struct id_bucket) *
                                ((network->n_neurons >> id_set_bits(network->n_neurons, bits, threads)) + 1.0);
-    e->lists += threads * (double)synapse_index_bytes(&index);
+    e->lists += threads * synapse_index_bytes(&index, format, whole(each));
     e->routes += share->lists * (double)sizeof(struct route);
     building[0] += threads * 4 * buckets;
     building[1] += threads * (4 * buckets + 8 * width) + sources;
     building[1] += (double)synapse_bytes(format) * share->synapses / filled;
+    if (index.most_lists > 0) { // a group of lists, and pages of which a part is needed
+        const double bytes = (double)synapse_bytes(format) * each, huge = 1 << 21;
+        building[1] += threads * ldexp(4 + bytes / share->lists, (int)index.group_bits);
+        building[1] += threads * (bytes / alloc_releases + (bytes < 16 * huge ? 8192 : 2 * huge));
+    }
     const double round = 16 * share->lists / (double)routes_rounds((uint64_t)share->lists);
     building[2] = fmax(building[2], round);
     building[3] += sources;
