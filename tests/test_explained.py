@@ -20,7 +20,7 @@ from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.placement_field import FROM_FILE, located
-from spikemark.prediction import exchange, memory
+from spikemark.prediction import building, exchange, memory
 from spikemark.prediction.loads import Loads
 from spikemark.presets import PRESETS
 from spikemark.running import possible
@@ -238,6 +238,7 @@ def compared(mine: Loads, said: dict):
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
     yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
+    yield "building", building.building_bytes(mine), close([rank["building_bytes"] for rank in ranks])
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
@@ -247,6 +248,20 @@ def test_random_descriptions(first, tmp_path):
     wrong = {first + i: words for i, (words, _) in enumerate(found) if words}
     assert not wrong, "\n".join(f"{number}: {words}" for number, words in wrong.items())
     assert 0.3 * BATCH < sum(possible for _, possible in found) < 0.9 * BATCH
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 48), (3, 1), (128, 2), (1024, 48)])
+@pytest.mark.parametrize("name", PRESETS)
+def test_memory_of_presets_with_its_building(name, ranks, threads, tmp_path):
+    description = PRESETS[name].describe() | {"placement": "area_group"}
+    (tmp_path / "run.json").write_text(json.dumps(description))
+    layout = ["--ranks", ranks, "--threads", threads]
+    done = program.start("--explain", tmp_path / "run.json", *layout, "--json")
+    assert done.returncode == 0, done.stderr
+    said, mine = json.loads(done.stdout)["per_rank"], expected(description, ranks, threads)
+    assert memory.bytes_of_ranks(mine) == close([rank["memory_bytes"] for rank in said])
+    both = [rank["memory_bytes"] + rank["building_bytes"] for rank in said]
+    assert building.bytes_at_most(mine) == close(both)
 
 
 def test_the_same_schedules_and_placements():
