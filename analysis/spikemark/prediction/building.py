@@ -1,8 +1,9 @@
 """Bytes that the mini-app needs while it builds a network, which may be more than what stays.
 
-The formula is that of miniapp/src/app/estimate.h. While the synapses are drawn, every thread counts buckets of
-sources, and neither lists nor routes are there yet. When they are sorted, the sources of the rank are there, too,
-and every thread has room for one bucket. When routes are made, a rank has its sources and a round of requests.
+The formula is that of miniapp/src/app/estimate.h. While the synapses are drawn, every thread counts buckets
+of sources, and neither lists nor routes are there yet. When they are sorted, the sources of the rank are
+there, too, and every thread has room for one bucket. When routes are made, a rank has its sources and a round
+of requests.
 """
 
 import numpy as np
