@@ -213,7 +213,7 @@ class Bench:
 
 
 def _status(running: subprocess.Popen) -> int:
-    """The exit status of a program; it is killed where it has not ended in time, as a fork of the server is."""
+    """The exit status of a program, which is killed where it has not ended in time, as a fork is."""
     try:
         return running.wait(LIMIT_S)
     except subprocess.TimeoutExpired:
