@@ -250,20 +250,6 @@ def test_random_descriptions(first, tmp_path):
     assert 0.3 * BATCH < sum(possible for _, possible in found) < 0.9 * BATCH
 
 
-@pytest.mark.parametrize(("ranks", "threads"), [(1, 48), (3, 1), (128, 2), (1024, 48)])
-@pytest.mark.parametrize("name", PRESETS)
-def test_memory_of_presets_with_its_building(name, ranks, threads, tmp_path):
-    description = PRESETS[name].describe() | {"placement": "area_group"}
-    (tmp_path / "run.json").write_text(json.dumps(description))
-    layout = ["--ranks", ranks, "--threads", threads]
-    done = program.start("--explain", tmp_path / "run.json", *layout, "--json")
-    assert done.returncode == 0, done.stderr
-    said, mine = json.loads(done.stdout)["per_rank"], expected(description, ranks, threads)
-    assert memory.bytes_of_ranks(mine) == close([rank["memory_bytes"] for rank in said])
-    both = [rank["memory_bytes"] + rank["building_bytes"] for rank in said]
-    assert building.bytes_at_most(mine) == close(both)
-
-
 def test_the_same_schedules_and_placements():
     said = json.loads(program.start("--list", "--json").stdout)
     assert [one["name"] for one in said["placements"]] == [*placement.PLACEMENTS, FROM_FILE]
