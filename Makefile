@@ -13,12 +13,12 @@ SIMULATOR := simulator
 BIN := $(CURDIR)/.venv/bin
 endif
 # Pytest on every core, a file at a time in the order of pytest.ini. There is a worker more than cores, since tests often
-# wait for programs; those on Slurm nearly always do. Waiting ranks and threads yield to those of other tests.
+# wait for programs, but on Slurm, whose nodes run as many jobs at a time. Waiting ranks and threads yield to others.
 CORES = $$(getconf _NPROCESSORS_ONLN)
 WORKERS = $$(($(CORES) + 1))
 SIDE_BY_SIDE = PYTEST_XDIST_AUTO_NUM_WORKERS=$(WORKERS) OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive \
     "$(BIN)/python" -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
-test-slurm: WORKERS = $$((2 * $(CORES)))
+test-slurm: WORKERS = $(CORES)
 CTEST = ctest --test-dir build --output-on-failure --parallel "$(CORES)"
 C_FILES = $(shell find miniapp -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp')
 SNAKEFILES := Snakefile $(wildcard workflows/rules/*.smk)
