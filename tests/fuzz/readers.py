@@ -25,6 +25,7 @@ import yaml
 from results import command
 from small_network import describe
 from synthetic import compute_times, job, write_run
+from tender import made_up
 
 from spikemark import machines
 from spikemark.core.reading import read_json
@@ -272,6 +273,7 @@ READERS: dict[str, Reader] = {
     "machine profile": Reader(_machine, "*.yaml", _profile),
     "experiment": Reader(_experiment, "*.yaml", _expanded),
     "plan.json": Reader(_sweep, "plan.json", _gathered),
+    "tender answer": Reader(made_up.write, "**/*.*", made_up.read),
     "MUSIC configuration": Reader(
         _music, "*.music", lambda f: [str(music_config.read(f / "model.music")), "read"]
     ),

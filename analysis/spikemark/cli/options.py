@@ -191,12 +191,20 @@ def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
     content = read_json_or_yaml(path, "a run description is needed")
     if not isinstance(content, dict):
         raise BadInput(f"{path}: not a run description: one object is needed")
+    for field, value in given_settings(settings).items():
+        assign(content, field, value)
+    return located(content, path.parent)
+
+
+def given_settings(settings: list[str]) -> dict[str, Any]:
+    """Fields and values of settings such as schedule=NAME. Raises BadInput for others."""
+    found = {}
     for setting in settings:
         field, equals, value = setting.partition("=")
         if not (field and equals):
             raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
         try:
-            assign(content, field, json.loads(value))
+            found[field] = json.loads(value)
         except json.JSONDecodeError:
-            assign(content, field, value)
-    return located(content, path.parent)
+            found[field] = value
+    return found

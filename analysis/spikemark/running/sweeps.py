@@ -140,7 +140,7 @@ def sweep(
             if cost and progress.pending:
                 progress.say(cost)
             complaints = way.carry_out(results, runs, progress, lock) if progress.pending else []
-            progress.say("collecting and drawing the report")
+            progress.say("collecting the results")
         outcome = Outcome(results, len(runs), progress.failed, complaints)
         conclude(outcome)
     return outcome
