@@ -20,7 +20,7 @@ from spikemark.network import exchanges, placement, schedules
 from spikemark.network.description import read
 from spikemark.network.lanes import WORD_BYTES
 from spikemark.network.placement_field import FROM_FILE, located
-from spikemark.prediction import exchange, memory
+from spikemark.prediction import building, exchange, memory
 from spikemark.prediction.loads import Loads
 from spikemark.presets import PRESETS
 from spikemark.running import possible
@@ -238,6 +238,7 @@ def compared(mine: Loads, said: dict):
     yield "synapses of ranks", mine.synapses, close([rank["synapses"] for rank in ranks])
     yield "ring's bytes", mine.ring.neuron_bytes * neurons, close([r["memory_parts"]["ring"] for r in ranks])
     yield "memory", memory.bytes_of_ranks(mine), close([rank["memory_bytes"] for rank in ranks])
+    yield "building", building.building_bytes(mine), close([rank["building_bytes"] for rank in ranks])
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))

@@ -1,8 +1,8 @@
-"""Bytes that the mini-app's structures take on every rank, before anything is built.
+"""Bytes that the mini-app's structures take on every rank once it is built, before anything is built.
 
 These are the sizes of the mini-app (docs/miniapp.md, Synapses; miniapp/src/app/estimate.c): synapses, what
 finds their lists on each thread, routes, neurons, a ring of input, and the buffers of exchanges before any
-word is sent. The program and the MPI library come on top.
+word is sent. The program and the MPI library come on top, and while it builds what `building.py` says.
 """
 
 from typing import Any
@@ -90,7 +90,7 @@ def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
     synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
     words = synapse_bytes(loads.description.network) // lines.WORD
-    spare = np.broadcast_to(_spare_bits(loads, neurons), lists.shape)
+    spare = np.broadcast_to(spare_bits(loads, neurons), lists.shape)
     sparse = (synapses > 0) & (synapses < lists)
     narrowed = np.zeros_like(lists)
     for bits in range(31):
@@ -104,12 +104,18 @@ def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     return (found + FILTER_WORD * filters).sum(axis=0)
 
 
-def _spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
-    """Bits that the place and the weight of a synapse leave in a word, [rank]."""
+def spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
+    """Bits that the place and the weight of a synapse leave in a word, [rank].
+
+    Weights of projections without synapses count as one, 0 units (miniapp/src/description/fixed_point.c).
+    """
+    network = loads.description.network
     weights = {
-        round(w / loads.ring.unit) for p in loads.description.network.projections for w in p.weights.levels
+        round(w / loads.ring.unit) if network.has_synapses(p) else 0
+        for p in network.projections
+        for w in p.weights.levels
     }
-    classes = 1 if synapse_bytes(loads.description.network) == 8 else max(1, len(weights))
+    classes = 1 if synapse_bytes(network) == 8 else max(1, len(weights))
     of_thread = np.maximum(1, np.ceil(neurons / loads.threads))
     return np.array([lines.spare_bits(n, loads.ring.slots, classes) for n in of_thread])
 
