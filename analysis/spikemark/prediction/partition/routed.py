@@ -61,8 +61,11 @@ def check(lane: Lane) -> dict[str, object]:
         raise BadInput(f"exchange: side={found.side!r} {where}; allowed: {', '.join(levels.SIDES)}")
     if type(found.merged) is not bool:
         raise BadInput(f"exchange: merge={found.merged!r} {where}; allowed: true, false")
-    for name in found.files:
-        raise BadInput(f"exchange: {name} {where}: predictions know no files; leave the field out")
+    for field, file in found.files:
+        raise BadInput(
+            f"exchange: {field}={file!r} {where}; allowed: none, since predictions know neither rank"
+            " orders nor forwarding tables"
+        )
     return {f"level {number} ": part for number, part in enumerate(parts, 1)}
 
 
