@@ -35,7 +35,7 @@ def small():
         patch.setattr(loads, "RANKS", RANKS)
         for module in (loads, tables, routing):
             patch.setattr(module, "ABLATED", 36)
-        patch.setattr(loads, "items", lambda: items)
+        patch.setattr(loads, "items", lambda full=False: items)
         patch.setattr(replays, "cases", list)
         yield items
 

@@ -39,21 +39,22 @@ def divide(
     time_limit_s: float | None = None,
     kept: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Divided:
     """Place the graph on so many ranks.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
     the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
-    limit counts from this start.
+    limit counts from this start. `clock` says what it counts: seconds that pass, or those of the processor.
     Raises BadInput for fewer than one rank, and for more ranks than neurons, or than memory is for.
     """
     if not 1 <= ranks <= graph.neurons:
         raise BadInput(f"ranks={ranks}: 1 to {graph.neurons}, the number of neurons")
-    began = time.monotonic()
+    began = clock()
     check_memory(ranks)
     if method.direct is not None:
         problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed)
-        return Divided(method.direct(problem), time.monotonic() - began, True)
+        return Divided(method.direct(problem), clock() - began, True)
     problem = Problem(graph, ranks, Pieces.cut(method.cut(graph, ranks)), seed)
     key = _key(problem, method.name)
     earlier = _earlier(kept, key)
@@ -61,7 +62,7 @@ def divide(
         say(f"going on from {kept}")
     state, finished, saved, said = earlier, True, began, began
     for state in method.place(problem, earlier):
-        now = time.monotonic()
+        now = clock()
         if time_limit_s is not None and now - began >= time_limit_s:
             finished = False
             break
@@ -74,7 +75,7 @@ def divide(
             said = now
     if kept is not None and saved > began:
         _keep(kept, key, state)
-    return Divided(problem.placement(state["rank"], method.name), time.monotonic() - began, finished)
+    return Divided(problem.placement(state["rank"], method.name), clock() - began, finished)
 
 
 def _key(problem: Problem, method: str) -> str:
