@@ -64,7 +64,8 @@ def carry_out(
         print(line, file=stream)
     outcome = sweeps.sweep(experiment, sifted.runs, folder, conclude, ways.find(profile), stream)
     if prepare and profile == ways.HERE:
-        print(f"measuring or computing what else the study needs; {lasts}, unless it is known", file=stream)
+        more = f"measuring or computing what else the study needs; {lasts}, unless it is known"
+        print(more, file=stream, flush=True)
         outcome.complaints.extend(prepare(outcome.sweep))
     return write(study, outcome.sweep), outcome
 

@@ -8,8 +8,9 @@
 static double merged(const struct levels *levels, int ranks, double each, double hit) {
     const struct grid grid = grid_of(levels, ranks, 0);
     const int last = grid.levels.n - 1;
-    double size[levels_max] = {1}, needed[levels_max]; // ranks of a line; somebody behind a bridge needs a spike
-    double onward[levels_max];                   // branches of a spike from a hop on
+    double size[levels_max] = {1},
+           needed[levels_max]; // ranks of a line; somebody behind a bridge needs a spike
+    double onward[levels_max]; // branches of a spike from a hop on
     double behind = 1, ways = 1, entries = 1, branches = 0;
     for (int hop = 0; hop <= last; hop++) size[hop] = grid.levels.size[grid_level(&grid, hop)];
     onward[last] = size[last] * hit;

@@ -88,7 +88,7 @@ def peaks(results: Results) -> Table:
     ]
     note = (
         "A route is a neuron and another rank with a synapse of it: the traffic of Du et al. In parentheses:"
-        " lowest and highest of all seeds. Searches end by a limit of processor time, so they depend on the machine."
+        " lowest and highest of all seeds. How far a search gets by then depends on the machine."
     )
     return Table(columns, rows, "Peak traffic by method", "peaks", [note])
 
