@@ -111,6 +111,7 @@ static void injected_waits_do_not_change_the_spikes(void **state) {
     for (size_t w = 0; w < 2; w++)
         for (size_t s = 0; s < 2; s++)
             check((const char *const[]){waits[w], schedules[s], "inject.mean_us=20", "inject.sd_us=20",
+                                        "inject.per_neuron_ns=10", "inject.per_synapse_ns=1",
                                         "inject.correlation=0.5", "inject.rank_sd_us=10", "delay_ratio=auto",
                                         "inject.minor_mode={\"share\": 0.1, \"factor\": 2}", narrow_weight,
                                         NULL},

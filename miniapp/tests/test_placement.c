@@ -280,6 +280,9 @@ static void bad_files_are_refused(void **state) {
         {"over.2=0", "placement.file: over.2: 0; allowed: an integer from 1 to"},
         {"origin.1=8", "placement.file: origin.1: 8; allowed: an integer from 0 to 7"},
         {"origin.1=-1", "placement.file: origin.1: -1; allowed: an integer from 0 to 7"},
+        {"weights=1", "placement.file: weights: not 4 values; allowed: one for each rank"},
+        {"weights=[1, 1, 1]", "placement.file: weights: not 4 values; allowed: one for each rank"},
+        {"weights=[1, 1, 1, 0]", "placement.file: weights.3: 0; allowed: a number from 1e-12 to 1e12"},
     };
     struct description d;
     open_description(&d, eight_areas, NULL);

@@ -33,6 +33,14 @@ def partition(
         int | None,
         typer.Option(min=2, help="Number ranks so that groups of so many exchange most within themselves."),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="W,W", help="What each rank shall have, such as 1,0.5 or 1x64,0.5x2 [equal]."),
+    ] = None,
+    weights_from: Annotated[
+        Path | None,
+        typer.Option(metavar="RECORD", help="Weights by how fast each rank computed in this run."),
+    ] = None,
     seed: Seed = 1,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
@@ -58,7 +66,8 @@ def partition(
     grouping.check(ranks, group)
     found = load(graph)
     kept = out.with_name(f".{out.name}.state")
-    made = divide.divide(found, ranks, chosen, seed, time_limit, kept, _say)
+    capacity = _capacity(weights, weights_from, ranks)
+    made = divide.divide(found, ranks, chosen, seed, capacity, time_limit, kept, _say)
     placed = made.placement if group is None else grouping.grouped(found, made.placement, group)
     placement_file.write(out, placed.check(found.neurons, str(out)))
     kept.unlink(missing_ok=True)
@@ -71,6 +80,19 @@ def partition(
     print_lines([f"{short(out)}: {method}, {ended} after {made.seconds:.1f} s"])
     if found.described is not None:
         print_lines([f"to run it: {_running(graph, out, ranks)}"])
+
+
+def _capacity(weights: str | None, weights_from: Path | None, ranks: int):
+    """What ranks shall have, [ranks] of mean 1; None for equal ranks."""
+    from spikemark.core.errors import BadInput
+    from spikemark.prediction.partition.weights import capacity, of_run, read
+    from spikemark.records.record import load
+
+    if weights is not None and weights_from is not None:
+        raise BadInput("--weights-from: given beside --weights; allowed: one of them")
+    if weights is not None:
+        return capacity(read(weights, ranks))
+    return None if weights_from is None else capacity(of_run(load(weights_from), ranks))
 
 
 def _running(description: Path, placed: Path, ranks: int) -> str:

@@ -7,7 +7,7 @@ exactly one.
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class Placement:
     over: np.ndarray
     origin: np.ndarray
     method: str = ""
+    weights: np.ndarray | None = None  # [ranks] what each rank shall have, in any unit; None: ranks are equal
 
     @classmethod
     def of(cls, ranks: int, end, rank, over=None, origin=None, method: str = "") -> "Placement":
@@ -61,7 +62,11 @@ class Placement:
         begins = np.concatenate([[True], ~same])
         ends = np.concatenate([~same, [True]])
         kept = (part[begins] for part in (self.rank, self.over, self.origin))
-        return Placement(self.ranks, self.first[begins], self.end[ends], *kept, self.method)
+        return replace(self, **dict(zip(COLUMNS, (self.first[begins], self.end[ends], *kept), strict=True)))
+
+    def sharing(self, weights: np.ndarray | None) -> "Placement":
+        """The same, made for ranks with these weights [ranks]."""
+        return replace(self, weights=weights)
 
     @property
     def neurons(self) -> int:
@@ -76,6 +81,12 @@ class Placement:
         for f, e, r, n, o in zip(*(part[~whole] for part in self._parts), strict=True):
             counts[r : r + n] += residues(f - o, e - f, n)
         return counts[: self.ranks]
+
+    @property
+    def balance(self) -> float:
+        """The largest load of a rank over what it shall have: its share of all neurons by its weight."""
+        weights = np.ones(self.ranks) if self.weights is None else self.weights
+        return float((self.per_rank / weights).max() * weights.sum() / self.neurons)
 
     def on(self, ranks: int, where: str) -> "Placement":
         """The same. Raises BadInput for another number of ranks than it is for."""
@@ -144,6 +155,8 @@ def write(path: Path, placement: Placement) -> None:
     check_ending(path)
     columns = dict(zip(COLUMNS, placement._parts, strict=True))
     about = {"kind": KIND, "format_version": VERSION, "ranks": placement.ranks, "method": placement.method}
+    if placement.weights is not None:
+        about["weights"] = placement.weights.tolist()
     if path.suffix == ".json":
         lists = ",\n ".join(f'"{name}": {json.dumps(part.tolist())}' for name, part in columns.items())
         write_atomically(path, f"{json.dumps(about)[:-1]},\n {lists}}}\n")
@@ -174,7 +187,20 @@ def read(path: Path, neurons: int) -> Placement:
         counts = ", ".join(f"{name} has {count}" for name, count in lengths.items())
         raise BadInput(f"{path}: values of columns: {counts}; all must have as many, at least one")
     method = about.get("method", "")
-    return Placement(ranks, *columns.values(), str(method)).check(neurons, str(path))
+    weights = _weights(path, about.get("weights"), ranks)
+    return Placement(ranks, *columns.values(), str(method), weights).check(neurons, str(path))
+
+
+def _weights(path: Path, given: Any, ranks: int) -> np.ndarray | None:
+    """Weights of ranks, where the file gives them."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != ranks:
+        raise BadInput(f"{path}: weights={shown(given)}: a list of a number for each of {ranks} ranks")
+    for i, weight in enumerate(given):
+        if type(weight) not in (int, float) or not 1e-12 <= weight <= 1e12:
+            raise BadInput(f"{path}: weights.{i}={shown(weight)}: a number from 1e-12 to 1e12")
+    return np.array(given, float)
 
 
 def _whole(path: Path, name: str, columns: dict) -> np.ndarray:

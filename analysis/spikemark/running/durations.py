@@ -38,13 +38,17 @@ def guess_s(description: dict[str, Any], ranks: int, threads: int) -> float:
     outside = sum(p.size * p.outside_hz for p in populations) * simulated_s
     updates = given.neurons * cycles * given.time.cycle_steps
     work = given.network.synapses * SYNAPSE_S + events * EVENT_S + updates * UPDATE_S + outside * OUTSIDE_S
-    return START_S + work / (ranks * threads) + cycles * (CYCLE_S + _injected_s(given.inject))
+    injected = cycles * _injected_s(given.inject, "mean_us", 1e-6)
+    for field, count in (("per_neuron_ns", given.neurons * cycles), ("per_synapse_ns", events)):
+        injected += count / (ranks * threads) * _injected_s(given.inject, field, 1e-9)
+    return START_S + work / (ranks * threads) + cycles * CYCLE_S + injected
 
 
-def _injected_s(inject: Any) -> float:
-    """The mean wait that a description adds to every cycle; the mini-app checks the field."""
-    mean_us = inject.get("mean_us") if isinstance(inject, dict) else None
-    return 1e-6 * mean_us if isinstance(mean_us, int | float) and mean_us > 0 else 0.0
+def _injected_s(inject: Any, field: str, unit_s: float) -> float:
+    """A wait that a description adds, that of the rank that waits longest; the mini-app checks the field."""
+    given = inject.get(field) if isinstance(inject, dict) else None
+    values = given if isinstance(given, list) else [given]
+    return unit_s * max((v for v in values if isinstance(v, int | float) and v > 0), default=0.0)
 
 
 def minutes(seconds: float) -> str:

@@ -136,4 +136,6 @@ def test_a_guess_follows_the_work():
     first = durations.guess_s(small, 1, 1)
     assert durations.guess_s(long, 1, 1) > durations.guess_s(long, 2, 2) > first
     assert durations.guess_s(waits, 1, 1) == pytest.approx(first + cycles)
+    slow = {**small, "inject": {"per_neuron_ns": [0, 1e6]}}  # 1000 neurons on each of two ranks
+    assert durations.guess_s(slow, 2, 1) == pytest.approx(durations.guess_s(small, 2, 1) + cycles)
     assert durations.guess_s({"network": {}}, 1, 1) == durations.START_S  # the mini-app will refuse it

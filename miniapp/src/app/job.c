@@ -93,7 +93,8 @@ static bool plan(struct job *job, const struct options *options, const struct la
     if (!run || !description_open(description, run, error)) return false;
     for (uint32_t p = 0; p < description->network.n_populations; p++)
         if (!neuron_model_read(&description->network.populations[p], &model, parameters, error)) return false;
-    return read_exchange_files(description, options->description, world, error) &&
+    return description_check_ranks(description, ranks, error) &&
+           read_exchange_files(description, options->description, world, error) &&
            place(job, options, ranks, threads, world, error) &&
            schedule_plan(&job->schedule, description, &job->placement, error) &&
            counters_check(description, error) && (!job->is_dry || dry_check(&job->dry, description, error));

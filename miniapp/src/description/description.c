@@ -122,8 +122,37 @@ static bool read_names(struct description *d, struct error *error) {
            check_choice(d, "wire", "a name, or an object {lane: name}", error);
 }
 
+/// Reads a time in ns, at least 0: one for all ranks, or a list with one for each.
+static bool read_per_rank(const struct fields *fields, const char *name, struct per_rank *per_rank,
+                          struct error *error) {
+    static const char *const allowed = "0 to 1e6, or a list with such a number for each rank";
+    const json_t *given = json_object_get(fields->object, name);
+    const bool list = json_is_array(given);
+    if (!given) json_object_set_new(fields->object, name, json_real(0));
+    per_rank->values = ALLOC_ZERO(double, list ? json_array_size(given) + 1 : 1);
+    per_rank->n = list ? (int)json_array_size(given) : 1;
+    if (list && per_rank->n == 0) return fields_refuse(fields, name, allowed, error);
+    for (int i = 0; given && i < per_rank->n; i++) {
+        const json_t *value = list ? json_array_get(given, (size_t)i) : given;
+        per_rank->values[i] = json_number_value(value);
+        if (!json_is_number(value) || !(per_rank->values[i] >= 0 && per_rank->values[i] <= 1e6))
+            return fields_refuse(fields, name, allowed, error);
+    }
+    return true;
+}
+
+bool description_check_ranks(const struct description *d, int ranks, struct error *error) {
+    const struct per_rank *lists[] = {&d->inject_synapse_ns, &d->inject_neuron_ns};
+    static const char *const names[] = {"per_synapse_ns", "per_neuron_ns"};
+    for (size_t i = 0; i < COUNT(lists); i++)
+        if (lists[i]->n != 1 && lists[i]->n != ranks)
+            return error_set(error, "inject.%s: %d values; allowed: 1, or %d, one for each rank of this run",
+                             names[i], lists[i]->n, ranks);
+    return true;
+}
+
 static bool read_inject(struct description *d, struct error *error) {
-    static const char *const names[] = {"minor_mode", "wait"};
+    static const char *const names[] = {"minor_mode", "wait", "per_synapse_ns", "per_neuron_ns"};
     struct fields inject, minor;
     const char *wait;
     if (!fields_enter(&d->json, "inject", false, &inject, error) ||
@@ -131,7 +160,9 @@ static bool read_inject(struct description *d, struct error *error) {
         !read_section(d, "inject", &inject, error) || !fields_string(&inject, "wait", "spin", &wait, error) ||
         !fields_enter(&inject, "minor_mode", false, &minor, error) ||
         !only_known("inject.minor_mode", &minor, NULL, 0, error) ||
-        !read_section(d, "inject.minor_mode", &minor, error))
+        !read_section(d, "inject.minor_mode", &minor, error) ||
+        !read_per_rank(&inject, "per_synapse_ns", &d->inject_synapse_ns, error) ||
+        !read_per_rank(&inject, "per_neuron_ns", &d->inject_neuron_ns, error))
         return false;
     d->inject_sleeps = strcmp(wait, "sleep") == 0;
     return d->inject_sleeps || strcmp(wait, "spin") == 0 ||
@@ -200,6 +231,8 @@ bool description_open(struct description *d, json_t *run, struct error *error) {
 
 void description_close(struct description *description) {
     network_close(&description->network);
+    free(description->inject_synapse_ns.values);
+    free(description->inject_neuron_ns.values);
     free(description->counters);
     free(description->sensors);
     json_decref(description->exchange_files);

@@ -9,6 +9,16 @@
 
 #define PARAMETER_MEMBER(kind, member, section, field, fallback, low, high) double member;
 
+/// A number of every rank: one for all of them, or one for each.
+struct per_rank {
+    double *values; ///< [n], owned
+    int n;          ///< 1, or as many as there are ranks
+};
+
+static inline double per_rank_value(const struct per_rank *per_rank, int rank) {
+    return per_rank->values[per_rank->n == 1 ? 0 : rank];
+}
+
 enum { delay_ratio_most = 1000000 };
 
 struct description {
@@ -26,8 +36,9 @@ struct description {
     json_t *exchange_files; ///< content of the files that `exchange` names, by name; owned, NULL: none read
     const char *placement_file; ///< path as given, for from_file; else NULL
     bool inject_sleeps;         ///< injected waits sleep, else they spin
-    bool record_counters;       ///< some are asked for
-    const char **counters;      ///< [n_counters] their names; none of them: all
+    struct per_rank inject_synapse_ns, inject_neuron_ns;
+    bool record_counters;  ///< some are asked for
+    const char **counters; ///< [n_counters] their names; none of them: all
     int n_counters;
     const char **sensors; ///< [n_sensors] of energy, by name; none of them: the meter's choice
     int n_sensors;
@@ -44,6 +55,9 @@ bool description_override(json_t *run, const char *assignment, struct error *err
 bool description_open(struct description *description, json_t *run, struct error *error);
 
 void description_close(struct description *description);
+
+/// Refuses lists that do not have a value for each of so many ranks.
+bool description_check_ranks(const struct description *description, int ranks, struct error *error);
 
 /// Refuses the name in a top-level field and lists the allowed ones.
 bool description_refuse_name(const struct description *description, const char *field, const char *allowed,

@@ -1,6 +1,7 @@
 #include "description/placement.h"
 
 #include "base/alloc.h"
+#include <math.h>
 #include <stdlib.h>
 
 extern const struct placement_rule placement_round_robin, placement_area, placement_area_group,
@@ -38,6 +39,7 @@ bool placement_open(struct placement *placement, const struct placement_rule *ru
 void placement_close(struct placement *placement) {
     free(placement->deals);
     free(placement->first_deal);
+    free(placement->weights);
 }
 
 /// Returns which neurons of a deal unit number `unit` of `stride` owns.
@@ -89,9 +91,14 @@ void placement_neurons(const struct placement *placement, uint32_t *neurons) {
 }
 
 double placement_balance(const struct placement *placement) {
-    uint32_t *neurons = ALLOC(uint32_t, (size_t)placement->ranks), most = 0;
+    uint32_t *neurons = ALLOC(uint32_t, (size_t)placement->ranks);
+    double most = 0, weights = 0;
     placement_neurons(placement, neurons);
-    for (int rank = 0; rank < placement->ranks; rank++) most = neurons[rank] > most ? neurons[rank] : most;
+    for (int rank = 0; rank < placement->ranks; rank++) {
+        const double weight = placement->weights ? placement->weights[rank] : 1;
+        most = fmax(most, neurons[rank] / weight);
+        weights += weight;
+    }
     free(neurons);
-    return (double)most * placement->ranks / placement->network->n_neurons;
+    return most * weights / placement->network->n_neurons;
 }

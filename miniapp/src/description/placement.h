@@ -27,6 +27,7 @@ struct placement {
     struct deal *deals; ///< [first_deal[populations]] by id, which ascends; every neuron is in one
     /// [populations + 1] number of the first deal of a population. Each population has at least one.
     uint32_t *first_deal;
+    double *weights; ///< [ranks] what each rank shall have, in any unit; NULL: ranks are equal
 };
 
 struct placement_rule {
@@ -86,7 +87,7 @@ uint32_t placement_thread_count(const struct placement *placement, uint32_t popu
 /// Finds the neurons of every rank, neurons[rank].
 void placement_neurons(const struct placement *placement, uint32_t *neurons);
 
-/// Returns the neurons of the largest rank over the mean of all ranks.
+/// Returns the largest load of a rank over what it shall have: its share of all neurons, by its weight.
 double placement_balance(const struct placement *placement);
 
 #endif

@@ -258,6 +258,12 @@ uint64_t build_synapses(const struct model *model) {
     return n;
 }
 
+uint64_t build_synaptic_events(const struct model *model) {
+    uint64_t n = 0;
+    for (int t = 0; t < model->threads; t++) n += model->parts[t]->counts.synaptic_events;
+    return n;
+}
+
 const char *const build_part_names[build_parts] = {"neurons", "synapses", "lists",
                                                    "routes",  "ring",     "buffers"};
 

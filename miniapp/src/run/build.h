@@ -87,6 +87,9 @@ void build_synchronise(const struct model *model);
 
 uint64_t build_synapses(const struct model *model);
 
+/// Returns how many synapses the threads of this rank have delivered to since the counts were forgotten.
+uint64_t build_synaptic_events(const struct model *model);
+
 /// The bytes that each kind of structure holds on this rank, in the order of build_part_names.
 enum { build_parts = 6 };
 extern const char *const build_part_names[build_parts];

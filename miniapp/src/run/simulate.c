@@ -41,8 +41,7 @@ static void tick(struct stretch *stretch, uint32_t cycle, enum phase phase) {
     stretch->last = now;
 }
 
-/// These mark where the master thread begins to compute in a cycle and where it ends, a little before and
-/// after the clock is read there, so that whatever takes time from computing is counted.
+/// These mark where the master thread begins and ends to compute, just outside the readings of the clock.
 static void enter(struct stretch *stretch) {
     if (stretch->measured) cycle_usage_enter(&stretch->measured->usage);
 }
@@ -171,7 +170,7 @@ static void inject(struct model *model, struct stretch *stretch, uint32_t cycle)
     if (!stretch->inject->active) return;
     REGION_BEGIN(inject);
     progress(model);
-    pause_for(inject_next(stretch->inject), model->description->inject_sleeps);
+    pause_for(inject_next(stretch->inject, build_synaptic_events(model)), model->description->inject_sleeps);
     progress(model);
     REGION_END(inject);
     stamp(stretch, 0, cycle, phase_inject);
@@ -236,6 +235,7 @@ static void run_cycles(struct model *model, struct stretch *stretch) {
 static void run_stretch(struct model *model, struct stretch *stretch) {
     if (stretch->cycles == 0) return;
     for (int l = 0; l < model->n_lanes; l++) lane_begin(&model->lanes[l], stretch->first_step);
+    stretch->inject->synapses = 0;
     stretch->counts = clock_counts();
     stretch->start_s = clock_now();
     stretch->first = stretch->last = clock_ticks(stretch->counts);
@@ -246,7 +246,7 @@ static void run_stretch(struct model *model, struct stretch *stretch) {
 void simulate(struct model *model, struct counters *counters, const struct compute_times *times,
               const struct progress *progress, struct measured *measured) {
     const struct description *description = model->description;
-    struct inject waits = inject_open(description, model->rank);
+    struct inject waits = inject_open(description, model->rank, model->neurons, model->threads);
     struct stretch warmup = {
         .first_step = 0, .cycles = description->warmup_cycles, .inject = &waits, .progress = progress};
     struct stretch main_part = {.first_step = description->warmup_cycles * description->steps_per_cycle,
@@ -278,8 +278,8 @@ void simulate(struct model *model, struct counters *counters, const struct compu
     run_stretch(model, &main_part);
     REGION_END(simulate);
     measured->span.to_s = clock_now();
-    double span_s = clock_now() - main_part.start_s;
-    double tick_s = span_s / (double)(clock_ticks(main_part.counts) - main_part.first);
+    double tick_s =
+        (clock_now() - main_part.start_s) / (double)(clock_ticks(main_part.counts) - main_part.first);
     measured->simulate_s = (double)(main_part.last - main_part.first) * tick_s;
     cycle_log_scale(&measured->log, tick_s);
     measured->process_s = usage_process_seconds() - process_s;

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 import time
 import zipfile
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from spikemark.core.npz import read_npz
 from spikemark.network.placement_file import Placement
 
 from .graph import Graph
+from .methods import weighted
 from .problem import Method, Pieces, Problem, State, unevenness_of
 from .traffic import check_memory
 
@@ -36,26 +38,31 @@ def divide(
     ranks: int,
     method: Method,
     seed: int = 1,
+    capacity: np.ndarray | None = None,
     time_limit_s: float | None = None,
     kept: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Divided:
-    """Place the graph on so many ranks.
+    """Place the graph on so many ranks, equal ones or with `capacity` [ranks] as of `weights.capacity`.
 
     `kept` is a file for the state of the method. It is written every few seconds, read at the next start with
     the same graph, ranks, method and seed, and stays; whoever has kept the placement removes it. The time
     limit counts from this start. `clock` says what it counts: seconds that pass, or those of the processor.
-    Raises BadInput for fewer than one rank, and for more ranks than neurons, or than memory is for.
+    Raises BadInput for fewer than one rank, for more ranks than neurons, or than memory is for, and for a
+    method that knows equal ranks only.
     """
+    if capacity is not None and not method.weighted:
+        raise BadInput(f"--weights: method {method.name!r} knows equal ranks only; allowed: {weighted()}")
     if not 1 <= ranks <= graph.neurons:
         raise BadInput(f"ranks={ranks}: 1 to {graph.neurons}, the number of neurons")
     began = clock()
     check_memory(ranks)
     if method.direct is not None:
-        problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed)
+        problem = Problem(graph, ranks, Pieces.cut(np.ones(graph.atoms, np.int64)), seed, capacity)
         return Divided(method.direct(problem), clock() - began, True)
-    problem = Problem(graph, ranks, Pieces.cut(method.cut(graph, ranks)), seed)
+    smallest = ranks if capacity is None else math.ceil(ranks / capacity.min())  # as if all were that small
+    problem = Problem(graph, ranks, Pieces.cut(method.cut(graph, smallest)), seed, capacity)
     key = _key(problem, method.name)
     earlier = _earlier(kept, key)
     if earlier is not None:
@@ -70,7 +77,7 @@ def divide(
             _keep(kept, key, state)
             saved = now
         if now - said >= SAID_EVERY_S:
-            size, out = unevenness_of(problem.loads, state["rank"], ranks)
+            size, out = unevenness_of(problem.loads, state["rank"], problem.capacity)
             say(f"{now - began:.0f} s: largest over mean {size:.3f} neurons, {out:.3f} traffic of voxels")
             said = now
     if kept is not None and saved > began:
@@ -81,7 +88,8 @@ def divide(
 def _key(problem: Problem, method: str) -> str:
     """What a state belongs to, in short."""
     digest = hashlib.sha256(f"{method} {problem.ranks} {problem.seed}".encode())
-    for part in (problem.graph.sizes, problem.graph.miss.indptr, problem.graph.miss.data, problem.pieces.of):
+    g = problem.graph
+    for part in (g.sizes, g.miss.indptr, g.miss.data, problem.pieces.of, problem.capacity):
         digest.update(np.ascontiguousarray(part))
     return digest.hexdigest()
 

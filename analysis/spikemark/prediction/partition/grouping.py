@@ -51,7 +51,13 @@ def grouped(graph: Graph, placement: Placement, group: int) -> Placement:
 
 
 def renumbered(placement: Placement, number: np.ndarray) -> Placement:
-    """The same with other numbers of ranks. Raises BadInput where neurons are dealt to several ranks."""
+    """The same with other numbers of ranks.
+
+    Raises BadInput where neurons are dealt to several ranks, and where ranks are not equal: a number then
+    stands for a weight.
+    """
+    if placement.weights is not None:
+        raise BadInput("--group: ranks with weights keep their numbers; allowed: --group or --weights")
     if (placement.over > 1).any():
         raise BadInput(f"placement={placement.method!r}: neurons that are dealt to ranks cannot be grouped")
     return replace(placement, rank=number[placement.rank])

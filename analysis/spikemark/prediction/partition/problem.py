@@ -35,12 +35,20 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph whose pieces are to be placed on `ranks` ranks."""
+    """A graph whose pieces are to be placed on `ranks` ranks.
+
+    `capacity` [ranks], of mean 1, says how much each rank shall have, in shares of the mean load of a rank.
+    """
 
     graph: Graph
     ranks: int
     pieces: Pieces
     seed: int
+    given: np.ndarray | None = None  # capacities; None: all ranks are equal
+
+    @cached_property
+    def capacity(self) -> np.ndarray:
+        return np.ones(self.ranks) if self.given is None else self.given
 
     def rng(self, *more: int) -> np.random.Generator:
         """Random numbers that depend on the seed and on what else is given."""
@@ -70,7 +78,8 @@ class Problem:
         unit = np.repeat(np.arange(len(g.sizes)), parts)
         part = np.arange(len(unit)) - np.repeat(np.cumsum(parts) - parts, parts)
         end = g.first[unit] + g.sizes[unit] * (part + 1) // parts[unit]
-        return Placement.of(self.ranks, end, rank[first_piece[g.atom[unit]] + part], method=method).merged()
+        placed = Placement.of(self.ranks, end, rank[first_piece[g.atom[unit]] + part], method=method)
+        return placed.merged().sharing(self.given)
 
     @cached_property
     def flow(self) -> sparse.csr_array:
@@ -117,7 +126,7 @@ class Method:
 
     `place` yields ever better states and may go on from an earlier one; whoever asks may stop at any state.
     `cut` says into how many parts the atoms are cut. `direct`, where given, places neurons without pieces.
-    `library` is what it needs besides our own packages.
+    `library` is what it needs besides our own packages. `weighted` says whether it heeds capacities.
     """
 
     name: str
@@ -126,6 +135,7 @@ class Method:
     cut: Callable[[Graph, int], np.ndarray] = field(default=lambda graph, ranks: large_ones(graph, ranks))
     direct: Callable[[Problem], Placement] | None = None
     library: str = ""
+    weighted: bool = False
 
 
 def large_ones(graph: Graph, ranks: int) -> np.ndarray:
@@ -153,16 +163,17 @@ def once(place: Callable[[Problem], np.ndarray]) -> Callable[[Problem, State | N
     return states
 
 
-def in_sequence(loads: np.ndarray, ranks: int) -> np.ndarray:
-    """[Q] ranks of pieces that follow each other, cut where the sum of `loads` [Q] passes a whole share.
+def in_sequence(loads: np.ndarray, ranks: int, capacity: np.ndarray | None = None) -> np.ndarray:
+    """[Q] ranks of pieces that follow each other, cut where `loads` [Q] sum up to what ranks shall have.
 
     Every rank gets a piece where there are enough.
     """
     count = len(loads)
     middle = np.cumsum(loads) - loads / 2
     total = loads.sum()
+    ends = np.cumsum(np.ones(ranks) if capacity is None else capacity)
     rank = (
-        np.minimum((middle / total * ranks).astype(np.int64), ranks - 1)
+        np.minimum(np.searchsorted(ends, middle / total * ends[-1], "right"), ranks - 1)
         if total > 0
         else np.zeros(count, int)
     )
@@ -175,6 +186,6 @@ def in_sequence(loads: np.ndarray, ranks: int) -> np.ndarray:
     return rank
 
 
-def unevenness_of(loads: np.ndarray, rank: np.ndarray, ranks: int) -> np.ndarray:
-    """[kinds] largest load of a rank, in shares of the mean, of `loads` [Q, kinds]."""
-    return np.array([np.bincount(rank, kind, ranks).max() for kind in loads.T])
+def unevenness_of(loads: np.ndarray, rank: np.ndarray, capacity: np.ndarray) -> np.ndarray:
+    """[kinds] largest load of a rank over what it shall have, of `loads` [Q, kinds] in shares of the mean."""
+    return np.array([(np.bincount(rank, kind, len(capacity)) / capacity).max() for kind in loads.T])

@@ -48,6 +48,7 @@ def loads(graph: Graph, placement: Placement, asked: Asked) -> tuple[Traffic, li
     cycles = asked.delay_ratio
     rows = [
         Load("neurons", "neurons", placement.per_rank),
+        *_over_weight(placement),
         Load("sent", "routes from here", found.sent, cycles * found.words.sum(axis=1)),
         Load("received", "routes to here", found.received, cycles * found.words.sum(axis=0)),
         Load("connections", "ranks sent to", found.partners()),
@@ -56,6 +57,13 @@ def loads(graph: Graph, placement: Placement, asked: Asked) -> tuple[Traffic, li
     if asked.sizes:
         rows += _of_levels(hits, found, asked)
     return found, rows
+
+
+def _over_weight(placement: Placement) -> list[Load]:
+    """The neurons of a rank over its weight, where ranks are not equal."""
+    if placement.weights is None:
+        return []
+    return [Load("neurons_over_weight", "neurons / weight", placement.per_rank / placement.weights)]
 
 
 def _of_levels(hits: Hits, found: Traffic, asked: Asked) -> list[Load]:

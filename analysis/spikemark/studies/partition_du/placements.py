@@ -147,8 +147,10 @@ def result(item: Item, brain: graph.Graph, kept: Path) -> dict[str, Any]:
     Raises BadInput where a library is absent.
     """
     began = time.process_time()
-    method = METHODS[item.method]
-    made = divide(brain, item.ranks, method, item.seed, item.limit_s, kept, clock=time.process_time)
+    made = divide(
+        brain, item.ranks, METHODS[item.method], item.seed,
+        time_limit_s=item.limit_s, kept=kept, clock=time.process_time,
+    )  # fmt: skip
     spent = time.process_time() - began
     hits = traffic.Hits(brain, made.placement)
     found = traffic.of_hits(hits, made.placement)

@@ -192,9 +192,10 @@ def test_unknown_side_and_wrong_sizes(brain):
 
 def test_dealt_neurons_of_a_large_graph_are_shared_evenly(coarse, monkeypatch):
     g = graph.load(coarse)
-    exact = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
+    placement = divide(g, 50, METHODS["round_robin"]).placement
+    exact = traffic.expected(g, placement)
     monkeypatch.setattr("spikemark.prediction.partition.placement.MOST_COUNTED", 10)
-    shared = traffic.expected(g, METHODS["round_robin"].direct(type("P", (), {"graph": g, "ranks": 50})))
+    shared = traffic.expected(g, placement)
     assert shared.pairs == pytest.approx(exact.pairs, rel=1e-4)
 
 

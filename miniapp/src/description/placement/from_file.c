@@ -151,10 +151,29 @@ static void cut(struct placement *placement, const struct range *ranges) {
     free(dealt);
 }
 
+/// Reads what each rank shall have, where the file says it.
+static bool read_weights(struct placement *placement, const json_t *file, struct error *error) {
+    const json_t *given = json_object_get(file, "weights");
+    const size_t ranks = (size_t)placement->ranks;
+    if (!given) return true;
+    if (!json_is_array(given) || json_array_size(given) != ranks)
+        return error_set(error, "placement.file: weights: not %zu values; allowed: one for each rank", ranks);
+    placement->weights = ALLOC(double, ranks);
+    for (size_t i = 0; i < ranks; i++) {
+        const double weight = json_number_value(json_array_get(given, i));
+        if (!(weight >= 1e-12 && weight <= 1e12))
+            return error_set(error, "placement.file: weights.%zu: %g; allowed: a number from 1e-12 to 1e12",
+                             i, weight);
+        placement->weights[i] = weight;
+    }
+    return true;
+}
+
 static bool deal_file(struct placement *placement, const json_t *file, struct error *error) {
     const struct network *network = placement->network;
     struct lists lists = {0};
-    if (!read_head(file, placement->ranks, &lists, error)) return false;
+    if (!read_head(file, placement->ranks, &lists, error) || !read_weights(placement, file, error))
+        return false;
     const size_t most = lists.size + network->n_populations;
     if (most > UINT32_MAX)
         return error_set(error, "placement.file: %zu ranges; allowed: fewer than neurons", lists.size);

@@ -37,6 +37,11 @@ METHODS: dict[str, Method] = {
 }
 
 
+def weighted() -> str:
+    """The names of the methods that heed weights of ranks."""
+    return ", ".join(name for name, method in METHODS.items() if method.weighted)
+
+
 def find(name: str) -> Method:
     """The method of that name. Raises BadInput naming all methods."""
     if name not in METHODS:

@@ -21,7 +21,7 @@ def place(problem: Problem) -> np.ndarray:
         row = slice(both.indptr[v], both.indptr[v + 1])
         there = rank[both.indices[row]]
         pull = np.bincount(there[there >= 0], both.data[row][there >= 0], ranks)
-        after = (sums + loads[v]).max(axis=1)
+        after = (sums + loads[v]).max(axis=1) / problem.capacity
         fits = after <= ROOM
         best = np.where(fits, pull, -1).argmax()
         if not fits[best] or pull[best] <= 0:  # a new seed, or the one with the most room
@@ -32,5 +32,8 @@ def place(problem: Problem) -> np.ndarray:
 
 
 METHOD = Method(
-    "greedy_affinity", "each voxel to the rank that it exchanges most with (text of Du et al.)", once(place)
+    "greedy_affinity",
+    "each voxel to the rank that it exchanges most with (text of Du et al.)",
+    once(place),
+    weighted=True,
 )

@@ -19,24 +19,26 @@ EMPTIEST, SHOWN, MOST = 32, 200, 200_000
 def place(problem: Problem, earlier: State | None) -> Iterator[State]:
     """States after every few swaps, until the threshold is met or no swap helps."""
     rank = in_order(problem).copy() if earlier is None else earlier["rank"].copy()
-    loads, ranks = problem.loads, problem.ranks
-    sums = np.array([np.bincount(rank, kind, ranks) for kind in loads.T]).T  # [ranks, 2]
+    loads, capacity = problem.loads, problem.capacity
+    sums = np.array([np.bincount(rank, kind, problem.ranks) for kind in loads.T]).T  # [ranks, 2]
     stuck: set[int] = set()
     for number in range(MOST):
         if number % SHOWN == 0:
             yield {"rank": rank.copy()}
-        order = np.argsort(-sums.max(axis=1), kind="stable")
+        order = np.argsort(-sums.max(axis=1) / capacity, kind="stable")
         full = next((r for r in order[:EMPTIEST] if r not in stuck), None)
-        if full is None or unevenness_of(loads, rank, ranks).max() <= THRESHOLD:
+        if full is None or unevenness_of(loads, rank, capacity).max() <= THRESHOLD:
             break
-        if _swap(loads, rank, sums, int(full), order[::-1][:EMPTIEST]):
+        if _swap(loads, rank, sums, capacity, int(full), order[::-1][:EMPTIEST]):
             stuck.clear()
         else:
             stuck.add(int(full))
     yield {"rank": rank.copy()}
 
 
-def _swap(loads: np.ndarray, rank: np.ndarray, sums: np.ndarray, full: int, empty: np.ndarray) -> bool:
+def _swap(
+    loads: np.ndarray, rank: np.ndarray, sums: np.ndarray, capacity: np.ndarray, full: int, empty: np.ndarray
+) -> bool:
     """Make the move or swap between rank `full` and one of `empty` after which the fuller one has least.
 
     False where none makes it less full.
@@ -44,14 +46,17 @@ def _swap(loads: np.ndarray, rank: np.ndarray, sums: np.ndarray, full: int, empt
     own = np.flatnonzero(rank == full)
     others = np.flatnonzero(np.isin(rank, empty[empty != full]))
     there = rank[others]
-    best, found = sums[full].max() - 1e-9, None
+    own_share, shares = capacity[full], capacity[empty]
+    best, found = sums[full].max() / own_share - 1e-9, None
     for v in own:
         swapped = loads[others] - loads[v]  # what `full` gains
-        after = np.maximum((sums[full] + swapped).max(axis=1), (sums[there] - swapped).max(axis=1))
+        here_after, there_after = (sums[full] + swapped).max(axis=1), (sums[there] - swapped).max(axis=1)
+        after = np.maximum(here_after / own_share, there_after / capacity[there])
         w = int(after.argmin()) if len(others) else -1
         if w >= 0 and after[w] < best:
             best, found = after[w], (v, others[w])
-        moved = np.maximum((sums[full] - loads[v]).max(), (sums[empty] + loads[v]).max(axis=1))
+        left = (sums[full] - loads[v]).max() / own_share
+        moved = np.maximum(left, (sums[empty] + loads[v]).max(axis=1) / shares)
         moved[empty == full] = np.inf
         if moved.min() < best and len(own) > 1:
             best, found = moved.min(), (v, int(empty[moved.argmin()]) - len(rank))
@@ -66,4 +71,5 @@ def _swap(loads: np.ndarray, rank: np.ndarray, sums: np.ndarray, full: int, empt
     return True
 
 
-METHOD = Method("greedy_swap", "in sequence, then swaps that even out neurons and traffic (Du et al.)", place)
+METHOD = Method("greedy_swap", "in sequence, then swaps that even out neurons and traffic (Du et al.)", place,
+                weighted=True)  # fmt: skip

@@ -17,10 +17,15 @@ def place(problem: Problem) -> np.ndarray:
     sums = np.zeros((problem.ranks, 2))
     rank = np.empty(len(loads), np.int64)
     for v in np.argsort(-loads.max(axis=1), kind="stable"):
-        rank[v] = (sums + loads[v]).max(axis=1).argmin()
+        rank[v] = ((sums + loads[v]).max(axis=1) / problem.capacity).argmin()
         sums[rank[v]] += loads[v]
     return rank
 
 
-METHOD = Method("largest_first", "largest first to the emptiest rank; large voxels are split", once(place),
-                fine(SHARE))  # fmt: skip
+METHOD = Method(
+    "largest_first",
+    "largest first to the emptiest rank; large voxels are split",
+    once(place),
+    fine(SHARE),
+    weighted=True,
+)

@@ -7,7 +7,9 @@ from spikemark.prediction.partition.problem import Method, Problem, in_sequence,
 
 def place(problem: Problem) -> np.ndarray:
     """[Q] ranks, ascending."""
-    return in_sequence(problem.sizes, problem.ranks)
+    return in_sequence(problem.sizes, problem.ranks, problem.given)
 
 
-METHOD = Method("sequential", "voxels or areas in the order of their numbers, cut by neurons", once(place))
+METHOD = Method(
+    "sequential", "voxels or areas in the order of their numbers, cut by neurons", once(place), weighted=True
+)

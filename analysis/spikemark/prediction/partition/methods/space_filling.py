@@ -25,8 +25,10 @@ def place(problem: Problem) -> np.ndarray:
         raise BadInput("method='space_filling': the graph does not say where its areas lie; take sequential")
     order = np.argsort(morton(problem.graph.places)[problem.pieces.atom], kind="stable")
     rank = np.empty(len(order), np.int64)
-    rank[order] = in_sequence(problem.loads.max(axis=1)[order], problem.ranks)
+    rank[order] = in_sequence(problem.loads.max(axis=1)[order], problem.ranks, problem.given)
     return rank
 
 
-METHOD = Method("space_filling", "along a space-filling curve through the voxels, cut by load", once(place))
+METHOD = Method(
+    "space_filling", "along a space-filling curve through the voxels, cut by load", once(place), weighted=True
+)

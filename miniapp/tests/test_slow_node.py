@@ -1,0 +1,73 @@
+"""A rank that waits in proportion to its work plays a slower node; weights of ranks make up for it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import program
+import pytest
+
+pytestmark = pytest.mark.slow
+
+NEURONS, INDEGREE, CYCLES = 4000, 100, 20
+NS = (20000.0, 40000.0)  # for each neuron, of the two ranks: cycles so long that others disturb little
+SLOW = program.sets(**{"inject.per_neuron_ns": json.dumps(NS), "inject.wait": "sleep"})
+
+
+def spikemark(*words):
+    done = subprocess.run([sys.executable, "-m", "spikemark", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    path = tmp_path_factory.mktemp("slow") / "run.json"
+    options = ["--areas", "2", "--neurons-per-area", str(NEURONS // 2), "--indegree", str(INDEGREE)]
+    content = json.loads(spikemark("preset", "mam-benchmark", *options, "--delay-ratio", "10"))
+    content["time"] |= {"warmup_ms": 0, "simulate_ms": CYCLES * content["time"]["resolution_ms"]}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def ran(described, out, *more):
+    record = program.record_of(out, *SLOW, *more, description=described, ranks=2)
+    return record, np.load(out / "cycles.npy")
+
+
+def of(record, cycles, name):
+    return cycles[:, :, record["phases"].index(name)]
+
+
+def test_waits_follow_the_work_of_a_rank(described, tmp_path):
+    """The least wait of a cycle is what the description asks for; sleeping may only take longer."""
+    ns = program.sets(**{"inject.per_synapse_ns": "3000"})
+    record, cycles = ran(described, tmp_path / "out", *ns)
+    waits = of(record, cycles, "inject")
+    events = record["totals"]["synaptic_events"] / 2 / CYCLES
+    for rank, per_neuron in enumerate(NS):
+        asked = 1e-9 * (per_neuron * NEURONS / 2 + 3000 * events)
+        assert waits[rank].min() >= 1e-9 * per_neuron * NEURONS / 2
+        assert np.median(waits[rank]) == pytest.approx(asked, rel=0.25)
+
+
+def test_weights_restore_the_balance(described, tmp_path):
+    """Waiting falls by what `whatif` says of levelled ranks; the spikes are the same."""
+    even, cycles = ran(described, tmp_path / "even")
+    before = of(even, cycles, "synchronise").mean()
+    said = json.loads(spikemark("whatif", str(tmp_path / "even"), "--change", "level-ranks",
+                                "--predictor", "replay", "--json"))  # fmt: skip
+    placed = tmp_path / "placed.json"
+    spikemark("partition", str(described), "--ranks", "2", "--method", "round_robin", "--weights-from",
+              str(tmp_path / "even"), "--out", str(placed))  # fmt: skip
+    field = json.dumps({"name": "from_file", "file": os.path.relpath(placed, described.parent)})
+    level, cycles = ran(described, tmp_path / "level", *program.sets(placement=field))
+    after = of(level, cycles, "synchronise").mean()
+    assert level["checksum"] == even["checksum"]
+    assert level["placement"]["balance"] == pytest.approx(1, abs=0.01)
+    assert json.loads(placed.read_text())["weights"] == pytest.approx([4 / 3, 2 / 3], rel=0.1)
+    base, levelled = (said["changes"][name]["replay"] for name in ("base", "level-ranks"))
+    expected = (base["waiting_s"] - levelled["waiting_s"]) / CYCLES
+    assert before - after == pytest.approx(expected, rel=0.2)
