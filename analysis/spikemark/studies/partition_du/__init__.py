@@ -101,6 +101,6 @@ STUDY = Study(
     "partition-du",
     read,
     compute,
-    "about ten minutes of a core",
-    Full(partial(compute, full=True), "about twenty minutes of a core"),
+    "about a quarter of an hour of a core",
+    Full(partial(compute, full=True), "about half an hour of a core"),
 )

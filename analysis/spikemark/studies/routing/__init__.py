@@ -94,6 +94,6 @@ STUDY = Study(
     "routing",
     read,
     prepare,
-    "about ten minutes of a core",
+    "about a quarter of an hour of a core",
     Full(partial(prepare, full=True), "hours"),
 )
