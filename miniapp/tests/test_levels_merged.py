@@ -5,7 +5,7 @@ import math
 
 import program
 import pytest
-from levels import GRIDS, RANKS, beside, network, refused, ring, table
+from levels import GRIDS, RANKS, arguments, beside, network, refused, ring, table
 
 pytestmark = pytest.mark.slow
 
@@ -14,6 +14,12 @@ def everyone(ranks):
     """Every neuron has a target on every rank (but for one in 1e40)."""
     names = [f"p{i}" for i in range(ranks)]
     return network(dict.fromkeys(names, names), 20, 400)
+
+
+def sparse(ranks):
+    """A neuron has a target on each rank in four of ten cases."""
+    names = [f"p{i}" for i in range(ranks)]
+    return network(dict.fromkeys(names, names), 600, 4)
 
 
 def sent(folder, network, ranks, **exchange):
@@ -101,6 +107,7 @@ def test_a_dry_run_sends_merged_words(tmp_path):
 BRIDGES = [[0, 0, 1, 1], [1, 0, 1, 0]]
 
 
+ORDERED = {"kind": "rank_order", "format_version": 1, "order": [7, 0, 6, 1, 5, 2, 4, 3]}
 TABLE = {"kind": "forwarding_table", "format_version": 1, "dimensions": [2, 2], "bridge": BRIDGES}
 
 
@@ -121,6 +128,47 @@ def test_a_table_changes_the_ways_and_not_the_spikes(order, side, merge, direct,
     for name in ("synaptic_events", "first_accesses", "lookups", "spikes"):
         assert record["totals"][name] == direct[1]["totals"][name]
     assert record["lanes"][0]["composed"]["table"] == "table.json"
+
+
+def test_the_record_holds_the_files(tmp_path):
+    """The order and the table, by the names that the description has for them."""
+    order = [2, 0, 3, 1]
+    description = with_table(tmp_path, TABLE, parts="p2p")
+    beside(tmp_path, order, table="table.json", parts="p2p")
+    program.record_of(tmp_path / "run", description=description, ranks=RANKS)
+    kept = json.loads((tmp_path / "run" / "exchange.json").read_text())
+    assert kept == {
+        "near/order.json": {"kind": "rank_order", "format_version": 1, "order": order},
+        "table.json": TABLE,
+    }
+    program.record_of(tmp_path / "run", *arguments("two"), ranks=RANKS)
+    assert not (tmp_path / "run" / "exchange.json").exists()
+
+
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize("dimensions", [[2, 4], [2, 2, 2], [8, 1]])
+def test_explain_knows_the_memory_of_bridges(dimensions, side, table, tmp_path):
+    """Tables of merged spikes, the order and the forwarding table are part of what routes take."""
+    ranks = 8
+    content = json.loads(program.EXAMPLE.read_text()) | {"network": sparse(ranks)}
+    content |= {"schedule": "conventional", "placement": "area"}
+    content["exchange"] = {"name": "multi_level", "parts": "p2p", "merge": True, "side": side}
+    content["exchange"]["dimensions"] = dimensions
+    if table:
+        forwarding = TABLE | {
+            "dimensions": [2, 4],
+            "bridge": [[(r + g) % 2 for r in range(8)] for g in range(4)],
+        }
+        (tmp_path / "table.json").write_text(json.dumps(forwarding))
+        (tmp_path / "order.json").write_text(json.dumps(ORDERED))
+        content["exchange"] |= {"order": "order.json"}
+        content["exchange"] |= {"table": "table.json"} if dimensions == [2, 4] else {}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    said = program.start(tmp_path / "run.json", "--explain", "--ranks", ranks, "--json").stdout
+    routes = sum(rank["memory_parts"]["routes"] for rank in json.loads(said)["per_rank"])
+    record = program.record_of(tmp_path / "run", description=tmp_path / "run.json", ranks=ranks)
+    assert routes == pytest.approx(record["memory"]["parts"]["routes"], rel=0.05)
 
 
 def test_a_table_decides_who_is_a_bridge(tmp_path):
@@ -145,6 +193,7 @@ BAD_TABLES = {
     "groups": (TABLE | {"bridge": BRIDGES[:1]}, "not for this grid; allowed: dimensions [2, 2], and as many"),
     "ranks": (TABLE | {"bridge": [[0] * 3] * 2}, "bridge.0: 3 members; allowed: 4, one for each rank"),
     "member": (TABLE | {"bridge": [[0] * 4, [0, 2, 0, 0]]}, "bridge.1.1: 2; allowed: an integer from 0 to 1"),
+    "side": (TABLE | {"side": "receiver"}, 'side: "receiver"; allowed: "sender", as this exchange has'),
     "text": (TABLE | {"bridge": [[0] * 4, [0, "a", 0, 0]]}, "bridge.1.1: what is no integer; allowed"),
 }
 

@@ -22,6 +22,7 @@ from .loads import Loads
 NEURON = {"ignore_and_fire": 12, "lif_delta": 12, "lif_exp": 20, "lif_sfa": 20}
 LARGEST_NEURON = 24  # for a model that is not listed
 EXTERNAL, ROUTE, SPIKE, PER_ROUTE = 4, 8, 12, 8
+ENTRY, BRANCH, PLACED = 8, 8, 4  # of the table of a bridge: a neuron, where it goes on to, a rank
 BLOCK, BLOCK_BYTES = 4096, 8
 START, FILTER_WORD = 4, 8  # bytes
 FILTER_BITS = 8  # for each synapse, at most
@@ -44,18 +45,53 @@ def bytes_of_ranks(loads: Loads) -> np.ndarray:
     ]
     local = loads.of_rank(loads.neurons)  # [population, rank]
     neurons = local.sum(axis=0)
-    lists = loads.stored.sum(axis=0)
     return (
         np.array(each) @ local
         + synapse_bytes(network) * loads.synapses
         + loads.threads * index_bytes(loads, neurons)
-        + ROUTE * lists
+        + sum(_routes(loads, lane) for lane in range(len(loads.lanes)))
         + PER_ROUTE * neurons * len(loads.lanes)
         + loads.ring.neuron_bytes * neurons
         + SPIKE * loads.steps * neurons
         + loads.threads * BLOCK * BLOCK_BYTES
         + sum(_windows(lane, lists) for lane, lists in zip(loads.lanes, loads.stored, strict=True))
     )
+
+
+def _routes(loads: Loads, number: int) -> np.ndarray:
+    """Bytes of the routes of a lane, and of the tables of bridges where spikes are merged, [rank].
+
+    As miniapp/src/app/estimate_routes.c: all neurons that may have a list on a rank have one equally
+    probably.
+    """
+    lane, lists = loads.lanes[number], loads.stored[number]
+    if lane.exchange not in COMPOSED or not lane.composed.merged:
+        return ROUTE * lists
+    sizes = np.array([p.size for p in loads.description.network.populations], dtype=float)
+    sources = sizes @ (loads.unmet[number] < 0)
+    meets = zip(lane.sizes, lists, sources, strict=True)
+    return np.array([
+        _merged(lane, int(ranks), own, of) if ranks > 1 and of else ROUTE * own for ranks, own, of in meets
+    ])  # fmt: skip
+
+
+def _merged(lane: Lane, ranks: int, lists: float, sources: float) -> float:
+    """Bytes of merged routes and tables of a rank that has lists of so many out of all `sources`."""
+    size, hit, each = lane.composed.dimensions(ranks), min(1.0, lists / sources), sources / ranks
+    size = size if lane.composed.side == "sender" else size[::-1]
+    onward = [size[-1] * hit]  # branches of a spike from a hop on, the last one first
+    needed, behind = [], 1  # somebody behind a bridge needs a spike
+    with np.errstate(divide="ignore"):
+        log_missed = np.log1p(-hit)
+    for here, further in zip(size[-2::-1], size[:0:-1], strict=True):
+        behind *= further
+        needed.append(-np.expm1(behind * log_missed))
+        onward.append(onward[-1] + (here - 1) * needed[-1])
+    ways, entries, branches = 1, 1.0, 0.0
+    for here, some, later in zip(size[:-1], needed[::-1], onward[-2::-1], strict=True):
+        come = each * ways * (here - 1)
+        entries, branches, ways = entries + come * some, branches + come * later, ways * here
+    return ROUTE * each * onward[-1] + 2 * PLACED * ranks + ENTRY * entries + BRANCH * branches
 
 
 def _windows(lane: Lane, lists: np.ndarray) -> np.ndarray:

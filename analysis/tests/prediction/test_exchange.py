@@ -175,7 +175,7 @@ def test_one_exchange_of_many_cycles_is_cheaper_than_many():
         ),
         (
             {"name": "multi_level", "dimensions": [2, 4], "table": "table.json"},
-            "exchange: table for lane world: predictions know no files; leave the field out",
+            "exchange: table='table.json' for lane world; allowed: none, since predictions know neither rank",
         ),
     ],
 )

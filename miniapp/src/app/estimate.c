@@ -1,5 +1,6 @@
 #include "app/estimate.h"
 
+#include "app/estimate_routes.h"
 #include "base/alloc.h"
 #include "run/build.h"
 #include "run/foreign.h"
@@ -51,9 +52,10 @@ static uint64_t whole(double expected) {
     return (uint64_t)(expected + 1e-3);
 }
 
-/// Adds what finds the synapses of a lane, and what building takes for it: while drawing, sorting, and making
-/// routes.
-static void add_lane(struct estimate *e, const struct lane_share *share, const struct network *network,
+/// Adds what finds the synapses of a lane on one of `ranks` ranks, and what building takes for it: while
+/// drawing, sorting, and making routes, which are merged in the end.
+static void add_lane(struct estimate *e, const struct lane_plan *lane, int ranks,
+                     const struct lane_share *share, const struct network *network,
                      const struct synapse_format *format, int threads, double building[4]) {
     const double each = share->synapses / threads;
     const unsigned bits = buckets_source_bits(format, (uint32_t)share->sources);
@@ -65,7 +67,7 @@ static void add_lane(struct estimate *e, const struct lane_share *share, const s
         2 * share->lists + sizeof(struct id_bucket) *
                                ((network->n_neurons >> id_set_bits(network->n_neurons, bits, threads)) + 1.0);
     e->lists += threads * synapse_index_bytes(&index, format, whole(each));
-    e->routes += share->lists * (double)sizeof(struct route);
+    e->routes += estimate_routes(lane, ranks, share->lists, share->sources);
     building[0] += threads * 4 * buckets;
     building[1] += threads * (4 * buckets + 8 * width) + sources;
     building[1] += (double)synapse_bytes(format) * share->synapses / filled;
@@ -77,6 +79,7 @@ static void add_lane(struct estimate *e, const struct lane_share *share, const s
     const double round = 16 * share->lists / (double)routes_rounds((uint64_t)share->lists);
     building[2] = fmax(building[2], round);
     building[3] += sources;
+    if (lane->exchange.levels.merge) building[3] += share->lists * (double)sizeof(struct route);
 }
 
 /// Returns what the places of an exchange between so many ranks and of its outbox take: what there is for
@@ -123,10 +126,11 @@ struct estimate estimate_rank(const struct description *description, const struc
     e.routes = 8 * neurons * schedule->n_lanes;
     double building[4] = {0}; // drawing, sorting, a round of requests, sources
     for (int l = 0; l < schedule->n_lanes; l++) {
-        add_lane(&e, &shares[l], network, &format, placement->threads, building);
+        const struct lane_plan *lane = &schedule->lanes[l];
+        const int ranks = lane_ranks(lane, rank);
+        add_lane(&e, lane, ranks, &shares[l], network, &format, placement->threads, building);
         e.lane_lists[l] = shares[l].lists;
-        e.buffers +=
-            windows_bytes(&schedule->lanes[l], lane_ranks(&schedule->lanes[l], rank), shares[l].lists);
+        e.buffers += windows_bytes(lane, ranks, shares[l].lists);
     }
     e.ring = (network->narrow_input ? 2 : 4) * neurons * (network->longest_delay + 1);
     e.buffers += neurons * description->steps_per_cycle * (double)sizeof(struct spike) +

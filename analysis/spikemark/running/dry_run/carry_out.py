@@ -18,7 +18,7 @@ from spikemark.core.files import replace_folder, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_json
 from spikemark.network.description import read_time
-from spikemark.network.placement_field import located, stored, with_content
+from spikemark.network.named_files import PLACEMENT, located, stored, with_content
 from spikemark.records import dry_rank, dry_run, run_files
 from spikemark.records.dry_rank import DryRank
 from spikemark.records.dry_run import ALONE, DryRun
@@ -113,7 +113,8 @@ def _claim(out: Path, wanted: Plan) -> None:
 
 def _kept(out: Path, wanted: Plan) -> dict[str, Any]:
     """The description as it stands in the folder, where a copy of its placement file is."""
-    return stored(wanted.description, out / run_files.PLACEMENT, out)
+    copies = {PLACEMENT: out / run_files.PLACEMENT}
+    return stored(wanted.description, lambda field, file: copies.get(field), out)
 
 
 def folder_of(out: Path, rank: int | str) -> Path:
