@@ -16,6 +16,9 @@ MOST_GROUP_BITS, GROUP_SYNAPSES = 14, 16384
 MANY = 32  # lists of a line
 MOST_WORDS = 2**31  # of the synapses of a thread, where lists share lines
 LINES_BEYOND = 2  # lines in which 17 words lie that begin anywhere: the number of further words, and they
+RELEASES = 64  # times that memory is given back while lines are written
+HUGE_PAGE, MANY_PAGES = 1 << 21, 16  # bytes; pages of that size from which on they are given back whole
+SMALL_PAGES, LARGE_PAGES = 8192, 2  # what is needed besides: bytes, and pages
 ALMOST_ALL = 12  # standard deviations beyond which no Poisson number is taken to lie
 
 
@@ -38,7 +41,7 @@ def share(alike: float, spare: float) -> int:
 @lru_cache(maxsize=4096)
 def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: bool) -> float:
     """Bytes of lines, of what does not fit them, and of their groups, on top of the synapses."""
-    bits = min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
+    bits = _group_bits(lists, synapses)
     group = min(lists, 1 << bits)
     in_group, fill = words * synapses * group / lists, FILTERED_FILL if filtered else FILL
     each = share(group / max(1, round(in_group / fill)), spare)
@@ -47,6 +50,17 @@ def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: boo
     further = sum(p * (words * (n - room + 1) + 1) for n, p in enumerate(here) if n > room)
     groups = -(-lists // (1 << bits))
     return GROUP * groups + WORD * (lines * (LINE + further) - words * synapses)
+
+
+def building_bytes(lists: int, synapses: int, words: int) -> float:
+    """Bytes that a thread needs while it writes its lines: a group of lists, and memory not given back yet."""
+    held = WORD * words * synapses
+    pages = SMALL_PAGES if held < MANY_PAGES * HUGE_PAGE else LARGE_PAGES * HUGE_PAGE
+    return 2 ** _group_bits(lists, synapses) * (WORD + held / lists) + held / RELEASES + pages
+
+
+def _group_bits(lists: int, synapses: int) -> int:
+    return min(MOST_GROUP_BITS, (-(-GROUP_SYNAPSES * lists // synapses) - 1).bit_length())
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ of requests.
 
 import numpy as np
 
+from spikemark.network import lines
 from spikemark.network.ring import synapse_bytes
 
 from . import memory
@@ -38,11 +39,24 @@ def building_bytes(loads: Loads) -> np.ndarray:
     counted = threads * COUNT * ((of_network >> bits) + 1)
     ids = SOURCE * lists + SOURCE_BUCKET * ((of_network >> _set_bits(of_network, bits, threads)) + 1)
     bucket = synapse_bytes(loads.description.network) * loads.held / np.maximum(1, sources / 2.0**bits)
-    sorting = (counted + threads * WIDTH * 2.0**bits + ids + bucket).sum(axis=0)
+    sorting = (
+        counted + threads * _lines_bytes(loads, local) + threads * WIDTH * 2.0**bits + ids + bucket
+    ).sum(axis=0)
     routes = memory.ROUTE * lists.sum(axis=0) + memory.PER_ROUTE * local * len(loads.lanes)
     drawing = counted.sum(axis=0) - threads * memory.index_bytes(loads, local)
     asking = ids.sum(axis=0) + (REQUEST * lists / _rounds(lists)).max(axis=0) + OWNER * local
     return np.maximum(asking, np.maximum(drawing, sorting) - routes)
+
+
+def _lines_bytes(loads: Loads, local: np.ndarray) -> np.ndarray:
+    """What a thread needs while it writes lines, [lane, rank]; 0 where lists do not share lines."""
+    lists, synapses, words, spare = memory.of_threads(loads, local)
+    found = np.zeros(lists.shape)
+    for at in np.ndindex(lists.shape):
+        of_thread = int(lists[at]), int(synapses[at]), words, int(spare[at])
+        if lines.used(*of_thread):
+            found[at] = lines.building_bytes(*of_thread[:3])
+    return found
 
 
 def _source_bits(sources: np.ndarray, spare: np.ndarray) -> np.ndarray:

@@ -123,21 +123,26 @@ def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
     share lines of 16 words, and what does not fit follows elsewhere: numbers of synapses are taken to be
     Poisson. Where lists hold less than one, a filter has a bit for every list, or for 2^c of them.
     """
-    lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
-    synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
-    words = synapse_bytes(loads.description.network) // lines.WORD
-    spare = np.broadcast_to(spare_bits(loads, neurons), lists.shape)
+    lists, synapses, words, spare = of_threads(loads, neurons)
     sparse = (synapses > 0) & (synapses < lists)
     narrowed = np.zeros_like(lists)
     for bits in range(31):
         narrowed += (narrowed == bits) & sparse & (lists >> bits > FILTER_BITS * synapses)
     filters = np.where(sparse, (np.maximum(lists - 1, 0) >> narrowed) // 64 + 1, 0)
     found = START * (lists + 1.0)
-    for at, held in np.ndenumerate(synapses):
-        of_thread = int(lists[at]), int(held), words, int(spare[at])
+    for at in np.ndindex(lists.shape):
+        of_thread = int(lists[at]), int(synapses[at]), words, int(spare[at])
         if lines.used(*of_thread):
             found[at] = lines.index_bytes(*of_thread, bool(sparse[at]))
     return (found + FILTER_WORD * filters).sum(axis=0)
+
+
+def of_threads(loads: Loads, neurons: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    """What `lines` asks, [lane, rank]: lists and synapses of a thread, words of a synapse, bits that it leaves."""
+    lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
+    synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
+    spare = np.broadcast_to(spare_bits(loads, neurons), lists.shape)
+    return lists, synapses, synapse_bytes(loads.description.network) // lines.WORD, spare
 
 
 def spare_bits(loads: Loads, neurons: np.ndarray) -> np.ndarray:
