@@ -53,7 +53,7 @@ def index_bytes(lists: int, synapses: int, words: int, spare: int, filtered: boo
 
 
 def building_bytes(lists: int, synapses: int, words: int) -> float:
-    """Bytes that a thread needs while it writes its lines: a group of lists, and memory not given back yet."""
+    """Bytes that a thread needs to write its lines: a group of lists, and what is not given back yet."""
     held = WORD * words * synapses
     pages = SMALL_PAGES if held < MANY_PAGES * HUGE_PAGE else LARGE_PAGES * HUGE_PAGE
     return 2 ** _group_bits(lists, synapses) * (WORD + held / lists) + held / RELEASES + pages

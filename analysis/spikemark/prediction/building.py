@@ -39,9 +39,8 @@ def building_bytes(loads: Loads) -> np.ndarray:
     counted = threads * COUNT * ((of_network >> bits) + 1)
     ids = SOURCE * lists + SOURCE_BUCKET * ((of_network >> _set_bits(of_network, bits, threads)) + 1)
     bucket = synapse_bytes(loads.description.network) * loads.held / np.maximum(1, sources / 2.0**bits)
-    sorting = (
-        counted + threads * _lines_bytes(loads, local) + threads * WIDTH * 2.0**bits + ids + bucket
-    ).sum(axis=0)
+    of_thread = _lines_bytes(loads, local) + WIDTH * 2.0**bits
+    sorting = (counted + threads * of_thread + ids + bucket).sum(axis=0)
     routes = memory.ROUTE * lists.sum(axis=0) + memory.PER_ROUTE * local * len(loads.lanes)
     drawing = counted.sum(axis=0) - threads * memory.index_bytes(loads, local)
     asking = ids.sum(axis=0) + (REQUEST * lists / _rounds(lists)).max(axis=0) + OWNER * local
