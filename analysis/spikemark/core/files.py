@@ -90,7 +90,7 @@ def whole_folder(place: Path) -> Iterator[Path]:
 def discard(folder: Path) -> None:
     """Removes a folder and what is in it, as far as that can be done; raises nothing where it cannot.
 
-    Python's own function, asked to ignore errors, closes a folder twice where closing it fails, and then raises.
+    Python's own function raises even if asked to ignore errors, where a folder cannot be closed.
     """
     with contextlib.suppress(OSError):
         shutil.rmtree(folder, ignore_errors=True)

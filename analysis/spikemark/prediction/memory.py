@@ -138,7 +138,7 @@ def index_bytes(loads: Loads, neurons: np.ndarray) -> np.ndarray:
 
 
 def of_threads(loads: Loads, neurons: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
-    """What `lines` asks of a thread, [lane, rank]: lists, synapses, words of a synapse, bits that it leaves."""
+    """What `lines` asks of a thread, [lane, rank]: lists, synapses, words of a synapse, and bits left."""
     lists = np.floor(loads.stored + ROUNDED).astype(np.int64)
     synapses = np.floor(loads.held / loads.threads + ROUNDED).astype(np.int64)
     spare = np.broadcast_to(spare_bits(loads, neurons), lists.shape)
