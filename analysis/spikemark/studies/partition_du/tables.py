@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.models.published import papers
 from spikemark.prediction.partition.levels import messages, most_equal
 from spikemark.prediction.partition.methods import METHODS
-from spikemark.published import papers
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import number
