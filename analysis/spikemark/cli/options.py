@@ -118,6 +118,15 @@ def machine_profile(name: str, filled: bool = True):
     return machines.filled(stated) if filled else stated
 
 
+def profile_digest(name: str) -> dict[str, str]:
+    """The name of a profile, and the digest of what is stated in it."""
+    from spikemark import machines
+    from spikemark.machines.digest import digest
+
+    stated = machines.load(name)
+    return {"name": stated.name, "digest": digest(stated)}
+
+
 def whole_numbers(text: str, name: str) -> list[int]:
     """The numbers of a text such as '16,32'. Raises BadInput for anything else."""
     parts = text.split(",")
