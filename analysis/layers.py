@@ -11,10 +11,11 @@
     waiting, activity, energy, caches    one analysis each
     prediction    time, memory, energy and traffic of runs that were not made; comparison of machines
     running       experiments, sweeps, single runs, simulated machines
-    bench, calibration, peers, scorep    other measurements
+    bench, calibration, scorep    other measurements; bench/peers: other simulators
     report        pages, one file per section
     differences   two results side by side; the history of a machine
     studies       one file per study
+    tender        rules for bidders, their answers, and what they commit themselves to
     documents     figures in docs/ from stored results
     cli           one file per verb
 
@@ -48,11 +49,11 @@ ORDER = (
     "running",
     "bench",
     "calibration",
-    "peers",
     "scorep",
     "report",
     "differences",
     "studies",
+    "tender",
     "documents",
     "cli",
 )

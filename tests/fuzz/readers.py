@@ -20,12 +20,14 @@ import foreign_logs
 import numpy as np
 import pandas as pd
 import planted_power
+import predicted
 import pytest
 import swept
 import yaml
 from results import command
 from small_network import describe
 from synthetic import compute_times, job, write_run
+from tender import made_up
 
 from spikemark import machines
 from spikemark.core.reading import read_json
@@ -34,6 +36,8 @@ from spikemark.energy import own
 from spikemark.energy.power_csv import read_power
 from spikemark.network import description, placement_file
 from spikemark.network.placement import PLACEMENTS
+from spikemark.prediction.ledger import chain, show
+from spikemark.prediction.ledger.score import score
 from spikemark.prediction.partition import graph, placement
 from spikemark.presets import music_config
 from spikemark.records import dry_rank, dry_run, imported, record
@@ -101,6 +105,17 @@ def _dry_run(folder: Path) -> None:
     """The folder that `spikemark dryrun` writes."""
     with pytest.MonkeyPatch.context() as patch:
         dry_folder.write(patch, folder / "dry", description=dry_folder.description())
+
+
+def _ledger(folder: Path) -> None:
+    run = record.load(write_run(folder / "run", ranks=2, cycles=40))
+    for factor in (1.0, 2.0):
+        chain.add(folder / "ledger.jsonl", [predicted.content(run, factor)])
+
+
+def _scored(folder: Path) -> Any:
+    made = score(chain.read(folder / "ledger.jsonl"), [folder / "run"])
+    return [show.content(made), show.table(made).cells]
 
 
 def _imported(folder: Path) -> None:
@@ -265,6 +280,7 @@ READERS: dict[str, Reader] = {
     "power": Reader(_power, "power.csv", lambda f: _traces(read_power(f / "power.csv").channels)),
     "dry rank": Reader(_dry_rank, "*", lambda f: [(one := dry_rank.load(f)).record, one.row, one.span]),
     "dry run": Reader(_dry_run, "dry/*", lambda f: [(one := dry_run.load(f / "dry")).about, one.ranks]),
+    "ledger": Reader(_ledger, "ledger.jsonl", _scored),
     "imported": Reader(_imported, "mine/*", lambda folder: command("budget", folder / "mine")),
     "npy": Reader(_table(".npy"), "*", _import("table")),
     "csv": Reader(_table(".csv"), "*", _import("table")),
@@ -286,6 +302,7 @@ READERS: dict[str, Reader] = {
     "machine profile": Reader(_machine, "*.yaml", _profile),
     "experiment": Reader(_experiment, "*.yaml", _expanded),
     "plan.json": Reader(_sweep, "plan.json", _gathered),
+    "tender answer": Reader(made_up.write, "**/*.*", made_up.read),
     "MUSIC configuration": Reader(
         _music, "*.music", lambda f: [str(music_config.read(f / "model.music")), "read"]
     ),

@@ -84,6 +84,8 @@ FOUND = [
     ("dry rank", "record.json", [Edit("json", 0.947829137427598, 252430257)]),
     ("dry rank", "cycles.npy", [Edit("set", 0.2867767256061441, 172968367)]),
     ("experiment", "smoke.yaml", [Edit("set", 0.7631943040467181, 2771492679)]),
+    ("tender answer", "bundle/expected/bench-small.json", [Edit("json", 0.720483791482703, 3895867763)]),
+    ("tender answer", "bundle/runs/bench-small.json", [Edit("json", 0.7397758183862886, 2477152552)]),
 ]  # fmt: skip
 
 

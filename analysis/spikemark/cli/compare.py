@@ -1,5 +1,6 @@
 """`spikemark compare`: which machine suits a network."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +86,7 @@ def compare(
     Example: spikemark compare jureca-dc my-offer.yaml --run run.json --target-rtf 1
     """
     from spikemark.core.files import output_file
-    from spikemark.prediction import asked, compare, compare_show, show
+    from spikemark.prediction import asked, compare, compare_offers, compare_show, show
     from spikemark.prediction.life import Life
     from spikemark.prediction.simulators import find
 
@@ -110,11 +111,12 @@ def compare(
     if as_json:
         print_json(compare_show.content(made))
         return
-    first, *verdict = compare_show.verdict(made)
-    print_lines([first, *compare_show.chosen_schedules(made)])
-    print_tables(*compare_show.table(made).turned(show.ABREAST))
-    rest = [line for line in verdict if line not in compare_show.chosen_schedules(made)]
-    print_based([*rest, *compare_show.lines(made)], assumptions)
+    first = compare_offers.first(made)
+    sentence, *verdict = compare_show.verdict(made)
+    print_tables(replace(first, notes=[]))
+    print_lines([sentence, *first.notes])
+    print_tables(*compare_offers.tables(made), *compare_show.table(made).turned(show.ABREAST))
+    print_based([*verdict, *compare_show.lines(made)], assumptions)
 
 
 def _priced(profiles: list, prices: list[str]) -> list:

@@ -89,6 +89,7 @@ VALUES: dict[str | tuple[str, str], Values] = {
     "--side": lambda: ("sender", "receiver"),
     "--format": lambda: FORMATS,
     ("cycles", "--format"): lambda: READERS,
+    "--category": lambda: ("base", "optimised"),
     "--align": lambda: ("times", "knee"),
     "--compute": lambda: ("model", "execute"),
     "--launcher": lambda: ("mpirun", "srun"),

@@ -12,7 +12,7 @@ import typer
 
 from spikemark.core.errors import BadInput, is_bad_input, option_complaint, plain
 
-from . import history, import_cycles, preset
+from . import history, import_cycles, ledger, preset, tender
 from .advise import advise
 from .bench import bench
 from .budget import budget
@@ -86,8 +86,10 @@ app.command(cls=Whatif, rich_help_panel=ANSWER)(whatif)
 app.command(rich_help_panel=ANSWER)(diff)
 for verb in (partition, traffic):
     app.command(rich_help_panel=ANSWER)(verb)
+app.add_typer(ledger.app, name="ledger", rich_help_panel=ANSWER)
 for verb in (sweep, report, study, simulate, dryrun):
     app.command(rich_help_panel=RUN)(verb)
+app.add_typer(tender.app, name="tender", rich_help_panel=RUN)
 app.add_typer(preset.app, name="preset", rich_help_panel=DESCRIBE)
 app.command(rich_help_panel=DESCRIBE)(machine)
 for verb in (calibrate, noise, bench, peers):

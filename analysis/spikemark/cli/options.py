@@ -118,6 +118,15 @@ def machine_profile(name: str, filled: bool = True):
     return machines.filled(stated) if filled else stated
 
 
+def profile_digest(name: str) -> dict[str, str]:
+    """The name of a profile, and the digest of what is stated in it."""
+    from spikemark import machines
+    from spikemark.machines.digest import digest
+
+    stated = machines.load(name)
+    return {"name": stated.name, "digest": digest(stated)}
+
+
 def whole_numbers(text: str, name: str) -> list[int]:
     """The numbers of a text such as '16,32'. Raises BadInput for anything else."""
     parts = text.split(",")
@@ -186,17 +195,25 @@ def read_description(path: Path, settings: list[str]) -> dict[str, Any]:
     """The description in a file, with settings such as schedule=NAME. Raises BadInput for others."""
     from spikemark.core.fields import assign
     from spikemark.core.yaml_file import read_json_or_yaml
-    from spikemark.network.placement_field import located
+    from spikemark.network.named_files import located
 
     content = read_json_or_yaml(path, "a run description is needed")
     if not isinstance(content, dict):
         raise BadInput(f"{path}: not a run description: one object is needed")
+    for field, value in given_settings(settings).items():
+        assign(content, field, value)
+    return located(content, path.parent)
+
+
+def given_settings(settings: list[str]) -> dict[str, Any]:
+    """Fields and values of settings such as schedule=NAME. Raises BadInput for others."""
+    found = {}
     for setting in settings:
         field, equals, value = setting.partition("=")
         if not (field and equals):
             raise BadInput(f"--set {setting}: allowed is FIELD=VALUE")
         try:
-            assign(content, field, json.loads(value))
+            found[field] = json.loads(value)
         except json.JSONDecodeError:
-            assign(content, field, value)
-    return located(content, path.parent)
+            found[field] = value
+    return found

@@ -35,6 +35,7 @@ from .options import (
     has_ending,
     machine_profile,
     network,
+    profile_digest,
     whole_numbers,
 )
 from .output import print_based, print_json, print_lines, print_tables, warn
@@ -144,11 +145,15 @@ def on_machine(
         ),
     ] = None,
     simulator: Whose = "mini-app",
+    simulated: Annotated[
+        bool,
+        typer.Option("--simulated", help="The run will be simulated: leave out what only real ones have."),
+    ] = False,
     assumptions: Assumptions = False,
     as_json: AsJson = False,
 ) -> None:
     """Print time, memory and energy of all phases on the machine, each with its interval and its kind."""
-    from spikemark.prediction import asked, show
+    from spikemark.prediction import asked, model_error, show
     from spikemark.prediction.predict import predict
     from spikemark.prediction.simulators import find
 
@@ -171,6 +176,7 @@ def on_machine(
         raise BadInput("ranks: missing; allowed: numbers of ranks, such as 16,32")
     counts = [timed.ranks] if ranks is None else whole_numbers(ranks, "ranks")
     profile = machine_profile(machine)
+    profile = model_error.for_simulated(profile) if simulated else profile
     cores = round(profile.need("node.cores", "placing ranks").value)
     own = max(1, cores // (ranks_per_node or 1)) if timed is None else timed.about.threads
     how = {"schedule": schedule, "placement": placement, "ranks_per_node": ranks_per_node}
@@ -178,13 +184,17 @@ def on_machine(
     made = [
         predict(found.description, profile, count, threads or own, hz=found.rates, **how) for count in counts
     ]
+    made = [model_error.widened(one, simulated) for one in made]
     if as_json:
         content = {"simulator": whose.name, "network": found.title, "rates": found.rates.source}
         content |= {"kind": "modelled", "sources": found.sources}
+        content |= {"description": found.description, "profile": profile_digest(machine)}
+        content |= {"simulated": simulated}
         print_json({**content, "predictions": show.content(made)})
         return
     print_tables(*show.table(made).turned(show.ABREAST))
-    print_based(show.lines(made, found.sources), assumptions)
+    said = [] if simulated or whose.runs else [model_error.SAID]
+    print_based([*show.lines(made, found.sources), *said], assumptions)
 
 
 def _beside(run_dir: Path, machine: str, given: dict[str, object], assumptions: bool, as_json: bool) -> None:

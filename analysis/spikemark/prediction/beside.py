@@ -13,7 +13,7 @@ from spikemark.records.phases import COMPUTE, HELD, NOT_TIMED, PARTS
 from spikemark.records.rates import rates_hz
 from spikemark.records.record import Run
 
-from . import rates, show
+from . import model_error, rates, show
 from .predict import Prediction, predict
 
 FACTOR = "real_time_factor"
@@ -51,6 +51,7 @@ def beside(run: Run, profile) -> Beside:
         record.description, profile, record.ranks, record.threads, ranks_per_node=each, hz=found,
     )  # fmt: skip
     model_s, kind = record.timing.model_s, record.kind
+    made = model_error.widened(made) if kind == "measured" else made
     took = {
         part: missing(HELD if part in COMPUTE else NOT_TIMED, mark="not timed")
         if (spent := run.spent_s(part)) is None

@@ -1,18 +1,18 @@
 """A comparison of machines as a table, in words, and as JSON. All words follow from the numbers."""
 
-from collections.abc import Callable
 from typing import Any
 
-from spikemark.machines.plain import named, plain
-from spikemark.network.schedules import called
+from spikemark.machines.plain import named
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 
-from . import decisions, show, simulators
-from .compare import BEST, Comparison
+from . import compare_offers, decisions, show, simulators
+from .compare import Comparison
+from .compare_sentence import FIGURES, LEAST, Call, figures, name_of, sentence
+from .compare_words import NO_END, chosen_schedules, label, schedule
 from .life import COST, ENERGY, NODES
-from .node_range import ENDLESS, EXCLUDED, LIKELY, POSSIBLE, SURE, UNJUDGED, WORDS, Candidate, interval
-from .node_words import again, certain, fewest, jumps, nodes, not_with, open_still, show_interval, speed_up
+from .node_range import EXCLUDED, LIKELY, POSSIBLE, SURE, UNJUDGED, WORDS, Candidate, interval
+from .node_words import again, certain, jumps, nodes, not_with, open_still, show_interval, speed_up
 from .predict import Prediction
 
 COLUMNS = ("energy_j", "cost_eur", "power_w")  # over the range of nodes
@@ -38,13 +38,6 @@ WHERE = (
     "likely. Energy, cost and power are intervals over all nodes from possible to sure."
 )
 NOTES = [MEANING, WHERE]
-NO_END = f"{ENDLESS.strip()} The target is not sure on any number of nodes that was tried: no upper end."
-Call = Callable[[Candidate], str]
-
-
-def name_of(c: Candidate) -> str:
-    """What a machine is called on the command line."""
-    return c.name
 
 
 def table(made: Comparison, call: Call = name_of) -> Table:
@@ -63,36 +56,6 @@ def table(made: Comparison, call: Call = name_of) -> Table:
     return Table(columns, rows, title, notes=[*NOTES, *[NO_END] * unbounded]).without_unknown()
 
 
-def schedule(made: Comparison) -> str:
-    """What is run, in words."""
-    return "the best exact schedule on each machine" if made.schedule == BEST else label(made.schedule)
-
-
-def label(name: str) -> str:
-    """What a schedule is called."""
-    found = called(name)
-    return name if found is None else found.label
-
-
-def chosen_schedules(made: Comparison) -> list[str]:
-    """One line, where schedules were chosen: which, and how to fix one."""
-    used = {label(c.chosen.schedule): c.chosen for c in made.candidates if c.usable}
-    if made.schedule != BEST or not used:
-        return []
-    ways = ", ".join(
-        name if p.loads.delay_ratio is None else f"{name} with D = {p.loads.delay_ratio}"
-        for name, p in used.items()
-    )
-    whose = simulators.find(made.simulator)
-    what = (
-        "exact schedule, placement and exchange" if whose.ways is None else f"way that {whose.released} has"
-    )
-    return [
-        f"Every machine and number of nodes has the fastest {what}"
-        f" ({ways}; `spikemark advise` explains the choice). `--schedule` fixes one."
-    ]
-
-
 def _row(c: Candidate, call: Call) -> dict[str, Cell]:
     words: dict[str, Cell] = {"machine": call(c), "target": c.certainty}
     if not c.usable:
@@ -106,64 +69,6 @@ def _row(c: Candidate, call: Call) -> dict[str, Cell]:
     words |= {name: c.over_range(name) for name in (*COLUMNS, *LIFE)}
     words |= {"schedule": label(c.chosen.schedule)}
     return words | {"placement": c.chosen.placement, **show.ways(c.chosen.loads)}
-
-
-#: What verdicts are drawn on, in words.
-FIGURES = {COST: "cost over the life", NODES: "cost of nodes over the life", "energy_j": "energy"}
-LEAST = {
-    COST: "costs the least over its life",
-    NODES: "costs the least over its life without energy",
-    "energy_j": "needs the least energy",
-}
-
-
-MOST_WORDS = 30  # of the first sentence
-
-
-def figures(made: Comparison) -> tuple[str, str]:
-    """The figures on which verdicts are drawn: the cost that pages put first, and energy."""
-    return made.life.decides, "energy_j"
-
-
-def sentence(made: Comparison, call: Call = name_of) -> str:
-    """The answer in at most thirty words, for names of up to ten."""
-    target = f"real-time factor {number(made.target)}"
-    if odd := next((c for c in made.candidates if c.implausible), None):
-        return f"No verdict for {target}: {decisions.unjudged(odd, call)}"
-    if not any(c.usable for c in made.candidates):
-        return "No machine has enough memory for this network on the nodes that were tried."
-    reach = [c for c in made.candidates if c.span]
-    if not reach:
-        return f"{target.capitalize()} is excluded on every machine, with up to {_most(made)} nodes."
-    if len(made.candidates) == 1:
-        return f"{target.capitalize()} is {certain(reach[0])} on {call(reach[0])}."
-    if len(reach) == 1:
-        unsaid = [d.path for d in decisions.worth_asking(reach[0]) if d.of_vendor]
-        if unsaid:
-            return (
-                f"Only {call(reach[0])} may reach {target}, but that rests on the assumed {plain(unsaid[0])}."
-            )
-        return f"Only {call(reach[0])} may reach {target}: {certain(reach[0])}."
-    name = next((n for n in figures(made) if all(c.over_range(n) for c in reach)), "energy_j")
-    found = decisions.verdict(made.candidates, name)
-    if found.best:
-        times = "" if found.times < 1.05 else f", at least {number(found.times, 2)} times less than others"
-        return f"{call(found.best)} {LEAST[name]} for {target}{times}."
-    none = f"No verdict on {FIGURES[name]} for {target}"
-    nodes_of = " and ".join(f"{fewest(c)} of {call(c)}" for c in reach)
-    said = f"{none}, which is {nodes_of}."
-    if len(said.split()) <= MOST_WORDS:
-        return said
-    said = f"{none}: {decisions.rests(made.candidates, found, call) or found.why}."
-    if len(said.split()) <= MOST_WORDS:
-        return said
-    several = len({machine for machine, _ in found.rests_on})
-    of = {1: "one machine", 2: "both machines"}.get(several, f"{several} machines")
-    return f"{none}: it rests on unknown values of {of}."
-
-
-def _most(made: Comparison) -> int:
-    return max(c.tried[-1].nodes for c in made.candidates)
 
 
 def verdict(made: Comparison, call: Call = name_of) -> list[str]:
@@ -252,7 +157,7 @@ def content(made: Comparison) -> dict[str, Any]:
         "target_rtf": made.target, "kind": "modelled", "simulator": made.simulator,
         "times_of": simulators.find(made.simulator, made.network.description).said(),
         "sources": made.network.sources, "words": WORDS,
-        "sentence": sentence(made), "verdict": verdict(made),
+        **compare_offers.content(made), "verdict": verdict(made),
         "verdicts": {name: _verdict(made, name) for name in figures(made)},
         "machines": [_machine(c) for c in made.candidates],
         "pareto": [{"machine": p.machine, "nodes": p.nodes} for p in made.pareto],

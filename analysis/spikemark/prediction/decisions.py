@@ -14,12 +14,10 @@ from spikemark.machines.plain import named, plain
 from spikemark.quantities.words import listed
 
 from .node_range import LIKELY, SURE, UNJUDGED, Candidate
-from .predict import Prediction
+from .sensitivity import OF_VENDOR, effects, lacking_path, nodes_said, reaching
 
 NEAR = 0.05  # of the target
 MEMORY = "node.memory"
-#: Starts of paths that a vendor knows; the others have to be measured.
-OF_VENDOR = ("node.", "interconnect.", "power.", "price.")
 SHOWN = 3
 PRICE, TDP = "price.node_hour", "power.tdp"
 CALIBRATE = "let the vendor run `spikemark calibrate` on a node"
@@ -30,6 +28,7 @@ UNKNOWN = {
     "interconnect.": "unknown interconnect", "price.": "unknown price",
 }  # fmt: skip
 NOTICED = 1.02  # times, the least change of a real-time factor that is worth a question
+NOT_LIKELY = "the machine that needs the least is not likely to reach the target"
 ENDLESS = (
     "the machine whose middle is least is not sure to reach the target on any number of nodes that was tried,"
     " so what it needs has no upper end"
@@ -67,22 +66,24 @@ class Decides:
     @property
     def nodes_said(self) -> str:
         """The nodes at the limits, the fewest first."""
-        few, many = sorted(self.nodes, key=lambda n: float("inf") if n is None else n)
-        said = [str(n) if n else "more than were tried" for n in (few, many)]
-        return " to ".join(dict.fromkeys(said))
+        return nodes_said(*self.nodes)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """On a figure: the machine that needs least, how many times less at least, or why none is named.
 
-    `rests_on`: (machine, path) of the values that have to be known first.
+    `rests_on`: (machine, path) of the values that have to be known first. `short`: why in a few words, with a
+    place for what the machine `about` is called. `unknown`: the figure itself is not known for all machines.
     """
 
     best: Candidate | None
     times: float
     why: str
     rests_on: list[tuple[str, str]]
+    short: str = ""
+    about: Candidate | None = None
+    unknown: bool = False
 
 
 def unknowns(c: Candidate) -> list[Decides]:
@@ -93,56 +94,51 @@ def unknowns(c: Candidate) -> list[Decides]:
     found = []
     for path, moved in chosen.moves.items():
         if moved.kind == "assumed":
-            nodes = tuple(_reaching(c, path, side)[0] for side in ("low", "high"))
+            nodes = tuple(reaching(c, path, side)[0] for side in ("low", "high"))
             factors = moved.low["real_time_factor"], moved.high["real_time_factor"]
             found.append(Decides(c.name, path, nodes, factors))
     return sorted(found, key=lambda d: d.strength, reverse=True)
 
 
-def _reaching(c: Candidate, path: str, side: str, name: str = "") -> tuple[int | None, float | None]:
-    """The fewest nodes whose middle reaches the target where a value is at a limit; and a figure on these, or
-    on the fastest."""
-
-    def there(p: Prediction, figure: str) -> float | None:
-        moved = getattr(p.moves[path], side) if path in p.moves else None
-        known = p.figures.get(figure)
-        return moved[figure] if moved and figure in moved else known.value if known else None
-
-    reached = [p for p in c.usable if there(p, "real_time_factor") <= c.target]
-    looked_at = reached[0] if reached else min(c.usable, key=lambda p: there(p, "real_time_factor"))
-    return (reached[0].nodes if reached else None), (there(looked_at, name) if name else None)
-
-
 def verdict(candidates: list[Candidate], name: str) -> Verdict:
     """Which machine needs the least of a figure to reach the target."""
     if odd := next((c for c in candidates if c.implausible), None):
-        return Verdict(None, 1.0, f"{odd.name} is {UNJUDGED}: {odd.implausible[0]}", [])
+        return Verdict(None, 1.0, f"{odd.name} is {UNJUDGED}: {odd.implausible[0]}", [], UNJUDGED)
     reach = [c for c in candidates if c.span]
     if not reach:
-        return Verdict(None, 1.0, "the target is excluded on every machine", [])
+        return _none("the target is excluded on every machine")
     unknown = [c for c in reach if not c.over_range(name)]
     if unknown:
-        why = "it is not known for all machines"
-        return Verdict(None, 1.0, why, [(c.name, _lacking(c, name)) for c in unknown])
+        rests_on = [(c.name, lacking_path(c, name)) for c in unknown]
+        return _none("it is not known for all machines", rests_on, unknown=True)
     order = sorted(reach, key=lambda c: c.over_range(name).value)
     best, others = order[0], order[1:]
+    noticed = [(best.name, d.path) for d in unknowns(best) if d.noticed]
     if best.certainty not in (LIKELY, SURE):
-        return Verdict(None, 1.0, "the machine that needs the least is not likely to reach the target", [])
+        return _none(NOT_LIKELY, noticed, "{} is not likely to reach it", best)
     if any(p.fits is None for p in best.span):
         if best.chosen.reasons.get("memory_gb"):
-            return Verdict(None, 1.0, best.chosen.reasons["memory_gb"], [])
-        return Verdict(None, 1.0, "the memory of the best machine is not known", [(best.name, MEMORY)])
+            return _none(best.chosen.reasons["memory_gb"])
+        return _none("the memory of the best machine is not known", [(best.name, MEMORY)])
     if not best.sure:
-        return Verdict(None, 1.0, ENDLESS, [(best.name, d.path) for d in unknowns(best) if d.noticed])
+        short = (
+            "{} is not sure to reach it" if any(c.sure for c in reach) else "no machine is sure to reach it"
+        )
+        return _none(ENDLESS, noticed, short, best)
     if not others:
-        return Verdict(None, 1.0, "only one machine may reach the target", [])
+        return _none("only one machine may reach the target")
     rivals = [c for c in candidates if c.usable and c is not best]  # nearby targets may be in reach of more
     near = {f: _apart(best.target * f, best, rivals, name) for f in (1.0, 1 - NEAR, 1 + NEAR)}
     if min(near.values()) > 1:
         return Verdict(best, min(near.values()), "", [])
     if near[1.0] > 1:
-        return Verdict(None, 1.0, f"a target that is {100 * NEAR:.0f} % lower or higher changes it", [])
-    return Verdict(None, 1.0, "the intervals overlap", _turning(best, others, name))
+        return _none(f"a target that is {100 * NEAR:.0f} % lower or higher changes it")
+    return _none("the intervals overlap", _turning(candidates, name))
+
+
+def _none(why: str, rests_on: list[tuple[str, str]] | None = None, short: str = "", *about, **of) -> Verdict:
+    """No machine is named, and why."""
+    return Verdict(None, 1.0, why, rests_on or [], short or why, *about, **of)
 
 
 def _apart(target: float, best: Candidate, others: list[Candidate], name: str) -> float:
@@ -154,20 +150,9 @@ def _apart(target: float, best: Candidate, others: list[Candidate], name: str) -
     return min((low / most.high if most.high else float("inf") for low in least), default=float("inf"))
 
 
-def _turning(best: Candidate, others: list[Candidate], name: str) -> list[tuple[str, str]]:
-    """The assumed values that alone turn the order of the middles, the one with the largest effect first."""
-    mine, theirs = best.over_range(name).value, min(c.over_range(name).value for c in others)
-    found = []
-    for c in (best, *others):
-        for path, moved in c.chosen.moves.items():
-            if moved.kind != "assumed":
-                continue
-            ends = [_reaching(c, path, side, name)[1] for side in ("low", "high")]
-            if c is best and max(ends) > theirs:
-                found.append((max(ends) / theirs, c.name, path))
-            elif c is not best and min(ends) < mine:
-                found.append((mine / min(ends), c.name, path))
-    return [(machine, path) for _, machine, path in sorted(found, reverse=True)]
+def _turning(candidates: list[Candidate], name: str) -> list[tuple[str, str]]:
+    """The assumed values that alone turn which machine needs the least, the largest effect first."""
+    return [(e.offer, e.path) for e in effects(candidates, name) if e.turns and not e.no_value]
 
 
 def rests(candidates: list[Candidate], found: Verdict, call: Callable[[Candidate], str]) -> str:
@@ -210,16 +195,11 @@ def _lacking_of(c: Candidate) -> list[str]:
         )
     for name, what in (("energy_j", "energy"), ("cost_eur", "cost")):
         if name in reasons:
-            path = _lacking(c, name)
+            path = lacking_path(c, name)
             ways = "give --price, or ask the vendor" if path == PRICE else "ask the vendor"
             sheet = f" or, at least, {named(TDP)}" if path.startswith("power.") else ""
             found.append(f"{what} is unknown for {{}}: {ways} for {named(path)}{sheet}")
     return found
-
-
-def _lacking(c: Candidate, name: str) -> str:
-    """The path that a missing figure lacks, from its reason."""
-    return c.chosen.reasons[name].removeprefix(f"{c.name}: ").split(" is unknown")[0]
 
 
 def worth_asking(c: Candidate) -> list[Decides]:

@@ -89,7 +89,8 @@ class Life:
         ends = [cost.value] if moved is None else [moved.low["cost_eur"], moved.high["cost_eur"]]
         each = self.hours / factor
         kind = worst(("assumed" if moved is None else moved.kind, p.figures["real_time_factor"].kind))
-        return Quantity(cost.value * each, min(ends) * each, max(ends) * each, "EUR", kind)
+        depends = (*(() if moved is None else (PRICE,)), *p.figures["real_time_factor"].depends)
+        return Quantity(cost.value * each, min(ends) * each, max(ends) * each, "EUR", kind, depends=depends)
 
     def _energy(self, p: Prediction) -> Quantity:
         if self.price_kwh is None:
@@ -107,5 +108,5 @@ def _sum(one: Quantity, other: Quantity) -> Quantity:
             return part
     return Quantity(
         one.value + other.value, one.low + other.low, one.high + other.high, "EUR",
-        worst((one.kind, other.kind)),
+        worst((one.kind, other.kind)), depends=tuple(dict.fromkeys((*one.depends, *other.depends))),
     )  # fmt: skip

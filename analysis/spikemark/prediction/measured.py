@@ -100,13 +100,12 @@ class Measured:
 
     def _factor(self, inputs: Inputs) -> float:
         """1, moved by how well times were measured and by how well the sample stands for all ranks."""
-        doubt, own = self.run.doubt, WITHIN["measured"] - 1
+        doubt = self.run.doubt
         if doubt is None:
-            within, kind = WITHIN["assumed"], "assumed"
-            found = Quantity(1.0, 1 / within, within, kind=kind)
+            most = WITHIN["assumed"]
+            found = Quantity(1.0, 1 / most, most, kind="assumed")
         else:
-            longer = ALONE if self.run.disturbed else own
-            low, high = float(np.hypot(own, doubt)), float(np.hypot(longer, doubt))
+            low, high = within(self.run, doubt)
             found = Quantity(1.0, max(0.0, 1 - low), 1 + high, kind=MEASURED)
         inputs.used[TIMES] = found
         return getattr(found, inputs.moved.get(TIMES, "value"))
@@ -139,6 +138,15 @@ ONE = (
     "One rank does not show how ranks differ: its times count as known within a factor of"
     f" {WITHIN['assumed']:g}; `spikemark dryrun --sample 2` or more narrows that."
 )
+
+
+def within(run: DryRun, doubt: float) -> tuple[float, float]:
+    """By which share real ranks may compute for less and for longer than a dry run says.
+
+    `doubt` is the share that the sampling of ranks leaves open.
+    """
+    own = WITHIN["measured"] - 1
+    return float(np.hypot(own, doubt)), float(np.hypot(ALONE if run.disturbed else own, doubt))
 
 
 def _together(here: int) -> str:

@@ -7,7 +7,15 @@ from types import SimpleNamespace
 
 from spikemark.core.files import write_output
 from spikemark.machines import plain
-from spikemark.prediction import compare_show, decisions, show, simulators
+from spikemark.prediction import (
+    compare_offers,
+    compare_sentence,
+    compare_show,
+    decisions,
+    sensitivity,
+    show,
+    simulators,
+)
 from spikemark.prediction.compare import Comparison
 from spikemark.prediction.node_range import TELLING, WORDS, Candidate, factor, interval
 from spikemark.prediction.times import PARTS
@@ -15,7 +23,7 @@ from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.table import Column, Table
 from spikemark.quantities.words import counted, number
 
-from . import machines_drawing, page
+from . import machines_drawing, offers_page, page
 from .machines_drawing import WIDE
 
 ASKED = (
@@ -24,7 +32,7 @@ ASKED = (
     "the worst kind among these values: measured, literature (published by others), assumed, or "
     "extrapolated (outside the range in which predictions were validated)."
 )
-#: Columns of the first table.
+#: Columns of the table of ranges.
 FIRST = (
     *("machine", "target", *list(WORDS)[1:]),
     *("life_cost", "life_nodes", "life_energy", "energy_j", "limited_by", "schedule"),
@@ -36,7 +44,6 @@ LIMITS = (
     " strongest effect comes first. A vendor can run `spikemark calibrate` on a node that you do not have"
     " yet."
 )
-HOW = {True: "ask the vendor", False: "vendor runs `spikemark calibrate`"}
 SOME = 12  # characters of a title that stay before a long name
 LONG = 40  # characters of a machine's name, from which on it ends at a comma
 LACKING = (
@@ -54,7 +61,17 @@ def write(made: Comparison, path: Path) -> None:
 def render(made: Comparison) -> str:
     """The page as one HTML document that loads nothing."""
     named = labels(made)
-    sections = [_nodes(made, named), _asked(made, named)]
+
+    def call(c: Candidate) -> str:
+        return named[c.name]
+
+    figure = compare_offers.DECIDING[compare_sentence.of_effects(made)]
+    sections = [
+        _nodes(made, named),
+        offers_page.numbers(compare_offers.bases(made, call)),
+        offers_page.decides(compare_sentence.effects(made, call), figure),
+        _asked(made, named),
+    ]
     sections += [_where(made, named), _picture(made, named), _tried(made, named), _assumed(made)]
     return page.document(
         what="comparison of machines for",
@@ -65,9 +82,11 @@ def render(made: Comparison) -> str:
             f" {number(made.target)},"
             f" {compare_show.schedule(made)}",
         ),
-        sentence=compare_show.sentence(made, lambda c: named[c.name]),
+        sentence=compare_sentence.sentence(made, call),
         not_nest=simulators.find(made.simulator, made.network.description).said()[0],
-        top=page.Top(_ranges(made, named), _first(made, named), table_first=True),
+        top=offers_page.first_screen(
+            compare_offers.first(made, call), "What each machine needs", _ranges(made, named)
+        ),
         broken=False,
         sections=[s for s in sections if s],
     )
@@ -104,18 +123,19 @@ def _first(made: Comparison, named: dict[str, str]) -> Table:
     whole = compare_show.table(made, lambda c: named[c.name])
     columns = sorted((c for c in whole.columns if c.name in FIRST), key=lambda c: FIRST.index(c.name))
     notes = whole.notes[len(compare_show.NOTES) :]
-    return Table(columns, whole.rows, f"What each machine needs, over {made.life.said()}", notes=notes)
+    return Table(columns, whole.rows, f"Ranges of nodes, and costs over {made.life.said()}", notes=notes)
 
 
 def _nodes(made: Comparison, named: dict[str, str]) -> Section:
-    """What the table and the picture at the top say, in words."""
+    """The whole ranges of nodes and all costs, in words, too."""
     first = _first(made, named)
     lacking = [LACKING] if len(first.columns) < len(FIRST) or first.reasons() else []
     usable = [c for c in made.candidates if c.usable]
     lines = [compare_show.of_machine(c, lambda c: named[c.name]) for c in usable]
     words = [*compare_show.chosen_schedules(made), compare_show.MEANING, OVER, *lacking, *lines]
     more = simulators.find(made.simulator, made.network.description).said()[1:]
-    return Section("nodes", "How many nodes", words, boxes=[Box("wary", line) for line in more])
+    boxes = [Box("wary", line) for line in more]
+    return Section("nodes", "How many nodes", words, boxes=boxes, tables=[first])
 
 
 def _ranges(made: Comparison, named: dict[str, str]) -> Figure | None:
@@ -150,7 +170,7 @@ def _ranges(made: Comparison, named: dict[str, str]) -> Figure | None:
 def _asked(made: Comparison, named: dict[str, str]) -> Section:
     """What decides, by how much it moves times; then what is missing altogether."""
     rows = [
-        {"machine": named[c.name], "value": plain.named(d.path), "how": HOW[d.of_vendor]}
+        {"machine": named[c.name], "value": plain.named(d.path), "how": sensitivity.HOW[d.of_vendor]}
         | {"factor": tuple(sorted(d.factors)), "nodes": d.nodes_said}
         for c in made.candidates
         for d in sorted(decisions.worth_asking(c), key=lambda d: -d.strength)[: decisions.SHOWN]
@@ -160,7 +180,7 @@ def _asked(made: Comparison, named: dict[str, str]) -> Section:
         Column("factor", "real-time factor", "modelled"), Column("nodes", "nodes"),
     ]  # fmt: skip
     lines = [
-        compare_show.of_figure(made, name, lambda c: named[c.name]) for name in compare_show.figures(made)
+        compare_show.of_figure(made, name, lambda c: named[c.name]) for name in compare_sentence.figures(made)
     ]
     lacking = [f"{line}." for line in decisions.lacking(made.candidates, lambda c: named[c.name])]
     lacking = [line[0].upper() + line[1:] for line in lacking]

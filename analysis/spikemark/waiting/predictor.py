@@ -17,6 +17,7 @@ from spikemark.quantities.quantity import LEVEL, Quantity, student
 from spikemark.records.record import Run
 
 from . import further, series
+from .again import Again, Meetings
 from .further import Further
 from .source import Source, source
 
@@ -65,7 +66,8 @@ class Prediction:
     """Times in seconds over `cycles` cycles, as many as were asked for, else as were fitted.
 
     `waiting` is the mean over ranks, as `timing.phases.synchronise.mean_s` (with a lag, `overlap_wait`) of a
-    record measures it; its interval is for the expectation. `runtime` adds computing and exchanging. Where
+    record measures it; its interval is for the expectation. `runtime` adds computing and exchanging. `again`
+    gives the intervals of a single run. Where
     waiting of the fitted run was not timed, `waiting` allows for its limits, and `as_derived` takes its
     middle for granted. What a meeting costs in all is known, so the run time hardly depends on them.
     """
@@ -75,6 +77,7 @@ class Prediction:
     runtime: Quantity
     plan: Plan
     cycles: int
+    again: Again
 
     @property
     def runtime_s(self) -> float:
@@ -162,9 +165,13 @@ class Predictor(ABC):
         rest = computing + self.source.transport_s(wanted)
         total = waiting if wanted.lag else known  # without a lag, what is no waiting is exchange
         runtime = Quantity(*(rest + x for x in (total.value, total.low, total.high)), "s", "modelled")
+        costs = Meetings.of(self.source, wanted)
+        waiting, known = (costs.of_waiting(one) for one in (waiting, known))
+        runtime = costs.of_runtime(runtime)
         times = 1.0 if cycles is None else cycles / self.source.cycles
         made = (one.times(times) for one in (waiting, known, runtime))
-        return Prediction(*made, wanted, self.source.cycles if cycles is None else cycles)
+        length = self.source.cycles if cycles is None else cycles
+        return Prediction(*made, wanted, length, Again.of(self.source, length))
 
     def _doubt_s(self, plan: Plan, expected_s: float) -> tuple[float, float]:
         """How much less and more waiting there may be over the run because that of the run was not timed.

@@ -154,7 +154,8 @@ def predicted_content(made: dict[str, Prediction], missed: dict[str, Miss]) -> d
             "runtime_s": one.runtime_s,
             "interval": list(one.waiting.interval),
             "runtime_interval": list(one.runtime.interval),
-            "delay_ratio": one.plan.delay_ratio,
+            **_single(one, one.waiting, one.runtime),
+            **_plan(one),
             "misses_base": missed[name].content() if name in missed else None,
         }
         for name, one in made.items()
@@ -251,10 +252,27 @@ def _content(one: Outcome) -> dict[str, Any]:
         "runtime_s": made.runtime_s,
         "interval": list(one.waiting.interval),
         "runtime_interval": list(one.runtime.interval),
-        "schedule": made.plan.schedule,
-        "delay_ratio": made.plan.delay_ratio,
-        "ranks": made.plan.ranks,
+        **_single(made, one.waiting, one.runtime),
+        **_plan(made),
     }
+
+
+def _single(one: Prediction, waiting: Quantity, runtime: Quantity) -> dict[str, Any]:
+    """The intervals of a single run, in s over the run."""
+    alone = one.again.waiting(waiting)
+    return {
+        "run_interval": list(alone.interval),
+        "run_runtime_interval": list(one.again.runtime(runtime, alone).interval),
+    }
+
+
+def _plan(one: Prediction) -> dict[str, Any]:
+    """How the predicted run goes, and how many cycles its times are for."""
+    plan = one.plan
+    return {
+        "schedule": plan.schedule, "delay_ratio": plan.delay_ratio, "ranks": plan.ranks, "lag": plan.lag,
+        "cycles": one.cycles,
+    }  # fmt: skip
 
 
 def _percent(share: Quantity) -> Quantity:

@@ -37,6 +37,7 @@ def test_predict_prints_every_predictor(spikemark, conventional):
     for name, one in content.items():
         assert name in output
         known = {"waiting_s", "runtime_s", "interval", "runtime_interval", "delay_ratio", "misses_base"}
+        known |= {"run_interval", "run_runtime_interval", "schedule", "ranks", "lag", "cycles"}
         assert set(one) == known and one["runtime_interval"][0] <= one["runtime_s"]
         assert one["interval"][0] < one["waiting_s"] < one["interval"][1] < one["runtime_s"]
 

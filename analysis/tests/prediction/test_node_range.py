@@ -8,7 +8,7 @@ from small_machine import Machine, dear
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.prediction import asked, compare_show, decisions, node_range
+from spikemark.prediction import asked, compare_offers, compare_show, decisions, node_range
 from spikemark.prediction import compare as comparing
 from spikemark.prediction.life import Life
 from spikemark.prediction.node_range import interval
@@ -74,8 +74,8 @@ def test_the_first_line_says_how_sure_the_named_number_of_nodes_is(network):
     """Where the fewest likely nodes are sure ones, all places say sure."""
     made = compare(network, [Machine(), Machine("twin")], target=1.0)
     both = [with_words(replace(made, candidates=[c]), SURELY) for c in made.candidates]
-    line = compare_show.sentence(replace(made, candidates=both))
-    assert "sure with 1 node of made-up and sure with 1 node of twin" in line and "likely" not in line
+    rows = compare_offers.made_offers(replace(made, candidates=both))
+    assert [(row.likely, row.sure) for row in rows] == [("1", "1")] * 2
     assert "is sure with 1 node." in compare_show.of_machine(both[0], compare_show.name_of)
 
 

@@ -99,15 +99,16 @@ def test_the_first_sentence_names_every_machine_whose_unknowns_decide(network, o
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (6, "speed of one that that that that that and two that"),
-        (12, "rests on unknown values of both machines"),
+        (4, "the intervals overlap; the unmeasured time per synapse of one that that that decides most."),
+        (12, "the unmeasured time per synapse of one that"),
+        (25, "rests on unknown values of both machines"),
     ],
 )
 def test_the_first_sentence_is_short_for_long_names_too(network, words, said):
     free = [guessed(name).with_(price__node_hour=None) for name in ("one", "two")]
     made = compare(network, free, target=0.2)
     found = compare_show.sentence(made, lambda c: " ".join([c.name, *["that"] * (words - 1)]))
-    assert said in found and len(found.split()) <= 30
+    assert said in found and len(found.split()) <= 30 and len(found) <= 200
 
 
 def test_what_is_unknown_never_wins():
@@ -174,6 +175,7 @@ def test_the_answer_is_one_short_sentence_for_every_pair_of_machines(network):
                 named = machines_page.labels(shown)
                 said = compare_show.sentence(shown, lambda c, named=named: named[c.name])
                 assert len(said.split()) <= 30 and "_" not in said and "`" not in said, said
+                assert len(said) <= 200, said
                 assert len(set(named.values())) == 2
 
 

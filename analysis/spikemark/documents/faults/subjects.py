@@ -28,6 +28,8 @@ QUIET = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    # No daemon for a program without mpirun: where files may not grow, that of Open MPI 4.1 took all memory.
+    "OMPI_MCA_ess_singleton_isolated": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMP_NUM_THREADS": "1",

@@ -77,7 +77,7 @@ def peaks(results: Results) -> Table:
     columns = [
         Column("ranks", "ranks", "given"),
         Column("method", "method"),
-        Column("limit", "time limit", "given"),
+        Column("limit", "processor time at most", "given"),
         Column("seeds", "seeds", "given"),
         Column("peak", "peak traffic (million routes)", "modelled", 4),
         Column("change", "peak, against random (%)", "modelled"),
@@ -88,7 +88,7 @@ def peaks(results: Results) -> Table:
     ]
     note = (
         "A route is a neuron and another rank with a synapse of it: the traffic of Du et al. In parentheses:"
-        " lowest and highest of all seeds. Searches end by a limit of time, so they depend on the machine."
+        " lowest and highest of all seeds. How far a search gets by then depends on the machine."
     )
     return Table(columns, rows, "Peak traffic by method", "peaks", [note])
 

@@ -1,0 +1,95 @@
+"""How far real runs were from the model itself, beyond what the values of a profile leave open.
+
+Intervals of predictions follow from those of the profile's values. A real run also differs because the model
+leaves things out: caches are cold in cycles of many phases, spikes are copied, the scatter of short cycles is
+not that of long ones. Here a prediction gets wider by what such runs showed (docs/ledger.md). This is left
+out where machines are compared, since it moves all of them alike.
+
+A simulated machine has the compute times of the model. Only its messages are others, so predictions of
+simulated runs get wider by how far the two agree (docs/simulation.md), and leave measured tables of calls
+out, which no simulation has.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spikemark.machines.profile import Profile
+from spikemark.quantities.quantity import Quantity
+
+from .predict import POWER, Prediction
+from .simulators import MINI_APP
+
+FACTOR = "real_time_factor"
+#: The factors by which a part of a real run takes less and more than the model says (95 %), from runs of the
+#: mini-app on quiet virtual machines with calibrated profiles.
+PARTS = {
+    "deliver": (0.6, 2.0), "update": (0.85, 1.8), "thread_wait": (0.3, 4.0), "collocate": (0.3, 25.0),
+    "waiting": (0.2, 2.5), "exchange": (0.6, 1.5),
+}  # fmt: skip
+#: The same for simulated runs.
+SIMULATED = {"waiting": (0.7, 1.3), "exchange": (0.7, 1.3)}
+#: Seconds that exchanges take besides their messages: for every spike that a rank sends or receives, and for
+#: every window.
+PER_SPIKE_S, PER_WINDOW_S = 100e-9, 1.5e-6
+#: Parts that a dry run measured.
+OF_DRY_RUN = ("deliver", "update", "thread_wait", "collocate")
+SAID = "Intervals include the error of the model, as runs on calibrated machines showed it (docs/ledger.md)."
+TABLES = "interconnect.tables"
+
+
+@dataclass(frozen=True)
+class Missed:
+    """By how much a figure may be less and more because of the model."""
+
+    less: float
+    more: float
+
+    def widened(self, figure: Quantity) -> Quantity:
+        """The figure with both errors: that of the profile's values, and this one."""
+        low = figure.value - float(np.hypot(figure.value - figure.low, self.less))
+        high = figure.value + float(np.hypot(figure.high - figure.value, self.more))
+        return replace(figure, low=max(0.0, low), high=high)
+
+
+def for_simulated(profile: Profile) -> Profile:
+    """The profile as a simulation uses it: without measured tables of calls."""
+    kept = {path: value for path, value in profile.values.items() if not path.startswith(TABLES)}
+    return replace(profile, values=kept)
+
+
+def widened(made: Prediction, simulated: bool = False) -> Prediction:
+    """The prediction of a real run, or of a simulated one: times, energy and cost with wider intervals.
+
+    Predictions of other simulators stay as they are: their factors were fitted to published times.
+    """
+    if made.simulator != MINI_APP.name:
+        return made
+    figures, missed = dict(made.figures), {}
+    for name, (low, high) in (SIMULATED if simulated else PARTS).items():
+        value = figures[name].value
+        if value is None or (made.measured is not None and name in OF_DRY_RUN):
+            continue
+        more = (high - 1) * value
+        if name == "exchange" and not simulated:
+            more += _handling(made)
+        missed[name] = Missed((1 - low) * value, more)
+        figures[name] = missed[name].widened(figures[name])
+    factor = figures[FACTOR]
+    if factor:
+        # Errors of parts go together: what shortens one in the model shortens the others.
+        whole = Missed(sum(m.less for m in missed.values()), sum(m.more for m in missed.values()))
+        figures[FACTOR] = whole.widened(factor)
+        for name in (*POWER[1:], "cost_eur"):
+            if one := figures[name]:
+                share = one.value / factor.value
+                figures[name] = Missed(whole.less * share, whole.more * share).widened(one)
+    return replace(made, figures=figures)
+
+
+def _handling(made: Prediction) -> float:
+    """Seconds per simulated second that exchanges may take besides their messages."""
+    loads = made.loads
+    windows = sum(1 / lane.period for lane in loads.lanes if not lane.alone)
+    spikes = float(np.max(loads.arriving)) + float(np.max(loads.collocated))
+    return (PER_SPIKE_S * spikes + PER_WINDOW_S * windows) / loads.cycle_s

@@ -1,0 +1,55 @@
+"""A bundle, and the command line as bidder and buyer use it."""
+
+import os
+
+import pytest
+
+from spikemark.cli import main
+from spikemark.tender import bundle
+
+
+@pytest.fixture
+def spikemark(capsys):
+    """Runs the command line in this process: (status, output, errors)."""
+
+    def run(*arguments) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def refusal(spikemark):
+    """Runs a command line that is bad input: it prints nothing else than the one line that this returns."""
+
+    def run(*arguments) -> str:
+        status, output, errors = spikemark(*arguments)
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert errors.startswith("spikemark: ")
+        return errors.removeprefix("spikemark: ").rstrip("\n")
+
+    return run
+
+
+SMALL = ["--quick", "--commit", "HEAD", "--node-memory", "0.02", "--minimum", "0.1"]
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A bundle whose runs take a tenth of a second."""
+    folder = tmp_path_factory.mktemp("bundle") / "small"
+    with pytest.raises(SystemExit) as end:
+        main.main(["tender", "new", str(folder), *SMALL])
+    assert end.value.code == 0
+    return bundle.read(folder)
+
+
+@pytest.fixture(autouse=True)
+def as_root(monkeypatch):
+    """Open MPI starts nothing for root unless told so."""
+    if os.geteuid() == 0:
+        monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
