@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spikemark.core.errors import BadInput, shown
-from spikemark.network.placement_field import with_content
+from spikemark.network.named_files import with_content
 from spikemark.records.record import Run
 
 #: Fields of a description that make the network and its cycles.

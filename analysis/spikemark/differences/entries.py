@@ -19,7 +19,7 @@ from spikemark.core.errors import BadInput, first_complaint
 from spikemark.core.files import write_atomically
 from spikemark.core.lock import locked
 from spikemark.core.reading import read_text
-from spikemark.network.placement_field import with_content
+from spikemark.network.named_files import with_content
 from spikemark.records.record import Run
 
 from . import sides
