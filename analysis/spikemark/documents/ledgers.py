@@ -9,7 +9,7 @@ from spikemark.quantities.table import Table
 from . import keep
 from .stored import FOLDER, Stored
 
-MOST = 6  # failures that a page shows
+MOST = 4  # failures that a page shows
 SHOWN = ("verdict", "run", "method", "quantity", "predicted", "measured")
 
 

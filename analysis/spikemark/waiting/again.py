@@ -25,8 +25,8 @@ LONGER = 0.3
 BARRIER, LISTS = 0.5, 0.1
 #: By which factors waiting and computing of two runs of one setup differ (95 %), by the kind of their times.
 #: Measured: runs of a quiet virtual machine. Simulated: placements differ, and with them what ranks compute.
-WAITS = {"measured": 2.0, "simulated": 1.03}
-COMPUTES = {"measured": 1.1, "simulated": 1.02}
+WAITS = {"measured": 2.8, "simulated": 1.03}
+COMPUTES = {"measured": 1.25, "simulated": 1.02}
 
 
 @dataclass(frozen=True)

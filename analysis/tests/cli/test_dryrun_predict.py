@@ -5,7 +5,7 @@ import json
 import dry_folder
 import pytest
 
-from spikemark.prediction.measured import ALONE
+from spikemark.prediction.measured import ALONE, OTHERWISE
 from spikemark.prediction.predict import FIGURES
 from spikemark.records import dry_run
 from spikemark.records.phases import COMPUTE, THREADS
@@ -99,7 +99,7 @@ def test_fewer_sampled_ranks_widen_the_interval(spikemark, files):
         low, high = figure["interval"]
         width.append((high - low) / figure["value"])
         kinds.append(figure["kind"])
-    assert width == sorted(width) and width[0] == pytest.approx(0.1 + 0.1, rel=1e-6)
+    assert width == sorted(width) and width[0] == pytest.approx(2 * OTHERWISE, rel=1e-6)
     assert kinds == ["measured", "measured", "assumed"], "one rank does not show how ranks differ"
 
 
@@ -112,7 +112,7 @@ def test_other_programs_widen_the_interval_upwards(spikemark, files):
         about.write_text(json.dumps(content | {"foreign_load": load}))
         figure = predicted(spikemark, files, "--compute-from", files["out"])["figures"]["deliver"]
         upper.append(figure["interval"][1] / figure["value"] - 1)
-    assert upper == pytest.approx([0.1, 0.1, ALONE, ALONE])
+    assert upper == pytest.approx([OTHERWISE, OTHERWISE, ALONE, ALONE])
 
 
 def test_a_sample_that_came_out_otherwise_widens_the_waiting(spikemark, files, monkeypatch):

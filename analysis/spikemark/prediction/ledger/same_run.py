@@ -57,7 +57,8 @@ def other(run: dict[str, Any], found: Run) -> str | None:
     for what, pair in pairs.items():
         if text := difference(*pair, what):
             return text
-    return difference(identity(run["description"]), identity(record.description), "description")
+    wanted = identity(run["description"], given=True)
+    return difference(wanted, identity(record.description), "description")
 
 
 def threads(found: Run) -> int:
@@ -76,13 +77,17 @@ def _lanes(wanted: list[dict[str, Any]], found: Run) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def identity(description: dict[str, Any]) -> dict[str, Any]:
-    """What makes a network, and what disturbs its ranks, with all defaults; for JSON."""
+def identity(description: dict[str, Any], given: bool = False) -> dict[str, Any]:
+    """What makes a network, and what disturbs its ranks, with all defaults; for JSON.
+
+    `given`: without what is null, which the mini-app fills in.
+    """
     known = read(description)
     return {
         "seed": 1 if known.seed is None else known.seed,
         "time": {"resolution_ms": known.time.resolution_ms, "cycle_ms": known.time.cycle_ms},
-        "inject": NOTHING | (known.inject or {}), "network": known.network.model_dump(mode="json"),
+        "inject": NOTHING | (known.inject or {}),
+        "network": known.network.model_dump(mode="json", exclude_none=given),
     }  # fmt: skip
 
 
